@@ -78,7 +78,10 @@ def leave_out_missing_kernels(
         if of.setting.kernel not in catalogue.buildable_kernels
     }
     for name, kernel in missing.items():
-        print(f"{name:26} left out: {kernel} has no source tree here (`rtoslab tree add {kernel} PATH`)", flush=True)
+        print(
+            f"{name:26} left out: {kernel} has no source tree here (`rtoslab kernel tree add {kernel} PATH`)",
+            flush=True,
+        )
     return {name: mutants for name, mutants in chosen.items() if name not in missing}
 
 

@@ -2,7 +2,8 @@
 
 A table of figures follows a line that ends in "`rtoslab run t2 t4 --kernel rtthread --board pico` with these options:".
 Its columns are the benchmarks, in order. A row's options are in its first cell. `default` has none. Other rows without
-options are not measured, because they show what no run gives today. With the kernel's tree named (`rtoslab tree add`),
+options are not measured, because they show what no run gives today. With the kernel's tree
+named (`rtoslab kernel tree add`),
 
     cd python && python -m tests.doc_kernels rtthread
 

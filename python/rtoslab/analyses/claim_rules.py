@@ -224,9 +224,8 @@ def _sample_spreads(
             raise NoSingleValueError("the shortest and longest sample are not known")
         low, high = by_stat["min"], by_stat["max"]
         spreads.append((high.value - low.value, resolution_in_unit(low, resolution_s)))
-        words.append(
-            f"{coordinates_text(group, names)} {verdict_number_text(low.value)} to {verdict_number_text(high.value)} {low.unit}".strip()
-        )
+        span = f"{verdict_number_text(low.value)} to {verdict_number_text(high.value)} {low.unit}"
+        words.append(f"{coordinates_text(group, names)} {span}".strip())
     return spreads, "; ".join(words)
 
 

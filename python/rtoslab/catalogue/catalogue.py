@@ -233,7 +233,7 @@ def _kernel_of_tree(tree: SourceTree, ports: Mapping[str, CatalogueEntry[Kernel]
     else:
         raise CatalogueError(
             f"The tree {tree.id} needs the port {tree.port!r}, which was not found; set {PORTS_VARIABLE} to the "
-            f"folder that contains it, or remove the tree with `rtoslab tree remove {tree.id}`."
+            f"folder that contains it, or remove the tree with `rtoslab kernel tree remove {tree.id}`."
         )
     title = port.facts.title if tree.id == port.id else f"{port.facts.title} {tree.version}"
     facts = port.facts.without_services(tree.lacks).facts_of_version_without(tree.absent)

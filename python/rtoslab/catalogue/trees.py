@@ -166,7 +166,7 @@ def read_tree_description(path: Path) -> SourceTree:
     if tree.id != path.stem:
         raise CatalogueError(
             f"{path} has id = {tree.id!r}, but the id must be the file's name; rename one, or run "
-            "`rtoslab tree add` again."
+            "`rtoslab kernel tree add` again."
         )
     named = os.environ.get(tree_path_variable(tree.id))
     if not named:
@@ -186,7 +186,7 @@ def port_folders(root: Path) -> list[Path]:
 def tree_as_toml(tree: SourceTree) -> str:
     """Returns the description of a source tree as TOML, with each list on one line, as CMake needs it."""
     lines = [
-        f"# The sources of `--kernel {tree.id}`. You may edit this file; `rtoslab tree check {tree.id}` tests it.",
+        f"# The sources of `--kernel {tree.id}`. `rtoslab kernel tree check {tree.id}` tests this file after an edit.",
         *(f'{key} = "{getattr(tree, key)}"' for key in ("id", "port", "path", "version")),
         *([f"lacks = {_toml_list(tree.lacks)}"] if tree.exports else _tree_part_toml_lines(tree)),
         *([f"absent = {_toml_list(tree.absent)}"] if tree.absent else []),

@@ -5,7 +5,7 @@ from rtoslab.base import StrictModel
 
 
 class TreeRequirements(StrictModel):
-    """The table `tree` of kernel.toml: how `rtoslab tree add` recognises the parts of the kernel's source tree.
+    """The table `tree` of kernel.toml: how `rtoslab kernel tree add` recognises the parts of the kernel's source tree.
 
     Nothing here is a list of the kernel's files: header names are those that our own port and configuration include.
     """

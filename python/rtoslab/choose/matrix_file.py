@@ -78,7 +78,7 @@ def read_kernel_matrix(path: Path) -> KernelMatrix:
         why = cause if type(cause) is ValueError else type(cause).__name__
         raise AlteredFileError(
             f"{path} cannot be read as figures of a kernel ({why}); restore the file, or measure the figures again "
-            f"with `rtoslab reference matrix --kernel {path.stem}`."
+            f"with `rtoslab kernel reference matrix --kernel {path.stem}`."
         ) from None
 
 

@@ -1,9 +1,9 @@
 """The command `rtoslab`. One module per subcommand. This one gathers them and is the only place that prints errors."""
 
-import importlib
 import os
 import pkgutil
 import re
+import shlex
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +23,8 @@ from rtoslab.base import (
 )
 from rtoslab.cli.collected_warnings import print_warnings_at_end
 from rtoslab.cli.early_end import report_interrupt
-from rtoslab.cli.overview import SECTIONS
+from rtoslab.cli.lazy_group import import_command
+from rtoslab.cli.overview import OLD_WORDS, SECTIONS, replace_old_word
 from rtoslab.intake import escape_unprintable, make_output_printable
 
 
@@ -40,17 +41,19 @@ class _CommandGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Returns the command of that name, whose module is imported now. None if there is none."""
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        name = cmd_name.replace("-", "_")
-        command = getattr(importlib.import_module(f"{__name__}.{_PREFIX}{name}"), f"{name}_command")
-        assert isinstance(command, click.Command)
-        return command
+        known = cmd_name in self.list_commands(ctx)
+        return import_command(_PREFIX + cmd_name.replace("-", "_")) if known else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolves a command as click does. For an unknown name, the error suggests the most similar one."""
+        """Resolves a command as click does, and old words as the new ones. For an unknown name, the error suggests the
+        most similar one."""
+        if args[0] in OLD_WORDS:
+            new = replace_old_word(args)
+            if not ctx.resilient_parsing:  # a shell completes the line
+                _print_error(f"rtoslab: `{args[0]}` is an old word; the command is now `rtoslab {shlex.join(new)}`.")
+            args = new
         known = self.list_commands(ctx)
         near = None if args[0] in known else most_similar_name(args[0], known, likeness=0.6)
         if near and not args[0].startswith("-"):

@@ -136,7 +136,7 @@ def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequenc
         raise PlanError("The comparison needs a board; add --board BOARD, or -o FILE.html for a page with all boards.")
     here = read_kernel_matrices(catalogue.root)
     if not here:
-        raise PlanError("There are no figures of kernels; measure them with `rtoslab reference matrix`.")
+        raise PlanError("There are no figures of kernels; measure them with `rtoslab kernel reference matrix`.")
     titles = {matrix.kernel: _kernel_title(catalogue, matrix, matrix.kernel) for matrix in here}
     titles |= {name: entry.facts.title for name, entry in catalogue.boards.items()}
     current = _kernels_to_compare(catalogue, (), {matrix.kernel: matrix for matrix in here})

@@ -20,8 +20,8 @@ from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.image_options import attach_option, parse_devices
-from rtoslab.cli.names import CatalogueNameParam, DurationParam
-from rtoslab.cli.own_project import nearest_project_folder, user_build_options_text
+from rtoslab.cli.names import CatalogueNameParam, DurationParam, options_on_command_line
+from rtoslab.cli.own_project import nearest_project_folder
 from rtoslab.diagnose import (
     Diagnosis,
     Limits,
@@ -98,7 +98,7 @@ def diagnose_command(
                 "There is no image to diagnose; name one, or run the command in the folder of "
                 f"{PROJECT_FILE} or below it."
             )
-        if user_build_options_text(context, *_STRETCH):
+        if options_on_command_line(context, *_STRETCH):
             raise PlanError(
                 f"The images of {PROJECT_FILE} are run as that file says; change the file, or name an "
                 "image with your options."

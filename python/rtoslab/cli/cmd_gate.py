@@ -4,17 +4,19 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_REGRESSION, PlanError, find_checkout_root
+from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_REGRESSION, PROJECT_FILE, PlanError, find_checkout_root
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
-from rtoslab.cli.cmd_baseline import measure_baseline_again, require_something_to_measure
 from rtoslab.cli.cmd_compare import FORMS
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.names import file_format_by_suffix, report_file_option
+from rtoslab.cli.gate_baseline import measure_baseline_again, require_something_to_measure, store_point_baseline
+from rtoslab.cli.names import file_format_by_suffix, options_on_command_line, report_file_option
 from rtoslab.cli.own_project import (
     compare_project_with_baseline,
+    nearest_project_folder,
     require_options_not_in_project,
     require_project_folder,
+    store_project_baseline,
 )
 from rtoslab.cli.sections import print_report_document
 from rtoslab.compare import (
@@ -61,6 +63,11 @@ from rtoslab.reports import report_formats
         "rtoslab.toml, else fail]"
     ),
 )
+@click.option(
+    "--store",
+    is_flag=True,
+    help="Store the figures as the baseline, instead of comparing them with it. Its rules stay.",
+)
 @out_option
 @jobs_option
 @dry_run_option
@@ -76,6 +83,7 @@ def gate_command(
     arguments: tuple[str, ...],
     other_compiler: str | None,
     moved: str | None,
+    store: bool,
     out: Path | None,
     jobs: int,
     dry_run: bool,
@@ -87,9 +95,13 @@ def gate_command(
     The nearest rtoslab.toml is used, in this folder or above it. With --baseline, compares the figures of RUNs with a
     baseline of points. Without a RUN, it measures the baseline's own points now and compares them.
 
+    With --store, writes the baseline: that of the project, or with --baseline NAME baselines/NAME.toml in this folder.
+
     \b
     Exit codes: 0 same or better; 1 an error, no answer; 3 a regression.
     """
+    if store:
+        return _store_baseline(context, name, runs, jobs, dry_run=dry_run)
     if name is None:
         if runs:
             raise PlanError("The figures of a RUN need a baseline to be compared with; add --baseline NAME.")
@@ -122,6 +134,29 @@ def gate_command(
     return _print_gate_result(judgement, name)
 
 
+def _store_baseline(
+    context: click.Context, name: str | None, runs: tuple[Path, ...], jobs: int, *, dry_run: bool
+) -> int:
+    """Writes the baseline of points `name`, or without a name that of the project. Returns the exit code."""
+    unused = options_on_command_line(context, "arguments", "other_compiler", "moved", "out", "outputs", "as_json")
+    if unused:
+        option = {"arguments": "--fail-on", "outputs": "--output", "as_json": "--json"}.get(
+            unused[0], f"--{unused[0].replace('_', '-')}"
+        )
+        raise PlanError(f"--store compares nothing, so {option} has no meaning with it; leave it out.")
+    if name is not None:
+        store_point_baseline(name, runs, jobs, dry_run=dry_run)
+        return EXIT_OK
+    folder = nearest_project_folder()
+    if folder is None or runs:
+        raise PlanError(
+            f"The baseline has no name; add --baseline NAME, or run the command in the folder of {PROJECT_FILE} or "
+            "below it, without a RUN."
+        )
+    require_options_not_in_project(context, "jobs")
+    return store_project_baseline(folder, dry_run=dry_run)
+
+
 def _print_gate_result(judgement: GateResult, name: str) -> int:
     """Prints which figures are regressions, and the verdict. Returns the exit code. `name`: the baseline's."""
     console = PlainConsole()
@@ -132,7 +167,8 @@ def _print_gate_result(judgement: GateResult, name: str) -> int:
         return EXIT_ERROR
     if judgement.regressions:
         console.print(
-            f"If the change is intended, run `rtoslab baseline {name}` to store the new figures.", markup=False
+            f"If the change is intended, run `rtoslab gate --baseline {name} --store` to store the new figures.",
+            markup=False,
         )
         return EXIT_REGRESSION
     return EXIT_OK

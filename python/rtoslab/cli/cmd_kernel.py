@@ -1,53 +1,22 @@
-"""`rtoslab kernel`: what a kernel that builds itself takes from us."""
-
-from pathlib import Path
+"""`rtoslab kernel`: kernels that users add, their ports, and the results of kernels that come with rtoslab."""
 
 import click
 
-from rtoslab.base import EXIT_OK, CatalogueError, find_checkout_root, make_folder, write_file_atomically
-from rtoslab.catalogue import DEFAULT_OPT, Catalogue
-from rtoslab.cli.names import CatalogueNameParam
-from rtoslab.trees import OPTIMISATIONS, kernel_build_configuration_files
+from rtoslab.cli.lazy_group import LazyGroup
 
 
-@click.group("kernel")
+@click.group(
+    "kernel",
+    cls=LazyGroup,
+    modules={
+        "conformance": "kernel_conformance",
+        "files": "kernel_files",
+        "reference": "kernel_reference",
+        "tree": "kernel_tree",
+    },
+)
 def kernel_command() -> None:
-    """Kernels with their own build system, outside rtoslab: see docs/trees.md."""
+    """Add kernels from their sources or exports, check their ports, and renew the results that come with rtoslab.
 
-
-@kernel_command.command("files", short_help="Write the files that the kernel's own build system needs.")
-@click.argument("ident", metavar="KERNEL", type=CatalogueNameParam("kernels"))
-@click.option("--board", required=True, type=CatalogueNameParam("boards"), help="The board that the kernel is for.")
-@click.option(
-    "--smp", "needs", flag_value="smp", multiple=True, help=("Write them for all cores of the board instead of one.")
-)
-@click.option(
-    "--inherit", "needs", flag_value="inherit", multiple=True, help="Configure mutexes with priority inheritance."
-)
-@click.option(
-    "--opt",
-    type=click.Choice(OPTIMISATIONS),
-    default=DEFAULT_OPT,
-    show_default=True,
-    help="Optimisation level of that build.",
-)
-@click.option("--version", help="An earlier version of the kernel, such as 11.0.  [default: the port's version]")
-@click.option(
-    "-o", "--output", "folder", required=True, type=click.Path(path_type=Path), help="Folder to write them to."
-)
-def kernel_files_command(
-    ident: str, board: str, needs: tuple[str, ...], opt: str, version: str | None, folder: Path
-) -> int:
-    """Write the files that your own build of KERNEL needs: its configuration, and a README with instructions."""
-    catalogue = Catalogue(find_checkout_root())
-    entry, place = catalogue.find_kernel(ident), catalogue.find_board(board).id
-    unknown = set(needs) - set(entry.facts.export.lacks if entry.facts.export else ())
-    if entry.facts.export is not None and unknown:
-        raise CatalogueError(f"{entry.facts.title} has no option {', '.join(sorted(unknown))}; leave it out.")
-    written, read_me = kernel_build_configuration_files(entry, place, needs, opt, folder.absolute(), version)
-    make_folder(folder)
-    for name, text in written.items():
-        write_file_atomically(folder / name, text, "a file for the kernel's build")
-    write_file_atomically(folder / "README.md", read_me, "what to do")
-    click.echo(f"{folder / 'README.md'} explains how to use {', '.join(str(folder / name) for name in written)}.")
-    return EXIT_OK
+    docs/trees.md describes how to add a kernel.
+    """

@@ -2,28 +2,42 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 from rich.table import Table
 
-from rtoslab.base import find_checkout_root
+from rtoslab.base import PlanError, find_checkout_root
 from rtoslab.catalogue import RESULT_KINDS, Catalogue, CatalogueEntry, Kernel, SourceTree
+from rtoslab.cli.choices import bench_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
 
 KINDS = ("kernels", "boards", "benchmarks", "suites")
+_TARGETS = "targets"
 
 
 @click.command("list")
-@click.argument("kinds", nargs=-1, type=click.Choice(KINDS))
+@click.argument("kinds", nargs=-1, type=click.Choice((*KINDS, _TARGETS)))
+@bench_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def list_command(kinds: tuple[str, ...], as_json: bool) -> None:
+def list_command(kinds: tuple[str, ...], bench: Path | None, as_json: bool) -> None:
     """List kernels, boards, benchmarks and suites, or only those that you name.
 
     `rtoslab list kernels` also shows the services that each kernel lacks, and why. `rtoslab list boards` also shows how
     well the timing rules of each board are supported (docs/accuracy.md).
+
+    `rtoslab list targets` shows the connected probes and real boards, and the installed programs that can flash through
+    them. With --bench, it shows whether each target of the hardware map is connected. Nothing is flashed or reset.
     """
+    if _TARGETS in kinds or bench is not None:
+        if kinds != (_TARGETS,):
+            raise PlanError("Connected boards are listed alone; run `rtoslab list targets`.")
+        from rtoslab.cli.list_targets import print_connected_targets  # noqa: PLC0415 (other lists need no real board)
+
+        print_connected_targets(Catalogue(find_checkout_root()), bench, as_json=as_json)
+        return
     catalogue = Catalogue(find_checkout_root())
     listing: dict[str, list[dict[str, Any]]] = {}
     for kind in kinds or KINDS:
@@ -120,4 +134,4 @@ def _kernel_source(facts: Kernel, tree: SourceTree | None) -> str:
         return f"package {facts.package} {facts.version}"
     if facts.export:
         return "an export of its own build system (rtoslab kernel files)"
-    return "a source tree that you add (rtoslab tree add)" if facts.tree else "its own folder"
+    return "a source tree that you add (rtoslab kernel tree add)" if facts.tree else "its own folder"

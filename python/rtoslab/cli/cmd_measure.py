@@ -13,8 +13,8 @@ from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import InterruptedWithResultsError, print_json_answer, report_if_interrupted
 from rtoslab.cli.image_options import attach_option, parse_devices
-from rtoslab.cli.names import DurationParam
-from rtoslab.cli.own_project import nearest_project_folder, user_build_options_text
+from rtoslab.cli.names import DurationParam, options_on_command_line
+from rtoslab.cli.own_project import nearest_project_folder
 from rtoslab.instruments import (
     MeasuredCalls,
     MeasuredIntervals,
@@ -110,7 +110,7 @@ def measure_command(
     catalogue = Catalogue(find_checkout_root())
     folder = nearest_project_folder() if not functions and image is None else None
     if folder is not None:
-        if user_build_options_text(context, *_STRETCH):
+        if options_on_command_line(context, *_STRETCH):
             raise PlanError(
                 f"The images of {PROJECT_FILE} are run as that file says; change the file, or name functions and "
                 "--image."

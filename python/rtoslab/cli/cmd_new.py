@@ -7,23 +7,24 @@ import click
 
 from rtoslab.base import EXIT_OK, find_checkout_root
 from rtoslab.catalogue import DEFAULT_BOARD, PORTS_VARIABLE, Catalogue, port_folders
-from rtoslab.cli.display import path_from_working_directory
+from rtoslab.cli.console import path_from_working_directory
+from rtoslab.cli.lazy_group import LazyGroup
 from rtoslab.cli.names import CatalogueNameParam, Command
 from rtoslab.scaffold import NewFolder, make_new_folder
 
 _NEXT = {
     "benchmark": "`rtoslab run {name} --window 20ms` measures it and checks its proofs",
-    "kernel": "`rtoslab conformance --kernel {name}` shows which checks the port passes",
-    "board": "`rtoslab conformance --board {name}` runs the conformance suite on it",
+    "kernel": "`rtoslab kernel conformance --kernel {name}` shows which checks the port passes",
+    "board": "`rtoslab kernel conformance --board {name}` runs the conformance suite on it",
     "paper": "`rtoslab paper {name}` measures its suite and compares the results with the published figures",
 }
 
 
-@click.group("new")
+@click.group("new", cls=LazyGroup, modules={"project": "new_project"})
 def new_command() -> None:
-    """Create a benchmark, a kernel's port, a board or a paper from a template.
+    """Create a benchmark, a kernel's port, a board or a paper from a template, or rtoslab.toml for your own firmware.
 
-    The new folder builds and passes its checks before you change anything in it. CONTRIBUTING.md describes the next
+    A new folder builds and passes its checks before you change anything in it. CONTRIBUTING.md describes the next
     steps.
     """
 

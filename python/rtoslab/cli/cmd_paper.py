@@ -12,8 +12,8 @@ from rtoslab.base import EXIT_OK, PlanError, count_with_noun, find_checkout_root
 from rtoslab.catalogue import Catalogue, find_paper
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option, placements_option
 from rtoslab.cli.cmd_report import write_report
-from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import path_from_working_directory, print_plan_before_measuring, show_progress
+from rtoslab.cli.console import PlainConsole, path_from_working_directory
+from rtoslab.cli.display import print_plan_before_measuring, show_progress
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.explain_changes import explain_distance_from_paper
 from rtoslab.cli.failures import exit_code_of_points, print_failures

@@ -27,15 +27,9 @@ from rtoslab.cli.choices import (
     target_option,
 )
 from rtoslab.cli.cmd_report import read_report_document, write_report
-from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.console import PlainConsole, path_from_working_directory
 from rtoslab.cli.desk import print_flash_commands
-from rtoslab.cli.display import (
-    path_from_working_directory,
-    print_plan_before_measuring,
-    print_reused_points,
-    run_as_json,
-    show_progress,
-)
+from rtoslab.cli.display import print_plan_before_measuring, print_reused_points, run_as_json, show_progress
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.failures import exit_code_of_points
 from rtoslab.cli.image_options import image_board_and_timing

@@ -11,9 +11,9 @@ from rich.table import Table
 
 from rtoslab.archive import ArchivedPoint, PointFilters, find_stored_points
 from rtoslab.base import ReportError, StoreError, count_with_noun, default_runs_folder, write_file_atomically
-from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import path_from_working_directory
+from rtoslab.cli.console import PlainConsole, path_from_working_directory
 from rtoslab.cli.early_end import print_json_answer
+from rtoslab.cli.lazy_group import LazyGroup
 from rtoslab.cli.names import (
     CatalogueNameParam,
     CoreCountsParam,
@@ -102,7 +102,7 @@ def _with_point_filter_options(command: Callable[..., Any]) -> Callable[..., Any
     return call_with_stored_points
 
 
-@click.group("runs", invoke_without_command=True)
+@click.group("runs", cls=LazyGroup, modules={"verify": "runs_verify"}, invoke_without_command=True)
 @click.option("--points", is_flag=True, help="Print one line for each point instead of each run directory.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list of points on stdout.")
 @_with_point_filter_options

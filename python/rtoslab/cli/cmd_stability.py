@@ -11,8 +11,8 @@ from rtoslab.base import EXIT_OK, PlanError, count_with_noun, find_checkout_root
 from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, read_papers
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write_report
-from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import path_from_working_directory, print_plan_before_measuring, show_progress
+from rtoslab.cli.console import PlainConsole, path_from_working_directory
+from rtoslab.cli.display import print_plan_before_measuring, show_progress
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.failures import exit_code_of_points, print_failures
 from rtoslab.cli.names import (
@@ -203,7 +203,7 @@ def _measure_builds(
     if not whole.points:
         raise PlanError(
             f"The sources of all kernels of {paper.key} are missing; add a tree or an export of one "
-            "with `rtoslab tree add`."
+            "with `rtoslab kernel tree add`."
         )
     plan = Plan(whole.points, paper.key)
     folder = out or default_run_directory(root, plan, ["stability", paper.key])

@@ -7,24 +7,26 @@ import click
 
 from rtoslab.analyses import results_depending_on_addresses
 from rtoslab.api import default_run_directory
-from rtoslab.base import EXIT_OK, ReportError, count_with_noun, find_checkout_root
+from rtoslab.base import EXIT_OK, PlanError, ReportError, count_with_noun, find_checkout_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
+from rtoslab.cli.choices import board_option, config_option, dry_run_option, jobs_option, kernel_option, out_option
 from rtoslab.cli.cmd_report import write_report
-from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import (
-    path_from_working_directory,
-    print_plan_before_measuring,
-    print_reused_points,
-    run_as_json,
-    show_progress,
-)
+from rtoslab.cli.console import PlainConsole, path_from_working_directory
+from rtoslab.cli.display import print_plan_before_measuring, print_reused_points, run_as_json, show_progress
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.failures import exit_code_of_points
-from rtoslab.cli.names import file_format_by_suffix, report_file_option
+from rtoslab.cli.names import (
+    DurationParam,
+    PlanOrBenchmarkParam,
+    file_format_by_suffix,
+    options_on_command_line,
+    report_file_option,
+)
 from rtoslab.cli.sections import print_report_document
+from rtoslab.cli.sweep_placements import sweep_placements_of_benchmark
 from rtoslab.measure import MeasureOptions, PointOutcome, run_plan
 from rtoslab.parity import COSTS_FILE, configuration_costs_from_points, read_cost_file, update_cost_file
+from rtoslab.plan import PlanOptions
 from rtoslab.reports import report_formats
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import RunDirectory
@@ -32,7 +34,18 @@ from rtoslab.sweep import measure_sweep_on_cluster, plan_sweep_points, read_swee
 
 
 @click.command("sweep")
-@click.argument("plan_file", type=click.Path(path_type=Path), metavar="PLAN.toml")
+@click.argument("subject", type=PlanOrBenchmarkParam("benchmarks"), metavar="PLAN.toml|BENCHMARK")
+@click.option(
+    "--placements",
+    "count",
+    type=click.IntRange(2, 1000),
+    help="Measure a BENCHMARK in this number of placements: the same code, linked in other orders.",
+)
+@kernel_option
+@board_option
+@click.option("--cores", type=click.IntRange(1, 8), default=1, show_default=True, help="Cores in use.")
+@click.option("--for", "--window", "window_ms", type=DurationParam(), help="Length of the measured window.")
+@config_option
 @out_option
 @jobs_option
 @dry_run_option
@@ -45,8 +58,16 @@ from rtoslab.sweep import measure_sweep_on_cluster, plan_sweep_points, read_swee
     "--costs", is_flag=True, help=("Store the cost of each option in baselines/costs.toml, which `lint` reads.")
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
+@click.pass_context
 def sweep_command(
-    plan_file: Path,
+    context: click.Context,
+    subject: str,
+    count: int | None,
+    kernel: str,
+    board: str,
+    cores: int,
+    window_ms: int | None,
+    config: tuple[tuple[str, str], ...],
     out: Path | None,
     jobs: int,
     dry_run: bool,
@@ -60,6 +81,30 @@ def sweep_command(
 
     Impossible combinations are skipped, with the reason. Earlier measurements with the same manifest, in this sweep or
     in any run, are taken from the cache.
+
+    With --placements, measure a BENCHMARK in many placements of its code. Shows the median of each figure, its range
+    over the placements, and the functions whose own cycles changed with their addresses. --kernel, --board, --cores,
+    --for and --config are for this only, because a plan states them itself.
+    """
+    if count is not None:
+        _require_unused(context, "a benchmark's placements", "scheduler", "fresh", "costs")
+        point_options = PlanOptions((kernel,), (board,), (cores,), window_ms, dict(config))
+        return sweep_placements_of_benchmark(
+            subject, point_options, count, out, jobs, outputs, dry_run=dry_run, as_json=as_json
+        )
+    _require_unused(context, "a plan", "kernel", "board", "cores", "window_ms", "config")
+    return _sweep_options_of_plan(
+        Path(subject), out, jobs, scheduler, outputs, again=fresh, costs=costs, dry_run=dry_run, as_json=as_json
+    )
+
+
+def _sweep_options_of_plan(
+    plan_file: Path, out: Path | None, jobs: int, scheduler: str | None, outputs: tuple[Path, ...], *,
+    again: bool, costs: bool, dry_run: bool, as_json: bool,
+) -> int:  # fmt: skip
+    """Measures every combination of options in a plan, and prints or writes a report. Returns the exit code.
+
+    `again`: also those measured before. `costs`: stores the cost of each option.
     """
     root = find_checkout_root()
     sweep = read_sweep_plan(plan_file)
@@ -70,7 +115,7 @@ def sweep_command(
         read_cost_file(Path.cwd() / COSTS_FILE)  # hours of measuring must not end in a file that is refused
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
-    options = MeasureOptions(again=fresh, skip_refused=True)
+    options = MeasureOptions(again=again, skip_refused=True)
     with show_progress(plan.points, folder, quiet=as_json) as display:
         if scheduler is None:
             outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of, options=options)
@@ -106,6 +151,14 @@ def sweep_command(
             f"{path_from_working_directory(folder)}."
         )
     return exit_code_of_points([outcome.result for outcome in outcomes])
+
+
+def _require_unused(context: click.Context, subject: str, *options: str) -> None:
+    """Raises PlanError if the user gave one of these options, which a sweep of this subject does not have."""
+    given = options_on_command_line(context, *options)
+    if given:
+        option = {"window_ms": "--for"}.get(given[0], f"--{given[0]}")
+        raise PlanError(f"A sweep over {subject} has no {option}; leave it out, or see `rtoslab sweep --help`.")
 
 
 def _print_missing_points(outcomes: list[PointOutcome]) -> None:

@@ -9,8 +9,7 @@ from rich.table import Table
 from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, count_with_noun, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernel_option
-from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import path_from_working_directory
+from rtoslab.cli.console import PlainConsole, path_from_working_directory
 from rtoslab.cli.early_end import InterruptedWithResultsError, print_json_answer
 from rtoslab.cli.names import CatalogueNameParam
 from rtoslab.plan import PlanOptions

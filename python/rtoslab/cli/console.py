@@ -1,5 +1,6 @@
 """The terminal: prints text as it is. No external name is taken for markup, an emoji or a control code."""
 
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -31,3 +32,11 @@ class PlainConsole(Console):
 def colour_text(text: str, style: str) -> Text:
     """Returns the text in a style of Rich, such as a colour."""
     return Text(escape_unprintable(text), style=style)
+
+
+def path_from_working_directory(folder: Path) -> Path:
+    """Returns the path relative to the working directory if it is in it. Otherwise it is unchanged."""
+    try:
+        return folder.resolve().relative_to(Path.cwd())
+    except ValueError:
+        return folder

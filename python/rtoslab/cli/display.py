@@ -21,19 +21,11 @@ from rich.progress import (
 
 from rtoslab.base import count_with_noun
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.console import PlainConsole, path_from_working_directory
 from rtoslab.cli.early_end import print_json_answer, report_if_interrupted
 from rtoslab.images import require_known_macros
 from rtoslab.measure import DurationEstimate, PointOutcome, PointProgress, estimate_duration
 from rtoslab.plan import Plan, Point, labels_by_differing_settings
-
-
-def path_from_working_directory(folder: Path) -> Path:
-    """Returns the path relative to the working directory if it is in it. Otherwise it is unchanged."""
-    try:
-        return folder.resolve().relative_to(Path.cwd())
-    except ValueError:
-        return folder
 
 
 def print_plan_before_measuring(

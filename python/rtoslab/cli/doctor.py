@@ -56,7 +56,7 @@ def _check_analyzer_is_installed() -> InstallationCheck:
     """Returns whether the logic analyzer's program is installed. A missing one is fine, for nothing else needs it."""
     banner = analyzer_version_line()
     return InstallationCheck(
-        SIGROK, fine=True, found=banner or "not installed: only `rtoslab capture --sigrok` needs it"
+        SIGROK, fine=True, found=banner or "not installed: only `rtoslab pins record --sigrok` needs it"
     )
 
 
@@ -65,7 +65,9 @@ def _check_tree_files(tree: SourceTree) -> InstallationCheck:
     name = f"tree {tree.id}"
     missing = missing_tree_files(tree)
     if missing:
-        return InstallationCheck(name, fine=False, found=missing[0], remedy=f"rtoslab tree check {tree.id} says more")
+        return InstallationCheck(
+            name, fine=False, found=missing[0], remedy=f"rtoslab kernel tree check {tree.id} says more"
+        )
     return InstallationCheck(name, fine=True, found=f"{tree.version}, {tree.path}")
 
 

@@ -1,4 +1,4 @@
-"""`rtoslab capture --sigrok`: flashes and resets a real board while an analyzer records its pins."""
+"""`rtoslab pins record --sigrok`: flashes and resets a real board while an analyzer records its pins."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,7 +53,7 @@ def capture_running_benchmark(
     if desk.target is None:
         raise PlanError(
             "The board to record is missing; add --target auto, or --target with the serial number of "
-            "a probe (`rtoslab targets`)."
+            "a probe (`rtoslab list targets`)."
         )
     if output == STANDARD_OUTPUT:
         raise PlanError("A live capture is written to a file; name it with -o, such as pins.sr.")

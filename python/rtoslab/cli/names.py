@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from rtoslab.base import ReportError, RtoslabError, find_checkout_root
@@ -54,6 +55,14 @@ class PaperNameParam(click.ParamType[str]):
         except RtoslabError:
             return []
         return [CompletionItem(key) for key in names if key.startswith(incomplete)]
+
+
+class PlanOrBenchmarkParam(CatalogueNameParam):
+    """A parameter type for a file or the name of a benchmark, with completion of both."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Returns the benchmarks that begin with the text typed so far. If there is none, the shell completes files."""
+        return super().shell_complete(ctx, param, incomplete) or [CompletionItem(incomplete, type="file")]
 
 
 class CatalogueNamesParam(CatalogueNameParam):
@@ -236,3 +245,8 @@ def parse_option_integer(text: str, option: str) -> int:
         return parse_integer(text)
     except ValueError as cause:
         raise click.BadParameter(f"{option}: {cause}") from None
+
+
+def options_on_command_line(context: click.Context, *options: str) -> list[str]:
+    """Returns those of these options that the user gave on the command line, by their parameters' names."""
+    return [option for option in options if context.get_parameter_source(option) is ParameterSource.COMMANDLINE]

@@ -57,6 +57,10 @@ _OPTIONS = (
 )
 
 
+OBSERVATION_PARAMETERS = ("kernel", "board", "cores", "config", "window_ms", "start", "end", "max_cycles", "attached")
+"""The parameters of these options."""
+
+
 def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Returns the command with added options that choose a run to observe. It gets their values as `choice`."""
 

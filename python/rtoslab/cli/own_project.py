@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
-from click.core import ParameterSource
 
 from rtoslab.base import (
     EXIT_ERROR,
@@ -22,7 +21,7 @@ from rtoslab.base import (
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
-from rtoslab.cli.names import file_format_by_suffix
+from rtoslab.cli.names import file_format_by_suffix, options_on_command_line
 from rtoslab.compare import FigureLimits
 from rtoslab.instruments import table_for_terminal
 from rtoslab.intake import printable_path
@@ -89,14 +88,9 @@ def _owner_id(path: Path) -> int | None:
     return path.stat().st_uid if path.exists() else None
 
 
-def user_build_options_text(context: click.Context, *options: str) -> list[str]:
-    """Returns those of these options that the user gave on the command line, by their parameters' names."""
-    return [option for option in options if context.get_parameter_source(option) is ParameterSource.COMMANDLINE]
-
-
 def require_options_not_in_project(context: click.Context, *options: str) -> None:
     """Raises PlanError if the user gave one of these options, which a project says itself."""
-    wrong = user_build_options_text(context, *options)
+    wrong = options_on_command_line(context, *options)
     if wrong:
         option = {"name": "NAME", "out": "--out", "jobs": "--jobs"}.get(wrong[0], f"--{wrong[0].replace('_', '-')}")
         raise PlanError(
@@ -139,7 +133,7 @@ def compare_project_with_baseline(
     else:
         click.echo(project_result_sentences(judged))
         if judged.has_regression_or_exceeded_budget and not judged.unanswered:
-            click.echo("If the change is intended, run `rtoslab baseline` to store the new figures.")
+            click.echo("If the change is intended, run `rtoslab gate --store` to store the new figures.")
     return code
 
 

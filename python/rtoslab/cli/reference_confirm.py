@@ -1,4 +1,4 @@
-"""`rtoslab reference confirm`: shows that a change of the firmware's files changes no image of the reference results.
+"""`rtoslab kernel reference confirm`: shows that a change of the firmware's files changes no image.
 
 A figure depends on the image, but the record of every image names shared files such as `cmake/Generate.cmake`. So a
 change of such a file for one benchmark makes all results look old, although their images stay the same bytes."""

@@ -1,12 +1,21 @@
-"""`rtoslab reference matrix`: the figures that `rtoslab choose` compares, measured for every kernel and board."""
+"""`rtoslab kernel reference matrix`: the figures of `rtoslab choose`, measured for every kernel and board."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
 import click
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, build_folder, count_with_noun, find_checkout_root
+from rtoslab.base import (
+    EXIT_OK,
+    EXIT_POINT_FAILED,
+    CatalogueError,
+    PlanError,
+    build_folder,
+    count_with_noun,
+    find_checkout_root,
+)
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose import (
     KernelMatrix,
@@ -26,12 +35,34 @@ from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.display import print_plan_before_measuring, show_progress
 from rtoslab.cli.failures import print_failures
 from rtoslab.cli.names import CatalogueNamesParam, split_names
-from rtoslab.cli.reference_folders import free_run_folder_path, reference_placements
 from rtoslab.measure import run_plan
 from rtoslab.store import RunDirectory
 
 _OBSERVED_PLACEMENTS: Final = 4
 """Placements for masked interrupts and the worst case over all phases, which take seconds in each."""
+
+
+_PLACEMENTS: Final = 8
+
+reference_placements = click.option(
+    "--placements",
+    type=click.IntRange(1, 64),
+    default=_PLACEMENTS,
+    show_default=True,
+    help="Number of placements of the code, if the placement can change the time.",
+)
+
+
+def free_run_folder_path(folder: Path) -> Path:
+    """Returns a path for a new run directory: that of `folder` with the first free number.
+
+    Earlier measurements come from the cache if they are still valid.
+    """
+    for number in range(10_000):
+        path = folder.with_name(f"{folder.name}-{number}")
+        if not path.exists():
+            return path
+    raise CatalogueError(f"{folder.parent} contains too many runs; delete it.")
 
 
 @click.command("matrix", short_help="Measure the figures that `rtoslab choose` compares.")

@@ -23,10 +23,10 @@ def set_tree_path_variables(places: Iterable[str]) -> None:
         if not parts or not path:
             raise click.UsageError(f"--tree {place!r} is not understood; write --tree ID=PATH.")
         if ident not in trees:
-            raise CatalogueError(f"There is no tree {ident}; add it with `rtoslab tree add {ident} {path}`.")
+            raise CatalogueError(f"There is no tree {ident}; add it with `rtoslab kernel tree add {ident} {path}`.")
         if trees[ident].exports:
             raise CatalogueError(
                 f"{ident} is linked from exports, one for each board, so --tree cannot replace it; add another "
-                f"export with `rtoslab tree add {ident} {path}`."
+                f"export with `rtoslab kernel tree add {ident} {path}`."
             )
         os.environ[tree_path_variable(ident)] = str(Path(path).expanduser().absolute())

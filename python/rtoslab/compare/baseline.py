@@ -103,7 +103,7 @@ def read_baseline(path: Path) -> Baseline:
     """Returns the baseline of a file (stored figures) after a check of its seal. Raises CatalogueError naming file and
     key, PlanError for an invalid rule or edited figures."""
     baseline = read_baseline_without_seal_check(path)
-    again = f"`rtoslab baseline {path.stem}` measures its points and writes it again"
+    again = f"`rtoslab gate --store --baseline {path.stem}` measures its points and writes it again"
     if not baseline.seal:
         raise PlanError(f"{path} has no seal, so it was written by an earlier version or by hand; {again}.")
     if baseline.seal != baseline.content_digest:
@@ -201,8 +201,8 @@ def make_baseline(side: ComparisonSide, rules: Mapping[str, str]) -> Baseline:
 def write_baseline(baseline: Baseline, path: Path) -> None:
     """Writes a baseline as TOML. The same figures give the same bytes. Raises StoreError if the disk refuses it."""
     lines = [
-        "# Figures that `rtoslab gate` compares with new ones; `rtoslab baseline` writes this file. Edit only [rules]:",
-        "# how much worse a figure may become, by its name.",
+        "# Figures that `rtoslab gate` compares with new ones; `rtoslab gate --store` writes this file. Edit only",
+        "# [rules]: how much worse a figure may become, by its name.",
         f"format = {FORMAT}",
         f"seal = {toml_value(baseline.seal)}",
         f"exact = {str(baseline.exact).lower()}",

@@ -97,7 +97,7 @@ class AnalyzerRecording:
         except OSError as cause:
             raise CaptureError(
                 f"Cannot start {SIGROK} ({cause.strerror}); install it (apt-get install sigrok-cli), or record "
-                "with another program and give its file to `rtoslab decode`."
+                "with another program and give its file to `rtoslab pins decode`."
             ) from None
         self._problem = ""
         self._is_stopped = threading.Event()

@@ -16,7 +16,7 @@ from rtoslab.hardware.flash_tools import TOOLS, FlashTool, is_installed
 from rtoslab.hardware.usb import UsbDevice, probe_kind, serial_without_risky_characters
 
 AUTO: Final = "auto"
-TARGETS_HINT: Final = "`rtoslab targets` shows what is connected"
+TARGETS_HINT: Final = "`rtoslab list targets` shows what is connected"
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,7 @@ class TraceDatabase:
         except (sqlite3.Error, sqlite3.Warning, ValueError, MemoryError) as cause:
             reason = _TOO_LONG if str(cause) == "interrupted" else str(cause) or "it needs too much memory"
             raise PlanError(
-                f"The query cannot be answered ({reason}); `rtoslab query --help` lists the tables."
+                f"The query cannot be answered ({reason}); `rtoslab trace --help` lists the tables."
             ) from None
         columns = tuple(column[0] for column in cursor.description or ())
         return TitledTable(

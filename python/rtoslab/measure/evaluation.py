@@ -1,6 +1,6 @@
 """Turns a target's output into a result: decode, prove, measure. The same input always gives the same result.
 
-Nothing is run or stored here, so that a stored point can be evaluated again (`rtoslab verify`)."""
+Nothing is run or stored here, so that a stored point can be evaluated again (`rtoslab runs verify`)."""
 
 from rtoslab.base import DecodeError, PlanError, RunError, VoidRunError
 from rtoslab.catalogue import PAIR_CORES, SHOWN_IF_UNUSUAL, Benchmark, Catalogue

@@ -49,7 +49,7 @@ def measure_image(
     image = read_external_image(known, path, board, timing)
     begin = image.introduction.begin
     if begin.bench == CONFORMANCE_IMAGE:
-        raise PlanError(f"{path} is the conformance suite; run it with `rtoslab conformance --image`.")
+        raise PlanError(f"{path} is the conformance suite; run it with `rtoslab kernel conformance --image`.")
     if begin.bench not in known.benchmarks:
         raise UnknownNameError("benchmark", begin.bench, known.benchmarks)
     catalogue = catalogue_with_kernel(known, begin.kernel, begin.cores)

@@ -26,7 +26,7 @@ class AbsenceReasons:
         kernel = str(axes.get("kernel", ""))
         if kernel and kernel not in self._kernels:
             name = self._names.get(kernel, kernel)
-            return f"the sources of {name} were not added (`rtoslab tree add`), and it has no reference result"
+            return f"the sources of {name} were not added (`rtoslab kernel tree add`), and it has no reference result"
         present = [result for result in self._results if _matches_axes(result, axes)]
         for any_result in present:
             if isinstance(any_result, FailedPoint):

@@ -107,7 +107,7 @@ def _compare_row(
     several values fit."""
     if row.lab_kernel not in kernels:
         name = paper.facts.kernels.get(row.lab_kernel, row.kernel)
-        why = f"the sources of {name} were not added (`rtoslab tree add`), and it has no reference result"
+        why = f"the sources of {name} were not added (`rtoslab kernel tree add`), and it has no reference result"
         return ComparedFigure(row, "bring your own", reason=why)
     fits = select_values_by_coordinates(values, row.value_coordinates)
     if len(fits) > 1:

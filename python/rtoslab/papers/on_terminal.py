@@ -73,7 +73,9 @@ def print_paper_reproduction(reproduction: PaperReproduction, console: Console) 
                 Text(deviation_footnote(declared_deviations(reproduction.list_measured_points))), soft_wrap=True
             )
     for kernel, count in waiting.items():
-        console.print(f"n/a: {count_with_noun(count, 'figure')} of {kernel}; add its sources with `rtoslab tree add`.")
+        console.print(
+            f"n/a: {count_with_noun(count, 'figure')} of {kernel}; add its sources with `rtoslab kernel tree add`."
+        )
     _print_paper_statements(reproduction, console)
     _print_paper_setups(reproduction, console)
 

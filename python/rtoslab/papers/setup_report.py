@@ -115,7 +115,7 @@ def unmeasured_versions_sentences(reproduction: PaperReproduction) -> list[str]:
     names = reproduction.paper.facts.kernels
     return [
         f"The paper measured {names.get(version.kernel, version.kernel)} {version.printed}; its sources were not "
-        f"added, so the figures are of the current version. Add them with `rtoslab tree add {version.trees[0]} "
+        f"added, so the figures are of the current version. Add them with `rtoslab kernel tree add {version.trees[0]} "
         f"PATH --port {version.kernel}`."
         for version in reproduction.paper.facts.version
         if version.trees and not present.intersection(version.trees)

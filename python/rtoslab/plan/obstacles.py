@@ -55,7 +55,7 @@ def _tree_obstacle(kernel: CatalogueEntry[Kernel], board: Board) -> str | None:
     """Returns why a kernel cannot be built from the source tree that the user named, as a clause. None if it can be."""
     wants, tree = kernel.facts.tree, kernel.tree
     if tree is None:
-        how = f"`rtoslab tree add {kernel.id} PATH`, see docs/trees.md"
+        how = f"`rtoslab kernel tree add {kernel.id} PATH`, see docs/trees.md"
         return f"{kernel.facts.title} comes as a tree that you name: {how}" if kernel.facts.needs_source_tree else None
     if tree.exports:
         return None
@@ -74,7 +74,9 @@ def _changed_tree_obstacle(tree: SourceTree, core: str) -> str | None:
     if not missing:
         return None
     absent = f"{missing[0][0].lower()}{missing[0][1:-1]}"
-    return f"the tree {tree.id} is another than was described, {absent}: `rtoslab tree check {tree.id}` says more"
+    return (
+        f"the tree {tree.id} is another than was described, {absent}: `rtoslab kernel tree check {tree.id}` says more"
+    )
 
 
 def _missing_tree_clause(tree: SourceTree) -> str:
@@ -83,7 +85,8 @@ def _missing_tree_clause(tree: SourceTree) -> str:
     variable = tree_path_variable(tree.id)
     if os.environ.get(variable):
         return f"{variable} says"
-    return f"it was (`rtoslab tree list`): `rtoslab tree add {tree.id} PATH --force` describes it where it is now"
+    again = f"`rtoslab kernel tree add {tree.id} PATH --force`"
+    return f"it was (`rtoslab kernel tree list`): {again} describes it where it is now"
 
 
 def _export_obstacle(kernel: CatalogueEntry[Kernel], key: str) -> str | None:

@@ -118,18 +118,18 @@ def judge_project(
         )
         then = before.get(name)
         if then is None:
-            lost.append(f"{name}: not in the baseline; `rtoslab baseline` adds it")
+            lost.append(f"{name}: not in the baseline; `rtoslab gate --store` adds it")
             continue
         unlike = _first_different_condition(then, now)
         if unlike:
-            lost.append(f"{name}: {unlike}; `rtoslab baseline` writes it again")
+            lost.append(f"{name}: {unlike}; `rtoslab gate --store` writes it again")
             continue
         lost += _figures_without_pair(name, then, now)
         changes += [
             change for key in then.items if key in now.items for change in _figure_changes_of_item(name, key, then, now)
         ]
     lost += [
-        f"{name}: in the baseline, but no longer in the project; `rtoslab baseline` removes it"
+        f"{name}: in the baseline, but no longer in the project; `rtoslab gate --store` removes it"
         for name in before
         if name not in after
     ]
@@ -190,7 +190,7 @@ def _figures_without_pair(name: str, then: ImageFigures, now: ImageFigures) -> l
     for key, item in then.items.items():
         if key not in now.items:
             result.append(
-                f"{name}: {key} is in the baseline, but no longer in the project; `rtoslab baseline` removes it"
+                f"{name}: {key} is in the baseline, but no longer in the project; `rtoslab gate --store` removes it"
             )
             continue
         figures = now.items[key].figures
@@ -198,10 +198,12 @@ def _figures_without_pair(name: str, then: ImageFigures, now: ImageFigures) -> l
         fresh = [figure for figure in figures if figure not in item.figures]
         result += [f"{name}: {key} no longer has {', '.join(gone)}"] if gone else []
         result += (
-            [f"{name}: {', '.join(fresh)} of {key} not in the baseline; `rtoslab baseline` adds it"] if fresh else []
+            [f"{name}: {', '.join(fresh)} of {key} not in the baseline; `rtoslab gate --store` adds it"]
+            if fresh
+            else []
         )
     fresh = [key for key in now.items if key not in then.items]
-    return result + [f"{name}: {key} is not in the baseline; `rtoslab baseline` adds it" for key in fresh]
+    return result + [f"{name}: {key} is not in the baseline; `rtoslab gate --store` adds it" for key in fresh]
 
 
 def _figure_changes_of_item(image: str, key: str, then: ImageFigures, now: ImageFigures) -> list[FigureChange]:

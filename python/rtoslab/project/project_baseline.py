@@ -98,7 +98,9 @@ def read_project_baseline(path: Path) -> ProjectBaseline:
     Raises CatalogueError, which names file and key, PlanError if there is none, or it was edited.
     """
     if not is_file_or_pipe(path):
-        raise PlanError(f"There is no baseline {printable_path(path)}; run `rtoslab baseline` to measure and write it.")
+        raise PlanError(
+            f"There is no baseline {printable_path(path)}; run `rtoslab gate --store` to measure and write it."
+        )
     baseline = read_validated_toml(path, ProjectBaseline)
     if baseline.format not in {UNSEALED, FORMAT}:
         raise PlanError(
@@ -106,11 +108,11 @@ def read_project_baseline(path: Path) -> ProjectBaseline:
         )
     if not baseline.seal:
         raise PlanError(
-            f"{path} has no seal, so it was written by an earlier version or by hand; `rtoslab baseline` writes it "
+            f"{path} has no seal, so it was written by an earlier version or by hand; `rtoslab gate --store` writes it "
             "again."
         )
     if baseline.seal != baseline.content_digest:
-        raise PlanError(f"{path} was edited; `rtoslab baseline` writes it again.")
+        raise PlanError(f"{path} was edited; `rtoslab gate --store` writes it again.")
     for item in baseline.item:
         if item.image not in baseline.image:
             raise CatalogueError(
@@ -122,7 +124,7 @@ def read_project_baseline(path: Path) -> ProjectBaseline:
             if len(values) != placements:
                 raise CatalogueError(
                     f"{path}, {item.name}, {name}: {len(values)} values for {placements} "
-                    "placements; run `rtoslab baseline` to write it again."
+                    "placements; run `rtoslab gate --store` to write it again."
                 )
     return baseline
 
@@ -135,7 +137,7 @@ def write_project_baseline(figures: Mapping[str, ImageFigures], simulator: str, 
     """
     baseline = _make_baseline(figures, simulator)
     lines = [
-        "# Figures that `rtoslab gate` compares with new ones; `rtoslab baseline` writes this file.",
+        "# Figures that `rtoslab gate` compares with new ones; `rtoslab gate --store` writes this file.",
         *toml_lines(
             {
                 "format": FORMAT,

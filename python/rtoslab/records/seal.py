@@ -3,7 +3,7 @@
     seal.json    {"files": {name: SHA-256}, "folder": name of the folder, "format": 1, "sha256": of the rest}
 
 The trap it prevents: a byte that changed on a disk, in transit or in an editor is read as another number. A seal is no
-signature: who alters a file and seals it again is found by `rtoslab verify`, which computes the figures anew."""
+signature: who alters a file and seals it again is found by `rtoslab runs verify`, which computes the figures anew."""
 
 import errno
 import hashlib

@@ -1,8 +1,9 @@
 """Digests of source files without their comments: a comment that is written better makes no figure out of date.
 
 Manifests name each source file by the SHA-256 of its bytes. `reference/code_digests.ndjson` has, for each of these, the
-digest of the same file's code. `rtoslab reference refresh` adds those of today's files. The same list has, for the code
-of a changed file that makes the same images, the digest of the older code: `rtoslab reference confirm` adds these.
+digest of the same file's code. `rtoslab kernel reference refresh` adds those of today's files. The same list has, for
+the code of a changed file that makes the same images, the digest of the older code: `rtoslab kernel reference confirm`
+adds these.
 """
 
 import hashlib

@@ -114,7 +114,7 @@ def read_reference_file(path: Path, like_points: Collection[PointId] | None = No
         why = cause if type(cause) is ValueError else type(cause).__name__
         raise AlteredFileError(
             f"{path} cannot be read as reference results ({why}); restore the file, or measure the results again "
-            f"with `rtoslab reference refresh {path.parent.name}`."
+            f"with `rtoslab kernel reference refresh {path.parent.name}`."
         ) from None
     return ReferenceFile(path, header["paper"], header["kernel"], points, weights, placed)
 

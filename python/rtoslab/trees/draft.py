@@ -2,7 +2,7 @@
 
 A port says which headers it includes, which functions are measured, and which words are in the names of folders for one
 core. The folders where these are found are the kernel's, whatever the tree's layout. A draft is a proposal: the user
-may edit it, and `rtoslab tree check` tries it.
+may edit it, and `rtoslab kernel tree check` tries it.
 """
 
 import os

@@ -95,7 +95,9 @@ def kernel_build_configuration_files(
         for item in sorted(config.glob("application/*"))
     }
     files[wants.asked_in] = make_defconfig(kernel, board, needs, opt, absent)
-    return files, fill_export_template(config / "README.in", "the port's instructions")
+    # The template is in the records of measured images, so it still has the old word.
+    read_me = fill_export_template(config / "README.in", "the port's instructions")
+    return files, read_me.replace("rtoslab tree add", "rtoslab kernel tree add")
 
 
 def add_kernel_export(
@@ -169,7 +171,7 @@ def why_export_is_unusable(kernel: CatalogueEntry[Kernel], key: str) -> str | No
     path = Path(tree.exports[key])
     if not (path / wants.config).is_file():
         gone = f"the export of {kernel.id} for {_export_target_text(key)} is no longer at {path}"
-        return f"{gone}: `rtoslab tree add {kernel.id}` adds another one"
+        return f"{gone}: `rtoslab kernel tree add {kernel.id}` adds another one"
     option_values = read_kconfig_options(path / wants.config)
     needs, absent = _find_service_groups_of_export(kernel, option_values), _absent_names(kernel, path)
     wrong = _differing_options_clause(kernel, board, needs, absent, option_values)
@@ -185,7 +187,7 @@ def why_export_is_unusable(kernel: CatalogueEntry[Kernel], key: str) -> str | No
         )
         != key
     ):
-        return f"the export {path} has changed since it was added: `rtoslab tree add {kernel.id} {path} --force`"
+        return f"the export {path} has changed since it was added: `rtoslab kernel tree add {kernel.id} {path} --force`"
     return None
 
 

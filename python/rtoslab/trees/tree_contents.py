@@ -133,6 +133,6 @@ def tree_files_of_build(paths: Iterable[str], tree: SourceTree) -> tuple[str, ..
     if not files:
         raise BuildError(
             f"No file of the tree {tree.id} was compiled, because its description lists the wrong files; run "
-            f"`rtoslab tree check {tree.id}`."
+            f"`rtoslab kernel tree check {tree.id}`."
         )
     return tuple(sorted(files))

@@ -97,4 +97,5 @@ def why_version_no_longer_fits(kernel: CatalogueEntry[Kernel]) -> str | None:
     tree = kernel.tree
     if tree is None or names_absent_in_tree(kernel.facts, tree) == tree.absent:
         return None
-    return f"the tree {tree.id} has another version than when it was added: `rtoslab tree add {tree.id} PATH --force`"
+    again = f"`rtoslab kernel tree add {tree.id} PATH --force`"
+    return f"the tree {tree.id} has another version than when it was added: {again}"

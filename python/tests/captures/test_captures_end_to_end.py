@@ -94,26 +94,26 @@ def test_unknown_level_in_the_window_is_refused(recording: PinRecording) -> None
 
 
 def test_capture_and_decode_commands(tmp_path: Path) -> None:
-    written = rtoslab("capture", *POINT, "-o", tmp_path / "x.sr", "--sample-rate", "32MHz")
+    written = rtoslab("pins", "record", *POINT, "-o", tmp_path / "x.sr", "--sample-rate", "32MHz")
     assert written.returncode == 0, written.stderr
-    decoded = rtoslab("decode", tmp_path / "x.sr", *POINT, "--json")
+    decoded = rtoslab("pins", "decode", tmp_path / "x.sr", *POINT, "--json")
     assert decoded.returncode == 0, decoded.stderr
     rows = json.loads(decoded.stdout)["series"]
     assert {row["name"] for row in rows} == {"capture", "virtual"}
     for capture, virtual in zip(rows[::2], rows[1::2], strict=True):
         assert capture["series"] == virtual["series"]
         assert capture["median"] == pytest.approx(virtual["median"])
-    single = rtoslab("decode", tmp_path / "x.sr", "--json")
+    single = rtoslab("pins", "decode", tmp_path / "x.sr", "--json")
     assert json.loads(single.stdout)["channels"][0]["unit"] == "us"
     (tmp_path / "x.vcd").write_text(
         "$timescale 1 ns $end $var wire 1 ! a $end $enddefinitions $end\n#0 0!\n#1 1!\n#2 x!\n#5 1!\n#6 0!\n#7\n"
     )
-    unsure = rtoslab("decode", tmp_path / "x.vcd", "--json")
+    unsure = rtoslab("pins", "decode", tmp_path / "x.vcd", "--json")
     assert (unsure.returncode, json.loads(unsure.stdout)["channels"][0]["pulses"]) == (0, 0)
     assert "is unknown (x or z) in 1 place, first at 0.002 us" in json.loads(unsure.stdout)["notes"][0]
-    assert rtoslab("decode", tmp_path / "x.vcd").stderr.startswith("warning: The level of a is unknown")
-    assert "give --kernel and --board" in command_error(rtoslab("decode", tmp_path / "x.sr", "call_times"), 1)
-    assert "Cannot read the capture" in command_error(rtoslab("decode", tmp_path / "none.vcd"), 1)
+    assert rtoslab("pins", "decode", tmp_path / "x.vcd").stderr.startswith("warning: The level of a is unknown")
+    assert "give --kernel and --board" in command_error(rtoslab("pins", "decode", tmp_path / "x.sr", "call_times"), 1)
+    assert "Cannot read the capture" in command_error(rtoslab("pins", "decode", tmp_path / "none.vcd"), 1)
     assert "is not one latency benchmark" in command_error(
-        rtoslab("capture", "t2", *POINT[1:5], "-o", tmp_path / "y.vcd"), 1
+        rtoslab("pins", "record", "t2", *POINT[1:5], "-o", tmp_path / "y.vcd"), 1
     )

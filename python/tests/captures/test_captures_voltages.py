@@ -16,7 +16,7 @@ from rtoslab.captures.capture import UNKNOWN, Capture
 from rtoslab.captures.forms import capture_format_modules, parse_capture, read_capture
 from rtoslab.captures.pulses import PulseTrain, find_pulses
 from rtoslab.captures.voltages import STEPS, VoltageThreshold
-from rtoslab.cli.cmd_decode import decode_command as decode
+from rtoslab.cli.pins_decode import pins_decode_command as decode
 from tests.capture_files import SCOPES, VCD, infiniivision, rigol_ds1000z, saleae_analog, siglent, tektronix_mso
 
 ONE_CHANNEL: Final = {"lecroy", "tektronix_tds"}

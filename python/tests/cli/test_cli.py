@@ -102,7 +102,7 @@ def test_list_prints_json() -> None:
             1,
             "no feature of a board named 'icach'; did you mean 'icache'?",
         ),
-        (["query", "x.pftrace", "lod"], 1, "There is no question named 'lod'; did you mean 'load'?"),
+        (["trace", "x.pftrace", "lod"], 1, "There is no question named 'lod'; did you mean 'load'?"),
         (["show", "nowhere"], 1, "is not a run directory"),
         (["report", "nowhere", "-o", "x.html"], 1, "is not a run directory"),
         (

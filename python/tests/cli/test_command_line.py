@@ -14,15 +14,17 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.cli import app
-from rtoslab.cli.overview import SECTIONS
+from rtoslab.cli.overview import OLD_WORDS, SECTIONS, replace_old_word
 from rtoslab.plan.labels import labels_by_differing_settings
 from rtoslab.plan.plan import PlanOptions, make_plan
 
 CATALOGUE: Final = Catalogue(find_checkout_root())
-ALREADY_MADE: Final = {"decode", "rta bounds", "kernel files", "calibrate", "choose", "init"}
+ALREADY_MADE: Final = {"pins decode", "rta bounds", "kernel files", "calibrate", "choose", "new project"}
 """Commands on what an image did already, for what is built elsewhere, on a real board, or about the user's own board:
 which must be said."""
-DEFAULTS_OF_ITS_OWN: Final = {"diagnose", "tree check", "reference refresh", "reference matrix", "stability"}
+DEFAULTS_OF_ITS_OWN: Final = {
+    "diagnose", "kernel tree check", "kernel reference refresh", "kernel reference matrix", "stability",
+}  # fmt: skip
 """Commands whose default follows from what they are given, and is told: an image has a kernel, a tree is for some cores
 only, a paper names its kernels (also for the stability of its statements), and the matrix is of all."""
 FILTERS: Final = "runs "
@@ -141,3 +143,52 @@ def test_help_has_every_command_in_one_section() -> None:
     assert {command: shown.get(command) for command in output} == {
         k: v for section in SECTIONS.values() for k, v in section.items()
     }
+
+
+@pytest.mark.parametrize(("old", "new"), OLD_WORDS.items())
+def test_old_word_runs_the_new_command_and_names_it(old: str, new: str) -> None:
+    before, today = (CliRunner().invoke(app, [*words.split(), "--help"]) for words in (old, new))
+    assert before.exit_code == today.exit_code == 0
+    assert before.stdout == today.stdout
+    assert before.stderr == f"rtoslab: `{old}` is an old word; the command is now `rtoslab {new} --help`.\n"
+    assert today.stderr == ""
+    assert old not in app.list_commands(click.Context(app))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("baseline", "gate --store"),
+        ("baseline --dry-run", "gate --store --dry-run"),
+        ("baseline main runs/A runs/B", "gate --store --baseline main runs/A runs/B"),
+        ("baseline --jobs 2 main", "gate --store --baseline main --jobs 2"),
+        ("placement t8 --board pico", "sweep --placements 8 t8 --board pico"),
+        ("placement t8 --placements 3", "sweep t8 --placements 3"),
+        ("query t3.pftrace latency A B", "trace t3.pftrace latency A B"),
+        ("tree add threadx PATH", "kernel tree add threadx PATH"),
+    ],
+)
+def test_old_command_line_becomes_the_new_one(old: str, new: str) -> None:
+    assert replace_old_word(old.split()) == new.split()
+
+
+def test_list_of_connected_boards_is_a_list_of_its_own() -> None:
+    done = CliRunner().invoke(app, ["list", "targets", "boards"])
+    assert "Connected boards are listed alone" in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("sweep t8 --placements 2 --fresh", "A sweep over a benchmark's placements has no --fresh"),
+        ("sweep plan.toml --board pico", "A sweep over a plan has no --board"),
+        ("gate --store --fail-on +1", "--store compares nothing, so --fail-on has no meaning with it"),
+        ("trace x.pftrace", "x.pftrace is a trace already; ask it a question"),
+        ("trace x.pftrace load --board pico", "x.pftrace is a trace already; leave --board out"),
+        ("trace t7 --json", "--json prints the answer to a question"),
+    ],
+)
+def test_option_without_a_meaning_is_refused(words: str, told: str) -> None:
+    done = CliRunner().invoke(app, words.split())
+    assert done.exit_code == 1
+    assert told in str(done.exception)

@@ -115,6 +115,6 @@ def test_missing_documented_file_is_found() -> None:
 
     assert missing(of("rtoslab rta lost.toml"), set()) == ["lost.toml"]
     written: set[str] = set()
-    assert missing(of("rtoslab capture t2 -o pins.vcd"), written) == []
-    assert missing(of("rtoslab decode pins.vcd"), written) == []
+    assert missing(of("rtoslab pins record t2 -o pins.vcd"), written) == []
+    assert missing(of("rtoslab pins decode pins.vcd"), written) == []
     assert missing(of("rtoslab sim IMAGE.elf"), set()) == []

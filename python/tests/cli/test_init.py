@@ -1,4 +1,4 @@
-"""`rtoslab init` writes a project file with which the next commands work."""
+"""`rtoslab new project` writes a project file with which the next commands work."""
 
 import subprocess
 import tomllib
@@ -44,7 +44,7 @@ def run_init(*words: str) -> Any:
 
 
 def test_written_project_file_can_be_measured(project_folder: Path) -> None:
-    assert run_init("init", "fw.elf", *F446).return_value == 0
+    assert run_init("new", "project", "fw.elf", *F446).return_value == 0
     written = tomllib.loads((project_folder / "rtoslab.toml").read_text())
     assert written["image"] == {"fw": {"elf": "fw.elf", "board": "nucleo-f446re"}}
     names = [item["name"] for item in written["function"]]
@@ -58,13 +58,13 @@ def test_written_project_file_can_be_measured(project_folder: Path) -> None:
 
 def test_existing_project_file_is_not_overwritten(project_folder: Path) -> None:
     (project_folder / "rtoslab.toml").write_text("# mine\n")
-    assert isinstance(run_init("init", "fw.elf", *F446).exception, PlanError)
+    assert isinstance(run_init("new", "project", "fw.elf", *F446).exception, PlanError)
     assert (project_folder / "rtoslab.toml").read_text() == "# mine\n"
 
 
 def test_image_that_starts_on_several_boards_needs_board_option(project_folder: Path) -> None:
     """The boards of other families are left out: there it uses registers that they do not have."""
-    done = run_init("init", "fw.elf")
+    done = run_init("new", "project", "fw.elf")
     assert "fw.elf starts equally well on several boards; choose one with --board: " in str(done.exception)
     named = str(done.exception).removesuffix(".").partition("--board: ")[2].split(", ")
     assert "nucleo-f446re" in named
@@ -82,7 +82,7 @@ def test_board_is_guessed_by_where_the_image_starts(
     assert len(fitting) > 1
     assert boards_likely_for_image(content, elf.name, fitting) == [board]
     monkeypatch.chdir(tmp_path)
-    done = run_init("init", str(elf))
+    done = run_init("new", "project", str(elf))
     same_core = boards_with_core_of_image(content, elf.name, fitting)
     reason = f": of {len(same_core)} boards that the image fits, it starts there alone"
     assert (
@@ -94,14 +94,14 @@ def test_board_is_guessed_by_where_the_image_starts(
 def test_image_without_a_board_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.elf").write_bytes(build_image("t4", kernel="rt", board="pico").read_bytes()[:-1000])
-    assert "`rtoslab list boards` shows them" in str(run_init("init", "x.elf").exception)
+    assert "`rtoslab list boards` shows them" in str(run_init("new", "project", "x.elf").exception)
 
 
 def test_image_without_functions_can_be_diagnosed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a `main` with an endless loop no function is called twice, so nothing is proposed."""
     monkeypatch.chdir(tmp_path)
     image = str(endless_loop(tmp_path, "-mcpu=cortex-m0plus"))
-    done = run_init("init", image, "--board", "nucleo-l073rz")
+    done = run_init("new", "project", image, "--board", "nucleo-l073rz")
     assert done.return_value == 0
     assert "0 functions" in done.output
     assert "Next: add a [[function]]" in done.output

@@ -66,6 +66,7 @@ MEASURING = {
     "worst-case": ["worst-case", "--kernel", "freertos", "--board", "pico"],
     "sim": ["sim", "IMAGE", "--board", "nucleo-f103rb"],
     "conformance": [  # with a setting of which no verdict is kept
+        "kernel",
         "conformance",
         "--kernel",
         "freertos",

@@ -39,7 +39,7 @@ def test_results_and_baselines_go_to_the_working_directory(
     assert f"Stored in runs/{run.name}" in capsys.readouterr().out
     _run_command("runs")
     assert run.name in capsys.readouterr().out
-    _run_command("baseline", "mine", str(run))
+    _run_command("gate", "--store", "--baseline", "mine", str(run))
     assert (here / "baselines" / "mine.toml").is_file()
     _run_command("gate", "--baseline", "mine", str(run))
     plan = here / "plan.toml"

@@ -168,7 +168,7 @@ def test_slowdown_of_one_line_is_found_to_the_exact_cycle(tmp_path: Path) -> Non
     ask = ("run", "call_times", "--kernel", "freertos", "--board", "pico", *config, "--out", tmp_path / "run")
     assert rtoslab(*ask).returncode == 0
     baseline = tmp_path / "main.toml"
-    assert rtoslab("baseline", baseline, tmp_path / "run").returncode == 0
+    assert rtoslab("gate", "--store", "--baseline", baseline, tmp_path / "run").returncode == 0
     root = copy_checkout(tmp_path / "checkout")
     elsewhere = {"RTOSLAB_ROOT": str(root), "RTOSLAB_BUILD": str(build_apart(tmp_path / "build"))}
     take = "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;"
@@ -217,14 +217,14 @@ def rewrite(path: Path, update: Callable[[BaselinePoint], dict[str, Any]]) -> No
 def test_code_that_only_moved_is_called_placement(tmp_path: Path) -> None:
     """The baseline was measured in a quicker placement than the gate asks for."""
     ask = ("t8", "--board", "nucleo-f446re", "--window", "20ms")
-    study = rtoslab("placement", *ask, "--placements", "3", "--json")
+    study = rtoslab("sweep", *ask, "--placements", "8", "--placements", "3", "--json")
     (result,) = json.loads(study.stdout)["studies"]
     cycles = dict(zip(result["placements"], result["figures"]["cycles_per_count"]["cycles"], strict=True))
     del cycles[0]  # it has no setting of its own in a baseline
     quick, slow = min(cycles, key=cycles.__getitem__), max(cycles, key=cycles.__getitem__)
     assert rtoslab("run", *ask, "--config", f"placement={quick}", "--out", tmp_path / "run").returncode == 0
     path = tmp_path / "main.toml"
-    assert rtoslab("baseline", path, tmp_path / "run").returncode == 0
+    assert rtoslab("gate", "--store", "--baseline", path, tmp_path / "run").returncode == 0
     rules = '\n[rules]\n"image.*" = "never"\n"heap.*" = "never"\n'  # padding
     path.write_text(path.read_text().replace("\n[rules]\n", rules))
     rewrite(path, lambda point: {"config": {**point.config, "placement": str(slow)}})
@@ -312,7 +312,10 @@ def test_clock_resolution_of_the_window_is_not_a_change() -> None:
 
 def test_plan_is_shown_before_measuring(tmp_path: Path) -> None:
     points = read_baseline(ROOT / "baselines" / "main.toml").point
-    for command in (("gate", "--baseline", "main", "--out", tmp_path / "run"), ("baseline", "main")):
+    for command in (
+        ("gate", "--baseline", "main", "--out", tmp_path / "run"),
+        ("gate", "--store", "--baseline", "main"),
+    ):
         done = rtoslab(*command, "--dry-run")
         assert done.returncode == 0, done.stderr
         assert [line.split()[0] for line in done.stdout.splitlines()] == [
@@ -340,10 +343,10 @@ def test_own_baseline_is_used_only_if_named(tmp_path: Path, monkeypatch: pytest.
     [
         ("run", "t2", "--kernel", "rt", "--cores", "2"),
         ("run", "t2", "--kernel", "rt", "--cores", "2", "--json"),
-        ("placement", "t2", "--kernel", "rt", "--cores", "2", "--placements", "2"),
-        ("conformance", "--kernel", "rt", "--board", "pico", "--cores", "2"),
+        ("sweep", "t2", "--kernel", "rt", "--cores", "2", "--placements", "2"),
+        ("kernel", "conformance", "--kernel", "rt", "--board", "pico", "--cores", "2"),
         ("sweep", "PLAN"),
-        ("reference", "refresh", "eren2024", "--kernel", "rt"),
+        ("kernel", "reference", "refresh", "eren2024", "--kernel", "rt"),
     ],
 )
 def test_nothing_measured_exits_with_an_error(command: tuple[str, ...], tmp_path: Path) -> None:
@@ -352,7 +355,7 @@ def test_nothing_measured_exits_with_an_error(command: tuple[str, ...], tmp_path
         'title = "Nothing"\nkernels = ["rt"]\nboards = ["pico"]\nbenchmarks = ["t2_cooperative"]\ncores = [2]\n'
     )
     words = [str(plan) if item == "PLAN" else item for item in command]
-    out = [] if command[0] in {"conformance", "reference"} else ["--out", str(tmp_path / "run")]
+    out = [] if command[0] == "kernel" else ["--out", str(tmp_path / "run")]
     done = rtoslab(*words, *out)
     assert done.returncode in {1, 3}, done.stderr + done.stdout
     assert re.search(r"^Nothing was measured|^No port was checked|No point was measured", done.stderr, re.MULTILINE)
@@ -373,7 +376,7 @@ def test_edited_baseline_and_one_without_a_seal_are_refused(tmp_path: Path) -> N
         path.write_text(written.replace(old, new))
         with pytest.raises(
             PlanError,
-            match=r"was edited outside \[rules\]; `rtoslab baseline main` measures its points and writes it again",
+            match=r"was edited outside \[rules\]; `rtoslab gate --store --baseline main` measures its points and",
         ):
             read_baseline(path)
     unsealed = re.sub(r"^seal = .*\n", "", written, flags=re.MULTILINE)
@@ -396,7 +399,7 @@ def test_another_setting_of_the_memory_is_never_called_placement(tmp_path: Path)
     ask = ("run", "t7", "--kernel", "freertos", "--board", "nucleo-f446re", "--window", "20ms", "--out")
     assert rtoslab(*ask, tmp_path / "before").returncode == 0
     baseline = tmp_path / "icache.toml"
-    assert rtoslab("baseline", baseline, tmp_path / "before").returncode == 0
+    assert rtoslab("gate", "--store", "--baseline", baseline, tmp_path / "before").returncode == 0
     root = copy_checkout(tmp_path / "checkout")
     elsewhere = {"RTOSLAB_ROOT": str(root), "RTOSLAB_BUILD": str(build_apart(tmp_path / "build"))}
     cached = "(BOARD_FEATURES_ICACHE ? ACR_ICEN : 0u)"

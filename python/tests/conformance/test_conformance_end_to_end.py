@@ -27,7 +27,7 @@ BREAKS_OF_TIMEOUTS = {f"{service}_timeout_{end}" for service in ("event", "mailb
 
 
 def test_several_suites_print_one_line_each() -> None:
-    done = rtoslab("conformance", "--kernel", "bare,freertos")
+    done = rtoslab("kernel", "conformance", "--kernel", "bare,freertos")
     *_, table = done.stdout.split("All suites")
     rows = [
         [cell.strip() for cell in line.strip("│").split("│")] for line in table.splitlines() if line.startswith("│")
@@ -35,7 +35,7 @@ def test_several_suites_print_one_line_each() -> None:
     assert [row[:3] for row in rows] == [["bare", "pico", "1"], ["freertos", "pico", "1"]]
     assert {row[4] for row in rows} == {"holds"}
     assert all(re.match(r"\d+ hold", row[3]) for row in rows)
-    assert "All suites" not in rtoslab("conformance", "--kernel", "bare").stdout
+    assert "All suites" not in rtoslab("kernel", "conformance", "--kernel", "bare").stdout
 
 
 def conformance(root: Path, kernel: str, board: str = "pico", cores: int = 1) -> ConformanceVerdict:

@@ -1,4 +1,4 @@
-"""`rtoslab conformance --image`: the suite as its user built it is judged as if it had been built here."""
+"""`rtoslab kernel conformance --image`: the suite as its user built it is judged as if it had been built here."""
 
 import json
 from dataclasses import replace
@@ -11,7 +11,7 @@ from rtoslab.base.errors import EXIT_POINT_FAILED, BuildError, PlanError, Settin
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.contract_services import OPTIONAL_SERVICES
-from rtoslab.cli import app, cmd_conformance
+from rtoslab.cli import app, kernel_conformance
 from rtoslab.conformance.examination import ConformanceVerdict, check_image_conformance, check_whole_port_conformance
 from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.conformance.play import scene_name_hash
@@ -86,7 +86,7 @@ def test_broken_port_in_an_external_image_fails(checkout: Path, tmp_path: Path) 
     replace_text(checkout, PORT, "    portYIELD_FROM_ISR(woken);\n", "    (void)woken;\n")
     path = suite(tmp_path / "own.elf", checkout)
     assert {"isr_preempts"} <= outcomes(examine(path), CheckOutcome.FAILS)
-    done = rtoslab("conformance", "--image", path, "--json")
+    done = rtoslab("kernel", "conformance", "--image", path, "--json")
     assert done.returncode == 3, done.stderr
     assert not json.loads(done.stdout)[0]["holds"]
 
@@ -112,11 +112,11 @@ def test_image_without_the_suite_is_refused(tmp_path: Path) -> None:
     path.write_bytes(api.build_image("t7", kernel="freertos", board="pico").read_bytes())
     with pytest.raises(SettingError, match="contains the benchmark t7_synchronisation, not the conformance suite"):
         examine(path)
-    with pytest.raises(PlanError, match="is the conformance suite; run it with `rtoslab conformance --image`"):
+    with pytest.raises(PlanError, match="is the conformance suite; run it with `rtoslab kernel conformance --image`"):
         measure_image(ROOT, suite(tmp_path / "suite.elf"), "pico", tmp_path / "run", {})
-    assert "The image contains" in command_error(rtoslab("conformance", "--image", path, "--cores", "2"), 1)
+    assert "The image contains" in command_error(rtoslab("kernel", "conformance", "--image", path, "--cores", "2"), 1)
     assert "only timing.KEY can be set" in command_error(
-        rtoslab("conformance", "--image", path, "--config", "opt=-O3"), 1
+        rtoslab("kernel", "conformance", "--image", path, "--config", "opt=-O3"), 1
     )
 
 
@@ -130,8 +130,8 @@ def test_suite_that_cannot_be_built_does_not_stop_the_others(
             raise BuildError("Building it failed.")
         return check_whole_port_conformance(catalogue, point)
 
-    monkeypatch.setattr(cmd_conformance, "check_whole_port_conformance", on_one)
-    request = ["conformance", "--kernel", "bare", "--board", "nucleo-f103rb,pico"]
+    monkeypatch.setattr(kernel_conformance, "check_whole_port_conformance", on_one)
+    request = ["kernel", "conformance", "--kernel", "bare", "--board", "nucleo-f103rb,pico"]
     assert app.main(request, standalone_mode=False) == EXIT_POINT_FAILED
     output = capsys.readouterr().out
     assert "Building it failed." in output

@@ -158,6 +158,6 @@ def test_ambiguous_probe_is_refused(tmp_path: Path) -> None:
         text = command_error(rtoslab("run", "t1", "--board", BOARD, "--target", "auto", **desk.environment), 1)
         assert "2 probes are connected that could be the nucleo-f446re's; name one with --target" in text
         assert "0671FF38" in text
-        result = json.loads(rtoslab("targets", "--json", **desk.environment).stdout)
+        result = json.loads(rtoslab("list", "targets", "--json", **desk.environment).stdout)
         assert [item["ports"] for item in result["connected"]] == [[], ["/dev/ttyACM3"]]
         assert result["connected"][0]["flashes"][BOARD] == ["openocd"]

@@ -1,4 +1,4 @@
-"""`rtoslab capture --sigrok`, the whole way: an analyzer that records while a board is flashed, reset and heard."""
+"""`rtoslab pins record --sigrok`, the whole way: an analyzer that records while a board is flashed, reset and heard."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ TOOLS = ("openocd", "sigrok-cli")
 
 
 def live(desk: Desk, out: Path, *words: str, rate: str = "24MHz") -> Any:
-    return rtoslab("capture", *POINT, "--target", "auto", "--port", desk.port, "--sigrok", "fx2lafw:conn=1.14",
+    return rtoslab("pins", "record", *POINT, "--target", "auto", "--port", desk.port, "--sigrok", "fx2lafw:conn=1.14",
                    "--sample-rate", rate, "-o", out, *words, **desk.environment)  # fmt: skip
 
 
@@ -31,7 +31,7 @@ def test_live_capture_gives_the_pulses_of_the_virtual_board(tmp_path: Path) -> N
         assert "D3=out" in desk.orders[0]["argv"]
     assert "may be missing; use a higher --sample-rate" in done.stderr
     assert sorted(path.name for path in tmp_path.glob("pins*")) == ["pins.sr"]
-    decoded = json.loads(rtoslab("decode", tmp_path / "pins.sr", *POINT, "--json").stdout)["series"]
+    decoded = json.loads(rtoslab("pins", "decode", tmp_path / "pins.sr", *POINT, "--json").stdout)["series"]
     result = 0
     for capture, virtual in zip(decoded[::2], decoded[1::2], strict=True):
         if virtual["min"] > capture["resolution"]:
@@ -100,7 +100,7 @@ def test_pulled_cable_leaves_no_partial_capture(tmp_path: Path) -> None:
     ],
 )
 def test_missing_options_are_reported(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
-    request = ["capture", "call_times", "-o", str(tmp_path / "x.sr"), *words]
+    request = ["pins", "record", "call_times", "-o", str(tmp_path / "x.sr"), *words]
     done = CliRunner().invoke(app, request, standalone_mode=False)
     assert isinstance(done.exception, PlanError)
     assert sentence in str(done.exception)

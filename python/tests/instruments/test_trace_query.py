@@ -105,17 +105,17 @@ def test_trace_of_an_image_has_tasks_by_name_and_load(tmp_path: Path) -> None:
     file = tmp_path / "run.pftrace"
     done = run_command("trace", str(elf), "--board", "nucleo-f446re", "--max-cycles", "2000000", "-o", str(file))
     assert "% of core" in done.stdout
-    load = json.loads(run_command("query", str(file), "load", "--json").stdout)
+    load = json.loads(run_command("trace", str(file), "load", "--json").stdout)
     assert {"high", "medium", "low"} <= {item["task"] for item in load}
     cycles = sum(item["cycles"] for item in load)
     assert 1_990_000 < cycles <= 2_000_000, "nothing is counted twice, and little before the first thread is lost"
-    (message,) = json.loads(run_command("query", str(file), "SELECT * FROM trace", "--json").stdout)
+    (message,) = json.loads(run_command("trace", str(file), "SELECT * FROM trace", "--json").stdout)
     assert (message["clock_hz"], message["end_cycle"] - message["start_cycle"]) == (
         read_trace_file(file).clock_hz,
         2_000_000,
     )
     for name in NAMED_QUERIES:
-        run_command("query", str(file), name)
+        run_command("trace", str(file), name)
     masked = json.loads(run_command("masked", str(elf), "--board", "nucleo-f446re", "--window", "5ms", "--json").stdout)
     assert {item["kernel"] for item in masked} == {"rt"}
 

@@ -128,7 +128,7 @@ EACH = """
 import sys
 from rtoslab.__main__ import main
 for name in sys.argv[1:]:
-    sys.argv = ["rtoslab", "decode", name]
+    sys.argv = ["rtoslab", "pins", "decode", name]
     try:
         main()
     except SystemExit as ended:

@@ -56,4 +56,4 @@ def test_missing_tree_of_a_setup_is_reported_with_remedy() -> None:
     (section,) = setups_section(reproduce_paper(CATALOGUE, PAPERS["eren2024"], []))
     text = " ".join(section.prose)
     assert "The paper measured FreeRTOS 10.2.1; its sources were not added" in text
-    assert "rtoslab tree add freertos-10.2.1 PATH --port freertos" in text
+    assert "rtoslab kernel tree add freertos-10.2.1 PATH --port freertos" in text

@@ -112,7 +112,7 @@ def test_missing_kernel_is_shown_as_not_available(tmp_path: Path) -> None:
     assert (result.state, result.our_value, result.reason) == (
         "bring your own",
         None,
-        "the sources of Other OS were not added (`rtoslab tree add`), and it has no reference result",
+        "the sources of Other OS were not added (`rtoslab kernel tree add`), and it has no reference result",
     )
 
 
@@ -167,7 +167,7 @@ def test_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
         "metric", "K: paper", "K: here", "K: ratio", "Other: paper", "Other: here", "Other: ratio",
     ]  # fmt: skip
     assert table.rows == [["rate", "2000", "4,000", "2.00", "900", "n/a [1]", "\N{EN DASH}"]]
-    why = "the sources of Other OS were not added (`rtoslab tree add`), and it has no reference result"
+    why = "the sources of Other OS were not added (`rtoslab kernel tree add`), and it has no reference result"
     assert table.note == f"n = 1,000. Versions: K. [1] {why}."
     ours = [record for record in table.records if record["source"] == "here"]
     assert [(mine["value"], mine["n"], mine["note"]) for mine in ours] == [(4000, 1000, ""), (None, None, why)]

@@ -204,14 +204,14 @@ def test_exports_with_their_own_linker_script_have_placements() -> None:
 
 
 def test_command_explains_a_single_placement(tmp_path: Path) -> None:
-    words = ["placement", "t8", "--kernel", "rt", "--placements", "2", "--out", str(tmp_path / "run")]
+    words = ["sweep", "t8", "--kernel", "rt", "--placements", "2", "--out", str(tmp_path / "run")]
     done = CliRunner().invoke(app, words)
     assert isinstance(done.exception, PlanError)
     assert "compared: rt has no heap service" in str(done.exception)
 
 
 def test_command_shows_measured_bands(tmp_path: Path) -> None:
-    words = ["placement", "t8", "--board", "nucleo-f446re", "--placements", "3", "--window", "20ms", "--jobs", "1"]
+    words = ["sweep", "t8", "--board", "nucleo-f446re", "--placements", "3", "--window", "20ms", "--jobs", "1"]
     done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "run"), "--json"])
     assert done.exit_code in {None, 0}, done.output
     (study,) = json.loads(done.stdout)["studies"]
@@ -231,7 +231,7 @@ def test_command_shows_measured_bands(tmp_path: Path) -> None:
 
 
 def test_placement_has_no_effect_without_wait_states(tmp_path: Path) -> None:
-    words = ["placement", "t8", "--board", "nucleo-f446re", "--placements", "2", "--window", "20ms", "--jobs", "1"]
+    words = ["sweep", "t8", "--board", "nucleo-f446re", "--placements", "2", "--window", "20ms", "--jobs", "1"]
     words += ["--config", "wait_states=0", "--config", "clock_hz=16000000"]
     done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "run")])
     assert done.exit_code in {None, 0}, done.output

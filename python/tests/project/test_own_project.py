@@ -1,4 +1,4 @@
-"""`rtoslab gate` and `rtoslab baseline` in a repository of somebody else's."""
+"""`rtoslab gate` and `rtoslab gate --store` in a repository of somebody else's."""
 
 import json
 import re
@@ -161,7 +161,7 @@ def test_budgets_and_missing_or_new_figures_are_reported(project_folder: Path) -
     result = gate_result()
     assert result["exit_code"] == 1, "no answer about what the baseline lacks"
     assert result["over_budget"][0].startswith("app: filter: ")
-    assert result["lost"] == ["app: filter is not in the baseline; `rtoslab baseline` adds it"]
+    assert result["lost"] == ["app: filter is not in the baseline; `rtoslab gate --store` adds it"]
     foreign_repository(
         project_folder, PROJECT.replace("for_ms = 3", 'for_ms = 3\nuntil = "work_done"\nstart = "work_done"')
     )
@@ -307,7 +307,7 @@ def test_edited_baseline_and_one_without_a_seal_are_refused(project_folder: Path
     assert gate_result()["verdict"] == "pass"
     (calls,) = set(re.findall(r"^calls = \d+", written, re.MULTILINE))
     stored.write_text(written.replace(calls, "calls = 7"))
-    assert "was edited; `rtoslab baseline` writes it again" in str(run_command("gate").exception)
+    assert "was edited; `rtoslab gate --store` writes it again" in str(run_command("gate").exception)
     stored.write_text(re.sub(r"^seal = .*\n", "", written, flags=re.MULTILINE))
     assert "has no seal" in str(run_command("gate").exception)
     assert run_command("baseline").return_value == 0

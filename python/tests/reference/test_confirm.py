@@ -1,4 +1,4 @@
-"""`rtoslab reference confirm` compares the images of two revisions, and refuses what it cannot compare."""
+"""`rtoslab kernel reference confirm` compares the images of two revisions, and refuses what it cannot compare."""
 
 from pathlib import Path
 
@@ -51,8 +51,8 @@ def test_points_with_another_image_are_named(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_unknown_revision_and_part_of_the_images_are_refused() -> None:
     assert "git has no files of the revision `no-such-commit`" in command_error(
-        rtoslab("reference", "confirm", "no-such-commit"), 1
+        rtoslab("kernel", "reference", "confirm", "no-such-commit"), 1
     )
     assert "--store needs every image" in command_error(
-        rtoslab("reference", "confirm", "HEAD", "--every", "2", "--store"), 1
+        rtoslab("kernel", "reference", "confirm", "HEAD", "--every", "2", "--store"), 1
     )

@@ -150,7 +150,7 @@ def test_every_changed_byte_is_reported_and_other_files_are_read(tmp_path: Path)
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
         with pytest.raises(AlteredFileError, match=re.escape(str(path))):
             read_reference_file(path)
-    with pytest.warns(AlteredPointWarning, match="rtoslab reference refresh doe2020"):
+    with pytest.warns(AlteredPointWarning, match="rtoslab kernel reference refresh doe2020"):
         assert list(read_reference_files(tmp_path)) == []
 
 

@@ -61,7 +61,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = ["run", "t2", "t6", "--window", "2ms", "--board", "nucleo-f446re", "--json", "--out"]
     for name, opt in (("a", "-O2"), ("b", "-O3")):
         assert app.main([*run, str(folder / name), "--config", f"opt={opt}"], standalone_mode=False) == 0
-    capture = ["capture", "task_activation", "--board", "nucleo-f446re", "-o", str(folder / "c.vcd")]
+    capture = ["pins", "record", "task_activation", "--board", "nucleo-f446re", "-o", str(folder / "c.vcd")]
     assert app.main(capture, standalone_mode=False) in {0, None}
     image = build_image("t6", kernel="freertos", board="nucleo-f446re", window_ms=2)
     (folder / "t6.elf").write_bytes(image.read_bytes())

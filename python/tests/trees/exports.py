@@ -51,7 +51,9 @@ def make_export_port(folder: Path) -> Path:
     (port / "kernel.cmake").write_text(script.replace("set(KERNEL_TARGETS tiny_kernel)", 'set(KERNEL_TARGETS "")'))
     for name, text in PARTS.items():
         (port / "config" / f"{name}.defconfig").write_text(text)
-    (port / "config" / "README.in").write_text("For {board}{needs}: {machine}, `rtoslab tree add {id} {folder}`, {}.\n")
+    (port / "config" / "README.in").write_text(
+        "For {board}{needs}: {machine}, `rtoslab kernel tree add {id} {folder}`, {}.\n"
+    )
     return port
 
 

@@ -40,7 +40,7 @@ def home(user: Path) -> Path:
     (port / "kernel.toml").write_text(facts.replace('"libs/*.a"', '"libs/*.a", "own.ld"'))
     make_export(user / "export")
     (user / "export" / "own.ld").write_text(own_script())
-    command_output("tree", "add", "tiny", str(user / "export"))
+    command_output("kernel", "tree", "add", "tiny", str(user / "export"))
     return user
 
 

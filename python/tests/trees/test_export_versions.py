@@ -44,7 +44,7 @@ def home(user: Path) -> Path:
 
 
 def test_missing_services_of_an_export_are_read_from_its_headers(home: Path) -> None:
-    command_output("tree", "add", "tiny", str(home / "export"))
+    command_output("kernel", "tree", "add", "tiny", str(home / "export"))
     assert read_user_trees()["tiny"].absent == ("tiny_new_word",)
     facts = Catalogue(find_checkout_root()).kernels["tiny"].facts
     assert not facts.services["pool"]
@@ -57,16 +57,18 @@ def test_missing_services_of_an_export_are_read_from_its_headers(home: Path) -> 
 def test_later_export_is_checked_against_the_port(home: Path) -> None:
     header = home / "export" / "include" / "tiny.h"
     header.write_text(header.read_text() + "\n#define tiny_new_word\n")
-    assert "is for the board '\"little\"'" in command_refusal("tree", "add", "tiny", str(home / "export"))
+    assert "is for the board '\"little\"'" in command_refusal("kernel", "tree", "add", "tiny", str(home / "export"))
     (home / "export" / ".config").write_text(OLD_CONFIG.replace("little", "small"))
-    assert "CONFIG_TICK is '500', should be '1000'" in command_refusal("tree", "add", "tiny", str(home / "export"))
+    assert "CONFIG_TICK is '500', should be '1000'" in command_refusal(
+        "kernel", "tree", "add", "tiny", str(home / "export")
+    )
     (home / "export" / ".config").write_text(CONFIG)
-    command_output("tree", "add", "tiny", str(home / "export"))
+    command_output("kernel", "tree", "add", "tiny", str(home / "export"))
     assert read_user_trees()["tiny"].absent == ()
 
 
 def test_export_that_became_another_version_is_not_linked(home: Path) -> None:
-    command_output("tree", "add", "tiny", str(home / "export"))
+    command_output("kernel", "tree", "add", "tiny", str(home / "export"))
     header = home / "export" / "include" / "tiny.h"
     header.write_text(header.read_text() + "\n#define tiny_new_word\n")
     (home / "export" / ".config").write_text(CONFIG)
@@ -79,7 +81,7 @@ def test_earlier_version_is_given_its_own_configuration(home: Path) -> None:
     command_output("kernel", "files", "tiny", "--board", "pico", "--version", "1.9", "-o", str(home / "old"))
     assert "CONFIG_TICK=500" in (home / "old" / "defconfig").read_text()
     assert "CONFIG_RAM=1" in (home / "old" / "defconfig").read_text(), "it does not count"
-    assert (home / "old" / "README.md").read_text().startswith("For pico: little, `rtoslab tree add tiny-1.9")
+    assert (home / "old" / "README.md").read_text().startswith("For pico: little, `rtoslab kernel tree add tiny-1.9")
     command_output("kernel", "files", "tiny", "--board", "pico", "--version", "1.10.1", "-o", str(home / "new"))
     assert "CONFIG_TICK=1000" in (home / "new" / "defconfig").read_text()
 

@@ -42,10 +42,10 @@ def home(user: Path) -> Path:
 
 
 def test_export_is_named_by_board_and_cores(home: Path) -> None:
-    assert "Tiny 1.5 for pico-1" in command_output("tree", "add", "tiny", str(home / "export"))
+    assert "Tiny 1.5 for pico-1" in command_output("kernel", "tree", "add", "tiny", str(home / "export"))
     tree = read_user_trees()["tiny"]
     assert (tree.version, tree.lacks, tree.exports) == ("1.5", (), {"pico-1": str(home / "export")})
-    assert "pico-1" in command_output("tree", "list", "--json")
+    assert "pico-1" in command_output("kernel", "tree", "list", "--json")
 
 
 @pytest.mark.parametrize(
@@ -59,16 +59,16 @@ def test_export_is_named_by_board_and_cores(home: Path) -> None:
 )  # fmt: skip
 def test_export_with_other_settings_is_refused(home: Path, before: str, after: str, told: str) -> None:
     (home / "export" / ".config").write_text(CONFIG.replace(before, after))
-    assert told in command_refusal("tree", "add", "tiny", str(home / "export"))
+    assert told in command_refusal("kernel", "tree", "add", "tiny", str(home / "export"))
     assert read_user_trees() == {}
 
 
 def test_folder_that_is_not_an_export_is_refused(home: Path) -> None:
-    assert "it has no .config" in command_refusal("tree", "add", "tiny", str(home / "ports"))
+    assert "it has no .config" in command_refusal("kernel", "tree", "add", "tiny", str(home / "ports"))
 
 
 def test_rebuilt_export_invalidates_cached_results(home: Path) -> None:
-    command_output("tree", "add", "tiny", str(home / "export"))
+    command_output("kernel", "tree", "add", "tiny", str(home / "export"))
     first, build, cached = measure_t7(home, "one")
     assert not cached
     assert build["tree"]["files_read"] == 3, "the configuration, the library, the header"
@@ -88,9 +88,9 @@ def test_rebuilt_export_invalidates_cached_results(home: Path) -> None:
 
 
 def test_exports_of_several_optimisation_levels_coexist(home: Path) -> None:
-    command_output("tree", "add", "tiny", str(home / "export"))
+    command_output("kernel", "tree", "add", "tiny", str(home / "export"))
     make_export(home / "small", CONFIG.replace("-O2", "-Os"))
-    assert "Tiny 1.5 for pico-1-Os" in command_output("tree", "add", "tiny", str(home / "small"))
+    assert "Tiny 1.5 for pico-1-Os" in command_output("kernel", "tree", "add", "tiny", str(home / "small"))
     assert read_user_trees()["tiny"].exports.keys() == {"pico-1", "pico-1-Os"}
     config = {"opt": "-Os"}
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], window_ms=10, config=config, out=home / "small-run")
@@ -107,7 +107,7 @@ def test_exports_of_several_optimisation_levels_coexist(home: Path) -> None:
 
 def test_export_for_one_optimisation_needs_none_for_the_default(home: Path) -> None:
     make_export(home / "small", CONFIG.replace("-O2", "-Os"))
-    command_output("tree", "add", "tiny", str(home / "small"))
+    command_output("kernel", "tree", "add", "tiny", str(home / "small"))
     config = {"opt": "-Os"}
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], window_ms=10, config=config, out=home / "small-run")
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
@@ -120,45 +120,45 @@ def reason(home: Path, board: str = "pico") -> str:
 
 
 def test_export_that_became_invalid_gives_no_figure(home: Path) -> None:
-    command_output("tree", "add", "tiny", str(home / "export"))
+    command_output("kernel", "tree", "add", "tiny", str(home / "export"))
     (home / "export" / ".config").write_text(CONFIG.replace("TICK=1000", "TICK=100"))
     assert "CONFIG_TICK is '100'" in reason(home)
     (home / "export" / ".config").write_text(CONFIG.replace("-O2", "-Os"))
     assert "has changed since it was added" in reason(home), "optimised in another way"
     (home / "export" / ".config").unlink()
     assert "is no longer at" in reason(home)
-    assert "pico-1" in rtoslab("tree", "check", "tiny").stdout
+    assert "pico-1" in rtoslab("kernel", "tree", "check", "tiny").stdout
 
 
 def test_export_older_than_its_sources_gives_no_figure(home: Path) -> None:
     facts = home / "ports" / "tiny" / "kernel.toml"
     facts.write_text(facts.read_text().replace('config = ".config"', 'made_of = "sources.txt"\nconfig = ".config"'))
-    assert "because sources.txt is missing" in command_refusal("tree", "add", "tiny", str(home / "export"))
+    assert "because sources.txt is missing" in command_refusal("kernel", "tree", "add", "tiny", str(home / "export"))
     source, built = home / "semaphore.c", home / "export" / "sources.txt"
     source.write_text("of the kernel's own tree")
     built.write_text(f"{source}\n{home / 'gone.c'}\n")
-    command_output("tree", "add", "tiny", str(home / "export"))
+    command_output("kernel", "tree", "add", "tiny", str(home / "export"))
     edited = built.stat().st_mtime_ns + 1
     os.utime(source, ns=(edited, edited))
-    assert f"is older than {source}" in command_refusal("tree", "add", "tiny", str(home / "export"))
+    assert f"is older than {source}" in command_refusal("kernel", "tree", "add", "tiny", str(home / "export"))
     assert f"is older than {source}" in reason(home)
     os.utime(built, ns=(edited, edited))
-    command_output("tree", "check", "tiny")
+    command_output("kernel", "tree", "check", "tiny")
 
 
 def test_board_without_an_export_is_reported_with_remedy(home: Path) -> None:
     assert "rtoslab kernel files tiny" in reason(home)
-    command_output("tree", "add", "tiny", str(home / "export"))
+    command_output("kernel", "tree", "add", "tiny", str(home / "export"))
     assert "for nucleo-f446re with 1 core" in reason(home, "nucleo-f446re")
 
 
 def test_feature_missing_in_an_export_is_a_missing_service(home: Path) -> None:
     poorer = make_export(home / "poorer", CONFIG.replace("CONFIG_COUNTING=y\n", ""))
-    command_output("tree", "add", "tiny", str(poorer))
+    command_output("kernel", "tree", "add", "tiny", str(poorer))
     assert not Catalogue(find_checkout_root()).find_kernel("tiny").facts.services["semaphore"]
     assert "semaphore" in reason(home)
-    assert "give it another name" in command_refusal("tree", "add", "tiny", str(home / "export"))
-    command_output("tree", "add", "tiny-counting", str(home / "export"), "--port", "tiny")
+    assert "give it another name" in command_refusal("kernel", "tree", "add", "tiny", str(home / "export"))
+    command_output("kernel", "tree", "add", "tiny-counting", str(home / "export"), "--port", "tiny")
     assert Catalogue(find_checkout_root()).find_kernel("tiny-counting").facts.services["semaphore"]
 
 
@@ -170,7 +170,7 @@ def test_files_for_the_kernels_own_build_are_the_parts_put_together(home: Path) 
         'CONFIG_OPTIMISATION="-O2"',
     ]  # fmt: skip
     assert (home / "files" / "README.md").read_text() == (
-        f"For pico: small, `rtoslab tree add tiny {home / 'files'}`, {{}}.\n"
+        f"For pico: small, `rtoslab kernel tree add tiny {home / 'files'}`, {{}}.\n"
     )
     assert "is for pico" in command_refusal(
         "kernel", "files", "tiny", "--board", "nucleo-f446re", "-o", str(home / "files")
@@ -194,7 +194,7 @@ def test_application_is_written_with_its_configuration(home: Path) -> None:
     assert (home / "files" / "CMakeLists.txt").read_text() == "set(BOARD small)\nuse(${machine} {other})\n"
     assert "CONFIG_ARCH_BOARD" not in (home / "files" / "prj.conf").read_text(), "it is read back all the same:"
     (home / "export" / ".config").write_text(CONFIG.replace('BOARD="small"', 'BOARD="large"'))
-    assert 'the port supports "small"' in command_refusal("tree", "add", "tiny", str(home / "export"))
+    assert 'the port supports "small"' in command_refusal("kernel", "tree", "add", "tiny", str(home / "export"))
 
 
 def test_nuttx_requires_both_cores_and_priority_inheritance(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_nuttx_requires_both_cores_and_priority_inheritance(tmp_path: Path) -> N
     assert "CONFIG_PRIORITY_INHERITANCE=y\n" in text
     message = (tmp_path / "README.md").read_text()
     assert "raspberrypi-pico:rtoslab" in message
-    assert f"rtoslab tree add nuttx-inherit {tmp_path}/export --port nuttx" in message
+    assert f"rtoslab kernel tree add nuttx-inherit {tmp_path}/export --port nuttx" in message
     assert "{" not in message
 
 
@@ -221,6 +221,6 @@ def test_nuttx_and_zephyr_are_configured_for_every_board_of_a_paper(tmp_path: Pa
 @pytest.mark.parametrize("kernel", ["nuttx", "zephyr"])
 def test_kernel_conforms_with_every_available_export(monkeypatch: pytest.MonkeyPatch, kernel: str) -> None:
     if not (Path(NAMED) / f"{kernel}.toml").is_file():
-        pytest.skip(f"needs an export of it, named with `rtoslab tree add {kernel}`")
+        pytest.skip(f"needs an export of it, named with `rtoslab kernel tree add {kernel}`")
     monkeypatch.setenv("RTOSLAB_TREES", NAMED)
-    assert "fails" not in command_output("tree", "check", kernel)
+    assert "fails" not in command_output("kernel", "tree", "check", kernel)

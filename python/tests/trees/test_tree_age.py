@@ -43,7 +43,7 @@ def tree(user: Path) -> Path:
     """A tree that is named, and a port for it."""
     make_port(user / "ports")
     folder = make_tree(user / "tree")
-    assert rtoslab("tree", "add", "tiny", str(folder)).returncode == 0
+    assert rtoslab("kernel", "tree", "add", "tiny", str(folder)).returncode == 0
     return folder
 
 
@@ -113,14 +113,14 @@ def test_missing_tree_reports_nothing(tree: Path) -> None:
     before = current_reference(tree)
     (tree / SOURCE).write_text("")
     assert changes(before) != []
-    command_output("tree", "remove", "tiny")
+    command_output("kernel", "tree", "remove", "tiny")
     assert changes(before) == []
 
 
 def test_changed_export_is_found_by_its_linked_files(user: Path) -> None:
     make_export_port(user / "ports")
     make_export(user / "export")
-    command_output("tree", "add", "tiny", str(user / "export"))
+    command_output("kernel", "tree", "add", "tiny", str(user / "export"))
     digest = linked_libraries_digest(find_kernel_export(Catalogue(find_checkout_root()).kernels["tiny"], "pico-1"))
     before = reference({"tree": {"linked_sha256": digest, "repositories": []}})
     assert changes(before) == []
@@ -134,6 +134,6 @@ def test_reference_list_shows_changed_trees(checkout: Path, tree: Path, uncached
     manifest = {**point.manifest, "target": {"sources_sha256": "ab" * 32}}
     write_reference_file(reference_file_path(checkout, "doe2020", "tiny"), [replace(point, manifest=manifest)])
     (tree / SOURCE).write_text("")
-    rows = json.loads(command_output("reference", "list", "--json"))
+    rows = json.loads(command_output("kernel", "reference", "list", "--json"))
     (row,) = (item for item in rows if item["kernel"] == "tiny")
     assert row["changed_since"] == [f"tiny's {SOURCE}", "the virtual board", "firmware/core/main.c"]

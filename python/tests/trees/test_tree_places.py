@@ -25,7 +25,7 @@ def home(user: Path) -> Path:
 
 
 def add_tree(path: Path, *words: str) -> None:
-    done = rtoslab("tree", "add", "tiny", path, *words)
+    done = rtoslab("kernel", "tree", "add", "tiny", path, *words)
     assert done.returncode == 0, done.stderr
 
 
@@ -40,7 +40,7 @@ def test_tree_behind_a_link_is_recognised_and_its_edits_are_seen(home: Path) -> 
     add_tree(link)
     first = measure_point(home, "one")
     assert isinstance(first, MeasuredPoint)
-    (listed,) = json.loads(rtoslab("tree", "list", "--json").stdout)
+    (listed,) = json.loads(rtoslab("kernel", "tree", "list", "--json").stdout)
     assert [(item["at"], item["dirty"]) for item in listed["repositories"]] == [(".", False)]
     header = home / "my trees" / "tiny" / "include" / "tiny.h"
     header.write_text(header.read_text().replace("#define TINY_PAUSE", '#define TINY_PAUSE __asm volatile("nop");'))
@@ -62,7 +62,7 @@ def test_tree_option_overrides_the_folder_for_one_call(home: Path) -> None:
     after = measure_point(home, "three").model_dump(mode="json")
     assert before["counters"] == after["counters"] != point["counters"]
     assert len(point["counters"]) == len(after["counters"]) > 0
-    assert "add it with `rtoslab tree add foo /x`" in command_error(rtoslab("--tree", "foo=/x", "list"), 1)
+    assert "add it with `rtoslab kernel tree add foo /x`" in command_error(rtoslab("--tree", "foo=/x", "list"), 1)
     assert "write --tree ID=PATH" in command_error(rtoslab("--tree", "tiny", "list"), 2)
 
 
@@ -71,7 +71,7 @@ def test_wrong_tree_folder_is_not_applicable_with_remedy(home: Path, monkeypatch
     (home / "empty" / "include").mkdir(parents=True)
     for place, message in (
         ("nowhere", "the tree tiny is not where RTOSLAB_TREE_TINY says"),
-        ("empty", "another than was described, no file is kernel/*.c: `rtoslab tree check tiny` says more"),
+        ("empty", "another than was described, no file is kernel/*.c: `rtoslab kernel tree check tiny` says more"),
     ):
         monkeypatch.setenv("RTOSLAB_TREE_TINY", str(home / place))
         result = measure_point(home, f"at {place}")
@@ -82,7 +82,7 @@ def test_wrong_tree_folder_is_not_applicable_with_remedy(home: Path, monkeypatch
         Catalogue(find_checkout_root()).kernels  # noqa: B018
     monkeypatch.delenv("RTOSLAB_TREE_TINY")
     (home / "my trees" / "tiny" / "kernel" / "template.c").unlink()
-    done = rtoslab("tree", "check", "tiny")
+    done = rtoslab("kernel", "tree", "check", "tiny")
     assert "No file is kernel/template.c, which is to be left out." in done.stdout, done.stdout
 
 
@@ -97,18 +97,18 @@ def test_invalid_id_is_refused_before_any_change(home: Path, ident: str) -> None
     (home / "trees").mkdir()
     (beside := home / "tiny.toml").write_text("somebody's own\n")
     tree = home / "my trees" / "tiny"
-    assert "an id is up to 40" in command_error(rtoslab("tree", "add", ident, tree, "--port", "tiny"), 1)
-    assert "an id is up to 40" in command_error(rtoslab("tree", "remove", ident), 1)
+    assert "an id is up to 40" in command_error(rtoslab("kernel", "tree", "add", ident, tree, "--port", "tiny"), 1)
+    assert "an id is up to 40" in command_error(rtoslab("kernel", "tree", "remove", ident), 1)
     assert beside.is_file()
 
 
 def test_unsupported_file_names_are_reported(home: Path) -> None:
     assert "my trees/" not in str(home)
-    message = command_error(rtoslab("tree", "add", "tiny", home, "--port", "tiny"), 1)
+    message = command_error(rtoslab("kernel", "tree", "add", "tiny", home, "--port", "tiny"), 1)
     assert "my trees/tiny/" in message
     assert "must not contain spaces" in message
     assert "6;4 must not contain quotes" in command_error(
-        rtoslab("tree", "add", "tiny", home / "my trees", "--version", "6;4"), 1
+        rtoslab("kernel", "tree", "add", "tiny", home / "my trees", "--version", "6;4"), 1
     )
 
 

@@ -109,7 +109,7 @@ def test_kernel_without_its_tree_is_not_applicable_with_remedy(home: Path) -> No
     ask: dict[str, Any] = {"kernels": ["tiny"], "boards": ["pico"], "cores": [1], "window_ms": 10}
     (outcome,) = api.run("t7", **ask, out=home / "one")
     assert isinstance(outcome.result, NotApplicable)
-    assert "`rtoslab tree add tiny PATH`" in outcome.result.reason
+    assert "`rtoslab kernel tree add tiny PATH`" in outcome.result.reason
     path = describe_tree(home)
     (home / "tree").rename(home / "moved")
     (outcome,) = api.run("t7", **ask, out=home / "two")
@@ -122,25 +122,27 @@ def test_kernel_without_its_tree_is_not_applicable_with_remedy(home: Path) -> No
 
 
 def test_command_adds_checks_lists_and_removes_trees(home: Path) -> None:
-    done = rtoslab("tree", "add", "tiny", home / "tree")
+    done = rtoslab("kernel", "tree", "add", "tiny", home / "tree")
     assert done.returncode == 0, done.stderr
     assert "Tiny 1.5: 2 files for cortex-m0plus, 2 files for cortex-m4f." in done.stdout
-    assert rtoslab("tree", "add", "tiny", home / "tree").returncode == 1, "what the user may have edited stays"
-    assert rtoslab("tree", "add", "other", home / "tree", "--port", home / "ports" / "tiny").returncode == 0
-    listed = json.loads(rtoslab("tree", "list", "--json").stdout)
+    assert rtoslab("kernel", "tree", "add", "tiny", home / "tree").returncode == 1, (
+        "what the user may have edited stays"
+    )
+    assert rtoslab("kernel", "tree", "add", "other", home / "tree", "--port", home / "ports" / "tiny").returncode == 0
+    listed = json.loads(rtoslab("kernel", "tree", "list", "--json").stdout)
     assert [(item["id"], item["there"], item["repositories"][0]["dirty"]) for item in listed] == [
         ("other", True, False), ("tiny", True, False),
     ]  # fmt: skip
-    checked = rtoslab("tree", "check", "other", "--board", "pico")
+    checked = rtoslab("kernel", "tree", "check", "other", "--board", "pico")
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert " hold, " in checked.stdout
     assert "tiny" in rtoslab("doctor", "--json").stdout
     (home / "tree" / "ports" / "v6m" / "cpu.c").unlink()
-    checked = rtoslab("tree", "check", "tiny")
+    checked = rtoslab("kernel", "tree", "check", "tiny")
     assert checked.returncode == 1
     assert "No file is ports/v6m/cpu.c (for cortex-m0plus)." in checked.stdout
-    assert rtoslab("tree", "remove", "tiny").returncode == 0
-    assert "There is no tree tiny" in command_error(rtoslab("tree", "remove", "tiny"), 1)
+    assert rtoslab("kernel", "tree", "remove", "tiny").returncode == 0
+    assert "There is no tree tiny" in command_error(rtoslab("kernel", "tree", "remove", "tiny"), 1)
 
 
 def test_environment_variable_overrides_the_folder_of_a_tree(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +181,7 @@ def test_folder_that_is_not_the_tree_is_refused(home: Path, file: str, says: str
 
 
 def test_name_of_a_packaged_kernel_cannot_be_used(home: Path) -> None:
-    done = rtoslab("tree", "add", "freertos", home / "tree")
+    done = rtoslab("kernel", "tree", "add", "freertos", home / "tree")
     assert "give the tree another name" in command_error(done, 1)
 
 
@@ -189,13 +191,14 @@ def test_unknown_kernel_is_reported_with_known_ones(home: Path) -> None:
 
 
 @pytest.mark.parametrize("ask", [
-    ("run", "t7", "--dry-run"), ("conformance",), ("footprint",), ("masked", "t7"), ("trace", "t7"), ("profile", "t7"),
-    ("worst-case", "phase_sweep"), ("rta", str(find_checkout_root() / "examples" / "response-time" / "control.toml")),
+    ("run", "t7", "--dry-run"), ("kernel", "conformance"), ("footprint",), ("masked", "t7"), ("trace", "t7"),
+    ("profile", "t7"), ("worst-case", "phase_sweep"),
+    ("rta", str(find_checkout_root() / "examples" / "response-time" / "control.toml")),
 ])  # fmt: skip
 def test_every_command_reports_a_missing_tree(ask: tuple[str, ...]) -> None:
     """In one sentence with what to do, and never by a traceback."""
     done = rtoslab(*ask, "--kernel", "threadx")
-    assert "`rtoslab tree add threadx PATH`" in done.stdout + done.stderr, done.stdout + done.stderr
+    assert "`rtoslab kernel tree add threadx PATH`" in done.stdout + done.stderr, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -51,8 +51,8 @@ def t7(kernel: str, out: Path) -> Result:
 
 
 def test_version_lacks_services_that_need_missing_names(home: Path) -> None:
-    assert rtoslab("tree", "add", "tiny-old", home / "old").returncode == 0
-    assert rtoslab("tree", "add", "tiny-new", home / "new").returncode == 0
+    assert rtoslab("kernel", "tree", "add", "tiny-old", home / "old").returncode == 0
+    assert rtoslab("kernel", "tree", "add", "tiny-new", home / "new").returncode == 0
     assert [tree.absent for tree in read_user_trees().values()] == [(), ("TINY_PAUSE",)]
     kernels = Catalogue(find_checkout_root()).kernels
     old, new = kernels["tiny-old"].facts, kernels["tiny-new"].facts
@@ -71,20 +71,20 @@ def test_build_and_catalogue_agree_on_missing_services(home: Path) -> None:
     with (home / "ports" / "tiny" / "port.h").open("a") as header:
         header.write("\n#if KERNEL_SERVICES_POOL\n#error a pool that there is not\n#endif\n")
     for name in ("old", "new"):
-        assert rtoslab("tree", "add", f"tiny-{name}", home / name).returncode == 0
+        assert rtoslab("kernel", "tree", "add", f"tiny-{name}", home / name).returncode == 0
     old, new = t7("tiny-old", home / "one"), t7("tiny-new", home / "two")
     assert isinstance(old, MeasuredPoint), old
     assert "a pool that there is not" in str(new)
 
 
 def test_tree_that_became_another_version_is_not_measured_under_the_old_name(home: Path) -> None:
-    assert rtoslab("tree", "add", "tiny-9", home / "old").returncode == 0
+    assert rtoslab("kernel", "tree", "add", "tiny-9", home / "old").returncode == 0
     header = home / "old" / "include" / "tiny.h"
     header.write_text(header.read_text() + "#define TINY_PAUSE\n")
     result = t7("tiny-9", home / "one")
     assert isinstance(result, NotApplicable)
-    assert "has another version than when it was added: `rtoslab tree add tiny-9 PATH --force`" in result.reason
-    assert rtoslab("tree", "add", "tiny-9", home / "old", "--force").returncode == 0
+    assert "has another version than when it was added: `rtoslab kernel tree add tiny-9 PATH --force`" in result.reason
+    assert rtoslab("kernel", "tree", "add", "tiny-9", home / "old", "--force").returncode == 0
     assert read_user_trees()["tiny-9"].absent == ()
 
 
@@ -101,7 +101,7 @@ def test_tree_shows_its_kernel(home: Path) -> None:
     (home / "new" / "include" / "tiny.h").unlink()
     with pytest.raises(CatalogueError, match="no port's headers are all there; choose its port with --port"):
         recognise_port(catalogue, home / "new")
-    assert "no port's headers" in command_error(rtoslab("tree", "add", "mine", home / "new"), 1)
+    assert "no port's headers" in command_error(rtoslab("kernel", "tree", "add", "mine", home / "new"), 1)
     make_port(home / "ports" / "more").rename(home / "ports" / "other")
     facts = home / "ports" / "other" / "kernel.toml"
     facts.write_text(facts.read_text().replace('id = "tiny"', 'id = "other"'))

@@ -104,7 +104,7 @@ def test_each_board_has_its_application(tmp_path: Path, board: str) -> None:
     assert 'CONFIG_COMPILER_OPT="-O2"\n' in request
     assert "CONFIG_HEAP_MEM_POOL_SIZE=" in request
     message = (tmp_path / "README.md").read_text()
-    assert f"rtoslab tree add zephyr {tmp_path}/build/export" in message
+    assert f"rtoslab kernel tree add zephyr {tmp_path}/build/export" in message
     assert "{" not in message
 
 
@@ -124,7 +124,7 @@ def test_zephyr_1_14_gets_only_known_options(tmp_path: Path) -> None:
     assert "CONFIG_FPU" not in request
     assert "CONFIG_FLOAT=y\n" in request
     assert "# CONFIG_TICKLESS_IDLE is not set\n" in request
-    assert "rtoslab tree add zephyr-1.14.1 " in (tmp_path / "README.md").read_text()
+    assert "rtoslab kernel tree add zephyr-1.14.1 " in (tmp_path / "README.md").read_text()
 
 
 def test_zephyr_1_14_differences() -> None:

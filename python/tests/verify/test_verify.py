@@ -1,4 +1,4 @@
-"""`rtoslab verify`: whoever alters a result and seals it again is found by computing it anew."""
+"""`rtoslab runs verify`: whoever alters a result and seals it again is found by computing it anew."""
 
 import json
 import random
@@ -115,17 +115,17 @@ def test_command_names_what_differs(tmp_path: Path) -> None:
     out, cache = tmp_path / "run", {"RTOSLAB_CACHE": str(tmp_path / "cache")}
     ask = ("run", "t1", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1", "--out", out)
     assert rtoslab(*ask, **cache).returncode == 0
-    assert "1 point verified: all results follow from their raw data." in rtoslab("verify", out).stdout
+    assert "1 point verified: all results follow from their raw data." in rtoslab("runs", "verify", out).stdout
     (folder,) = RunDirectory.open_run_directory(out).point_folders()
     result = json.loads((folder / RESULT).read_text())
     count = result["counters"][0]["count"]
     result["counters"][0]["count"] = 2 * count
     forge_file(folder, RESULT, to_canonical_json(result).encode())
-    done = rtoslab("verify", out)
+    done = rtoslab("runs", "verify", out)
     assert done.returncode == 3
     assert f"counters.0.count is stored as {2 * count}, computed {count}." in done.stdout
     assert "gave another result.json" in command_error(rtoslab(*ask, "--fresh", **cache), 1)
-    assert "is not a run directory" in command_error(rtoslab("verify", tmp_path), 1)
+    assert "is not a run directory" in command_error(rtoslab("runs", "verify", tmp_path), 1)
 
 
 def test_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from rtoslab.store import StoredPoint
 _PROSE = (
     "Kernels marked as reference were not measured in this run. Their results come with rtoslab and were measured "
     "earlier on its virtual board. Those without a band were measured in one placement. If you add the sources of "
-    "such a kernel (rtoslab tree add), it is measured instead. Files that have changed since do not always change "
-    "a figure. `rtoslab reference list` names each of them."
+    "such a kernel (rtoslab kernel tree add), it is measured instead. Files that have changed since do not always "
+    "change a figure. `rtoslab kernel reference list` names each of them."
 )
 
 

@@ -1,4 +1,4 @@
-"""`rtoslab tree`: kernels whose sources are a folder or checkout that the user names."""
+"""`rtoslab kernel tree`: kernels whose sources are a folder or checkout that the user names."""
 
 from pathlib import Path
 from typing import Any
@@ -44,8 +44,8 @@ from rtoslab.trees import (
 )
 
 
-@click.group("tree")
-def tree_command() -> None:
+@click.group("tree", short_help="Add a kernel from a folder of sources.")
+def kernel_tree_command() -> None:
     """Build kernels from source trees that you add: any folder or checkout of their sources.
 
     The description of a tree is stored with your configuration (RTOSLAB_TREES names another folder), never in the
@@ -53,7 +53,7 @@ def tree_command() -> None:
     """
 
 
-@tree_command.command("add", short_help="Add a source tree as a kernel.")
+@kernel_tree_command.command("add", short_help="Add a source tree as a kernel.")
 @click.argument("ident", metavar="ID")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(
@@ -86,7 +86,7 @@ def tree_add_command(ident: str, path: Path, port: str | None, version: str | No
     if ident == entry.id and entry.facts.package:
         raise CatalogueError(
             f"{entry.facts.title} is the name of a kernel from a package; give the tree another name, as in "
-            f"`rtoslab tree add {ident}-mine {path} --port {ident}`."
+            f"`rtoslab kernel tree add {ident}-mine {path} --port {ident}`."
         )
     where, place = catalogue.port_id_or_folder(entry), path.absolute()
     if entry.facts.export is None:
@@ -98,7 +98,7 @@ def tree_add_command(ident: str, path: Path, port: str | None, version: str | No
     make_folder(target.parent)
     write_file_atomically(target, tree_as_toml(tree), "the tree's description")
     click.echo(f"{entry.facts.title} {tree.version}{relation}. Its description is {target}.")
-    click.echo(f"`rtoslab tree check {ident}` {how} it and runs the conformance suite; then `--kernel {ident}`.")
+    click.echo(f"`rtoslab kernel tree check {ident}` {how} it and runs the conformance suite; then `--kernel {ident}`.")
     return EXIT_OK
 
 
@@ -120,7 +120,7 @@ def _compiled_file_count_text(tree: SourceTree) -> str:
     )
 
 
-@tree_command.command("list", short_help="Show the known trees, with version and commit.")
+@kernel_tree_command.command("list", short_help="Show the known trees, with version and commit.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def tree_list_command(as_json: bool) -> int:
     """List the known trees: where they are, their version and commit."""
@@ -130,7 +130,7 @@ def tree_list_command(as_json: bool) -> int:
         print_json_answer(rows, indent=2)
     elif not rows:
         click.echo(
-            "No tree was added; `rtoslab tree add ID PATH` adds one and writes its description to "
+            "No tree was added; `rtoslab kernel tree add ID PATH` adds one and writes its description to "
             f"{tree_description_path('ID').parent}."
         )
     else:
@@ -166,7 +166,7 @@ def _path_and_commit_text(repository: dict[str, Any]) -> str:
     return place + (repository["commit"] or "none")[:10] + (" and edits" if repository["dirty"] else "")
 
 
-@tree_command.command("check", short_help="Build a tree and run the conformance suite.")
+@kernel_tree_command.command("check", short_help="Build a tree and run the conformance suite.")
 @click.argument("ident", metavar="ID", type=CatalogueNameParam("kernels"))
 @boards_option(default="one for each core that the tree is described for")
 @config_option
@@ -179,13 +179,13 @@ def tree_check_command(ident: str, boards: tuple[str, ...], config: tuple[tuple[
     entry = catalogue.find_kernel(ident)
     if entry.tree is None:
         raise CatalogueError(
-            f"{entry.facts.title} is not built from a tree; `rtoslab tree list` shows the known trees."
+            f"{entry.facts.title} is not built from a tree; `rtoslab kernel tree list` shows the known trees."
         )
     missing = missing_tree_files(entry.tree)
     if missing:
         for sentence in missing:
             click.echo(sentence)
-        anew = f"`rtoslab tree add {entry.id} PATH --force`"
+        anew = f"`rtoslab kernel tree add {entry.id} PATH --force`"
         click.echo(f"Correct {tree_description_path(entry.id)}, or write it again with {anew}.")
         return EXIT_ERROR
     if entry.tree.exports:
@@ -238,17 +238,17 @@ def _check_conformance(catalogue: Catalogue, point: Point) -> bool:
         return False
     click.echo(f"{point.label}: {verdict.outcome_counts_text}.")
     if not verdict.is_conformant:
-        click.echo(f"`rtoslab conformance --kernel {point.kernel} --board {point.board}` shows every check.")
+        click.echo(f"`rtoslab kernel conformance --kernel {point.kernel} --board {point.board}` shows every check.")
     return verdict.is_conformant
 
 
-@tree_command.command("remove")
+@kernel_tree_command.command("remove")
 @click.argument("ident", metavar="ID")
 def tree_remove_command(ident: str) -> int:
     """Remove the description of a tree. The tree itself and its results are kept."""
     path = tree_description_path(ident)
     if not path.is_file():
-        raise CatalogueError(f"There is no tree {ident}; `rtoslab tree list` shows the known trees.")
+        raise CatalogueError(f"There is no tree {ident}; `rtoslab kernel tree list` shows the known trees.")
     path.unlink()
     click.echo(f"Removed {path}. The tree itself was not changed.")
     return EXIT_OK

@@ -1,4 +1,4 @@
-"""`rtoslab reference`: results of the papers' kernels that come with the checkout, listed and renewed."""
+"""`rtoslab kernel reference`: results of the papers' kernels that come with the checkout, listed and renewed."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,8 +24,7 @@ from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.failures import exit_code_of_points, print_failures
 from rtoslab.cli.names import CatalogueNamesParam, PaperNameParam, split_names
 from rtoslab.cli.reference_confirm import confirm_command
-from rtoslab.cli.reference_folders import free_run_folder_path, reference_placements
-from rtoslab.cli.reference_matrix import matrix_command
+from rtoslab.cli.reference_matrix import free_run_folder_path, matrix_command, reference_placements
 from rtoslab.measure import run_plan
 from rtoslab.papers import measure_minimal_program_sizes, plan_paper_experiments, with_needed_placements
 from rtoslab.plan import Plan, PlanOptions
@@ -48,19 +47,19 @@ _SHOWN = 3
 """The number of changed files that are listed."""
 
 
-@click.group("reference")
-def reference_command() -> None:
+@click.group("reference", short_help="Show or renew the included results.")
+def kernel_reference_command() -> None:
     """Reference results: figures of the papers' kernels that come with rtoslab, in the folder reference/.
 
     Reports and papers show them for kernels that a run does not contain, marked as reference.
     """
 
 
-reference_command.add_command(confirm_command)
-reference_command.add_command(matrix_command)
+kernel_reference_command.add_command(confirm_command)
+kernel_reference_command.add_command(matrix_command)
 
 
-@reference_command.command("list", short_help="Show every paper and kernel that has results.")
+@kernel_reference_command.command("list", short_help="Show every paper and kernel that has results.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def list_reference_results_command(*, as_json: bool) -> int:
     """List the reference results: each paper and kernel with its boards, its number of points, and what has changed
@@ -94,7 +93,7 @@ def list_reference_results_command(*, as_json: bool) -> int:
     return EXIT_OK
 
 
-@reference_command.command("refresh", short_help="Measure the reference results of papers again.")
+@kernel_reference_command.command("refresh", short_help="Measure the reference results of papers again.")
 @click.argument("names", nargs=-1, type=PaperNameParam(), metavar="[PAPER]...")
 @click.option(
     "--kernel",
@@ -125,7 +124,7 @@ def reference_refresh_command(
         if changed:
             click.echo(
                 f"{reference.kernel} of {reference.paper} is out of date ({changed[0]} has changed), and its "
-                "sources were not added; add them with `rtoslab tree add`."
+                "sources were not added; add them with `rtoslab kernel tree add`."
             )
     measured = [code for code in codes if code is not None]
     if not measured:
@@ -148,7 +147,7 @@ def _refresh_paper_reference(
         named = ", ".join(chosen) or "a kernel whose sources you added"
         click.echo(
             f"{paper.key} needs no reference results of {named}; reference results are for kernels whose "
-            "sources users add with `rtoslab tree add`."
+            "sources users add with `rtoslab kernel tree add`."
         )
         return None
     folder = free_run_folder_path(build_folder(catalogue.root).with_name("reference") / paper.key)

@@ -1,4 +1,4 @@
-"""`rtoslab conformance`: checks that a kernel's port behaves as the port contract promises."""
+"""`rtoslab kernel conformance`: checks that a kernel's port behaves as the port contract promises."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ _COLOURS = {
 }
 
 
-@click.command("conformance")
+@click.command("conformance", short_help="Check a port against the port contract.")
 @kernels_option()
 @boards_option()
 @click.option("--cores", type=CoreCountsParam(), help="Numbers of cores to run with.  [default: 1]")
@@ -36,7 +36,7 @@ _COLOURS = {
     "--image", type=click.Path(path_type=Path), metavar="ELF", help="An image of the suite that you built yourself."
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
-def conformance_command(
+def kernel_conformance_command(
     kernels: tuple[str, ...],
     boards: tuple[str, ...],
     cores: tuple[int, ...] | None,

@@ -1,4 +1,4 @@
-"""`rtoslab init`: a first rtoslab.toml for somebody's firmware."""
+"""`rtoslab new project`: a first rtoslab.toml for somebody's firmware."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,20 +31,20 @@ _OF_NO_KERNEL: Final = "image"
 """The class of a function of an image whose kernel is not known."""
 
 
-@click.command("init")
+@click.command("project", short_help="Create rtoslab.toml for your own firmware.")
 @click.argument("image", type=click.Path(path_type=Path))
 @click.option(
     "--board", type=CatalogueNameParam("boards"), help="The board.  [default: the only one on which the image starts]"
 )
-def init_command(image: Path, board: str | None) -> int:
+def new_project_command(image: Path, board: str | None) -> int:
     """Write rtoslab.toml for the firmware IMAGE, an ELF file: its board and the functions that take most of its time.
 
     The image must fit the board's memories and core. If it fits several boards, the command starts it on each, and
     takes the only one without a fault or a sign of another chip. To find the functions, runs the image for 0.2 virtual
     seconds.
 
-    Afterwards `rtoslab measure` measures them, and `rtoslab baseline` and `rtoslab gate` check them for regressions. An
-    existing rtoslab.toml is not changed.
+    Afterwards `rtoslab measure` measures them, `rtoslab gate --store` stores a baseline, and `rtoslab gate` checks them
+    for regressions. An existing rtoslab.toml is not changed.
     """
     path = Path(PROJECT_FILE)
     if path.exists():
@@ -59,7 +59,7 @@ def init_command(image: Path, board: str | None) -> int:
     write_file_atomically(path, _first_project_file_text(image, chosen, functions), "the project file")
     click.echo(f"Created {path}: {image.name} on {chosen}, {count_with_noun(len(functions), 'function')}.")
     if functions:
-        click.echo("Next: add `build`, then `rtoslab measure`, `rtoslab baseline` and `rtoslab gate`.")
+        click.echo("Next: add `build`, then `rtoslab measure`, `rtoslab gate --store` and `rtoslab gate`.")
     else:
         click.echo(
             f"No function of the image was called {_CALLS_LEAST} times in {_LOOKED_AT_S:g} s. Next: add a [[function]] "

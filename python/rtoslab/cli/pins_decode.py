@@ -1,4 +1,4 @@
-"""`rtoslab decode`: a logic analyzer's capture to intervals, beside the virtual board's."""
+"""`rtoslab pins decode`: a logic analyzer's capture to intervals, beside the virtual board's."""
 
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from rtoslab.cli.names import CatalogueNameParam, FrequencyParam, VoltageParam
 from rtoslab.plan import PlanOptions
 
 
-@click.command("decode")
+@click.command("decode", short_help="Print the pulses in a capture file.")
 @click.argument("capture", type=click.Path(path_type=Path))
 @click.argument("benchmark", type=CatalogueNameParam("benchmarks"), required=False)
 @click.option("--kernel", type=CatalogueNameParam("kernels"), help="The kernel of the BENCHMARK's image.")
@@ -51,7 +51,7 @@ from rtoslab.plan import PlanOptions
     help="A level changes when the voltage is past the threshold by half of this.  [default: a fifth of the swing]",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def decode_command(
+def pins_decode_command(
     capture: Path,
     benchmark: str | None,
     kernel: str | None,

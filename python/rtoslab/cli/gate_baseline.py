@@ -1,4 +1,4 @@
-"""`rtoslab baseline`: figures kept as a small text file for `rtoslab gate`."""
+"""Baselines of points: figures in a small text file, with which `rtoslab gate` compares new ones."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,11 +6,10 @@ from pathlib import Path
 import click
 
 from rtoslab.api import default_run_directory
-from rtoslab.base import PROJECT_FILE, PlanError, count_with_noun, find_checkout_root
+from rtoslab.base import PlanError, count_with_noun, find_checkout_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.choices import dry_run_option, jobs_option
-from rtoslab.cli.display import path_from_working_directory, print_plan_before_measuring, show_progress
-from rtoslab.cli.own_project import nearest_project_folder, require_options_not_in_project, store_project_baseline
+from rtoslab.cli.console import path_from_working_directory
+from rtoslab.cli.display import print_plan_before_measuring, show_progress
 from rtoslab.compare import (
     Baseline,
     ComparisonSide,
@@ -25,29 +24,11 @@ from rtoslab.compare import (
 from rtoslab.measure import run_plan
 
 
-@click.command("baseline")
-@click.argument("name", required=False)
-@click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN...]")
-@jobs_option
-@dry_run_option
-@click.pass_context
-def baseline_command(
-    context: click.Context, name: str | None, runs: tuple[Path, ...], jobs: int, *, dry_run: bool
-) -> int | None:
-    """Store the figures of RUNs as the baseline NAME (baselines/NAME.toml in this folder). Its rules stay.
+def store_point_baseline(name: str, runs: Sequence[Path], jobs: int, *, dry_run: bool) -> None:
+    """Stores the figures of runs as the baseline `name` (baselines/NAME.toml in this folder). Its rules stay.
 
-    Without a RUN, the baseline's own points are measured again. Without NAME, in a folder with rtoslab.toml or below
-    it, that project is built and measured, and the baseline is stored in its repository.
+    Without a run, the baseline's own points are measured again.
     """
-    if name is None:
-        folder = nearest_project_folder()
-        if folder is None:
-            raise PlanError(
-                f"The baseline has no name; give a NAME, or run the command in the folder of {PROJECT_FILE} or "
-                "below it."
-            )
-        require_options_not_in_project(context, "jobs")
-        return store_project_baseline(folder, dry_run=dry_run)
     root = find_checkout_root()
     path, old = baseline_path(Path.cwd(), name), find_baseline(root, name)
     known = read_baseline_without_seal_check(old) if old.is_file() else None
@@ -60,12 +41,11 @@ def baseline_command(
         else measure_baseline_again(root, known, name, None, jobs, dry_run=dry_run)
     )
     if side is None:
-        return None
+        return
     baseline = make_baseline(side, known.rules if known else {})
     write_baseline(baseline, path)
     figures = count_with_noun(sum(len(point.metrics) for point in baseline.point), "figure")
     click.echo(f"{count_with_noun(len(baseline.point), 'point')} with {figures}: {path_from_working_directory(path)}.")
-    return None
 
 
 def require_something_to_measure(runs: Sequence[Path], *, dry_run: bool) -> None:

@@ -1,4 +1,4 @@
-"""`rtoslab targets`: probes and boards that are connected, and what can flash which board through them."""
+"""`rtoslab list targets`: probes and boards that are connected, and what can flash which board through them."""
 
 from pathlib import Path
 from typing import Any
@@ -6,9 +6,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.choices import bench_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.hardware import (
@@ -22,15 +20,11 @@ from rtoslab.hardware import (
 )
 
 
-@click.command("targets")
-@bench_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def targets_command(bench: Path | None, as_json: bool) -> None:
-    """List the connected probes and boards, and the installed programs that can flash through them.
+def print_connected_targets(catalogue: Catalogue, bench: Path | None, *, as_json: bool) -> None:
+    """Prints the connected probes and boards, and the installed programs that can flash through them.
 
-    With --bench, shows whether each target of the hardware map is connected. Nothing is flashed or reset.
+    `bench`: a hardware map. Then each of its targets is shown, with whether it is connected.
     """
-    catalogue = Catalogue(find_checkout_root())
     devices = connected_devices()
     listing: dict[str, Any] = {
         "connected": [_connected_device_as_json(catalogue, device) for device in devices],

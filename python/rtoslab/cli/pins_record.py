@@ -1,4 +1,4 @@
-"""`rtoslab capture`: a board's pins in a logic analyzer's file form, the virtual board's or a real one's."""
+"""`rtoslab pins record`: a board's pins in a logic analyzer's file form, the virtual board's or a real one's."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from rtoslab.cli.names import CatalogueNameParam, FrequencyParam
 from rtoslab.plan import PlanOptions
 
 
-@click.command("capture")
+@click.command("record", short_help="Write the edges of a pin to a capture file.")
 @click.argument("benchmark", type=CatalogueNameParam("benchmarks"))
 @kernel_option
 @board_option
@@ -44,7 +44,7 @@ from rtoslab.plan import PlanOptions
 @click.option("--port", metavar="DEVICE", help="The board's serial port.  [default: the probe's]")
 @click.option("--dry-run", is_flag=True, help="Show the commands for a real board and run none of them.")
 @click.pass_context
-def capture_command(
+def pins_record_command(
     context: click.Context,
     benchmark: str,
     kernel: str,

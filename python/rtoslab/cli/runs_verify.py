@@ -1,4 +1,4 @@
-"""`rtoslab verify`: stored results held against their raw data."""
+"""`rtoslab runs verify`: stored results held against their raw data."""
 
 from pathlib import Path
 
@@ -6,15 +6,15 @@ import click
 
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_checkout_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.display import path_from_working_directory
+from rtoslab.cli.console import path_from_working_directory
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.verify import verify_folder
 
 
-@click.command("verify")
+@click.command("verify", short_help="Check stored runs against their raw data.")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def verify_command(runs: tuple[Path, ...], as_json: bool) -> int:
+def runs_verify_command(runs: tuple[Path, ...], as_json: bool) -> int:
     """Compute stored RUNs again from their raw data, with all proofs, and report differences from the stored results.
 
     Accepts run directories and folders of `worst-case`. Other commands only check the stored hashes, which show that no
