@@ -19,7 +19,12 @@ struct amp_shared {
     volatile uint32_t words[AMP_CORES];    /* a benchmark's message to each core, and whether there is one */
     volatile uint32_t is_full[AMP_CORES];
     volatile uint32_t holder; /* a benchmark's mark of the core that holds the spinlock */
+    volatile uint32_t start_us; /* the timer's reading at which both programs begin */
 };
+
+/* The RP2040's addresses at which a store sets or clears the bits of a register, from the register's own. */
+#define AMP_REGISTER_SET 0x2000u
+#define AMP_REGISTER_CLEAR 0x3000u
 
 #define AMP_SHARED ((struct amp_shared *)AMP_SHARED_START)
 

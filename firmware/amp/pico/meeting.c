@@ -1,7 +1,11 @@
 /* Where the two images wait for each other: before the program runs, before the warm-up and before the window.
  *
+ * Both programs begin at one event of the timer. How long the records before it take depends on the bytes of the run id, and
+ * without a common instant the distance between the ticks of the two kernels would depend on them, too.
+ *
  * The windows open on a tick of each kernel's own, and the ticks of two cores are not in phase. Both kernels let the same
  * number of ticks pass after a meeting, so the windows open less than a tick apart. */
+#include "bench/board.h"
 #include "bench/port.h"
 #include "bench_amp.h"
 #include "bench_core.h"
@@ -22,10 +26,41 @@ void amp_meet(void)
     }
 }
 
-/* Waits for the other image, and then runs the program. */
+#define TIMER_RAW 0x40054028u
+/* Each core has an alarm of its own, whose interrupt line has the alarm's number. The board uses neither. */
+#define START_ALARM (2u + AMP_CORE)
+#define TIMER_ALARM (0x40054010u + 4u * START_ALARM)
+#define TIMER_INTERRUPTS 0x40054034u
+#define TIMER_ENABLED_INTERRUPTS 0x40054038u
+
+/* Longer than both cores need from the meeting to their sleep. */
+#define START_US 1000u
+
+/* Sleeps until an instant of the timer. The core wakes at the event itself: a loop that reads the timer would go on at any of
+ * its instructions. */
+static void sleep_until_us(uint32_t instant)
+{
+    uint32_t masked = cpu_mask_interrupts();
+
+    CPU_REGISTER(TIMER_ENABLED_INTERRUPTS + AMP_REGISTER_SET) = 1u << START_ALARM;
+    cpu_irq_enable(START_ALARM, 0, BOARD_IRQ_PRIORITY_BITS);
+    CPU_REGISTER(TIMER_ALARM) = instant;
+    cpu_wait_for_interrupt();
+    CPU_NVIC_ICER(0) = 1u << START_ALARM;
+    CPU_REGISTER(TIMER_ENABLED_INTERRUPTS + AMP_REGISTER_CLEAR) = 1u << START_ALARM;
+    CPU_REGISTER(TIMER_INTERRUPTS) = 1u << START_ALARM;
+    CPU_NVIC_ICPR(0) = 1u << START_ALARM;
+    cpu_restore_interrupts(masked);
+}
+
+/* Waits for the other image, and runs the program. Both programs begin at the same instant of the timer. */
 noreturn void __wrap_run_program(void)
 {
+    if (AMP_CORE == 0) {
+        AMP_SHARED->start_us = CPU_REGISTER(TIMER_RAW) + START_US;
+    }
     amp_meet();
+    sleep_until_us(AMP_SHARED->start_us);
     __real_run_program();
 }
 

@@ -7,12 +7,13 @@ import pytest
 
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import build_point_image, read_elf
-from rtoslab.measure import run_plan
+from rtoslab.images import IMAGE, build_point_image, read_elf
+from rtoslab.measure import build_pair_images, run_plan, virtual_board_job
 from rtoslab.plan import Plan, PlanOptions, make_plan
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.store import RunDirectory
+from rtoslab.targets import run_virtual_benchmark
 from rtoslab.verify import verify_folder
 
 ROOT = find_checkout_root()
@@ -109,3 +110,24 @@ def test_images_that_end_early_say_why(tmp_path: Path) -> None:
 def test_a_pair_that_is_not_possible_is_stored_with_its_reason(tmp_path: Path) -> None:
     results = [outcome.result for outcome in run_plan(ROOT, pair_plan("freertos+bare", "t2"), tmp_path / "run", jobs=1)]
     assert all(isinstance(result, NotApplicable) and "no tasks service" in result.reason for result in results)
+
+
+def test_figures_do_not_depend_on_the_run_id() -> None:
+    """The images send their run ids before they start, and the time that this takes depends on the digits."""
+    options = PlanOptions(kernels=["freertos+freertos"], boards=["pico"], config={"samples": "100"})
+    point = make_plan(CATALOGUE, ["pair_message"], options).points[0]
+    built = build_point_image(CATALOGUE, point)
+    pair = build_pair_images(CATALOGUE, point, built)
+    assert pair is not None
+    run_ids = [built.expected.run, build_point_image(CATALOGUE, point.point_on_other_core()).expected.run]
+    samples: set[bytes] = set()
+    for new in (b"0" * 16, b"a" * 16, b"0" * 9 + b"f" * 7, b"5a" * 8):
+        images = [built.elf_path.read_bytes(), *pair.image_contents()]
+        for run_id in run_ids:
+            assert run_id.encode() in images[0], "the image of core 0 contains both"
+            images = [image.replace(run_id.encode(), new) for image in images]
+        output = run_virtual_benchmark(virtual_board_job(CATALOGUE, point, images[0], IMAGE, (images[1], images[2])))
+        lines = [line for line in output.uart.splitlines() if b" sample metric=pair.message." in line]
+        assert len(lines) >= 4, "each kernel sends the samples of both ways"
+        samples.add(b"\n".join(lines))
+    assert len(samples) == 1
