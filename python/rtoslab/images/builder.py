@@ -161,7 +161,7 @@ def planned_image_path(catalogue: Catalogue, point: Point) -> Path:
 def require_build_programs() -> None:
     """Raises ToolMissingError for the first program that every build needs and that is not installed."""
     for name in ("cmake", "ninja", cross_tool_name("gcc"), "cargo"):
-        tools.find_tool(name)
+        tools.find_build_program(name)
 
 
 def is_image_built(root: Path, point: Point, digest: str) -> bool:

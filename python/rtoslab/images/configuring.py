@@ -67,7 +67,7 @@ def configure_image(
     before_read = _restore_toml_facts(catalogue, point, read, work)
     options: list[str | Path] = ["-C", work / _PROGRAMS, "-DCMAKE_PLATFORM_INFO_INITIALIZED:INTERNAL=1"] if mine else []
     command: list[str | Path] = [
-        *(tools.find_tool("cmake"), "-S", catalogue.root / "firmware", "-B", work, "-G", "Ninja"),
+        *(tools.find_build_program("cmake"), "-S", catalogue.root / "firmware", "-B", work, "-G", "Ninja"),
         *options,
         *cmake_options(point, expected),
         *kernel_cmake_options(catalogue, point),
@@ -91,13 +91,13 @@ def configure_image(
 def _cmake_findings_folder(catalogue: Catalogue, point: Point, cache_folder: Path) -> Path:
     """Returns the folder in which CMake's findings on the point's compiler and kernel are cached."""
     firmware = catalogue.root / "firmware"
-    cmake = tools.find_tool("cmake")
+    cmake = tools.find_build_program("cmake")
     everything = [
         _CHECKOUT,
         listing_of_file_hashes(firmware, [firmware / name for name in _CONFIGURED_BY]),
         [tools.first_version_line("cmake"), str(cmake), cmake.stat().st_mtime_ns],
         compiler_identity(clang=False),
-        str(tools.find_tool("cargo")),
+        str(tools.find_build_program("cargo")),
         point.kernel,
         point.lto,
         {name: value for name, value in tools.build_environment().items() if name != "TMPDIR"},
