@@ -21,6 +21,7 @@ pip --require-hashes -r "$locks/requirements.lock"
 pip --no-deps --no-compile "$wheel"
 compiled
 without=$(du -sh "$work/venv" | cut -f1)
+test "$(du -sm "$work/venv" | cut -f1)" -lt 200 || { echo "The installation takes $without, more than 200 MB; see what grew with du."; exit 1; }
 mkdir "$work/empty" && cd "$work/empty"
 for name in $(compgen -e | grep "^RTOSLAB_" || true); do unset "$name"; done
 export XDG_CACHE_HOME="$work/cache" XDG_CONFIG_HOME="$work/config"

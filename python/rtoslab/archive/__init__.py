@@ -1,10 +1,18 @@
 """Stored points found again over many runs, and taken out as tables."""
 
-from rtoslab.archive.exports import (
-    EXPORTERS,
-    FIGURE_COLUMNS,
-    SAMPLE_COLUMNS,
-    export_rows_of_figures,
-    export_rows_of_samples,
-)
-from rtoslab.archive.index import ArchivedPoint, PointFilters, find_stored_points
+from typing import TYPE_CHECKING
+
+from rtoslab.base import lazy_attribute_getter
+
+if TYPE_CHECKING:
+    from rtoslab.archive.exports import (
+        EXPORTERS,
+        FIGURE_COLUMNS,
+        SAMPLE_COLUMNS,
+        export_rows_of_figures,
+        export_rows_of_samples,
+    )
+    from rtoslab.archive.index import ArchivedPoint, PointFilters, find_stored_points
+    from rtoslab.archive.run_list import RunSummary, summarize_runs
+else:
+    __getattr__ = lazy_attribute_getter(__name__)

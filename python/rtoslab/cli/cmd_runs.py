@@ -2,14 +2,15 @@
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
 
-from rtoslab.archive import ArchivedPoint, PointFilters, find_stored_points
 from rtoslab.base import ReportError, StoreError, count_with_noun, default_runs_folder, write_file_atomically
 from rtoslab.cli.console import PlainConsole, path_from_working_directory
 from rtoslab.cli.early_end import print_json_answer
@@ -23,6 +24,10 @@ from rtoslab.cli.names import (
     report_file_option,
 )
 
+if TYPE_CHECKING:
+    from rtoslab.archive import ArchivedPoint, RunSummary
+
+_NOTHING_FOUND = "No stored point matches these conditions; use fewer, or measure points with `rtoslab run`."
 _FILTERS = (
     click.option(
         "--kernel",
@@ -70,11 +75,27 @@ _FILTERS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _PointSearch:
+    """A search for stored points, as the options of a command state it."""
+
+    places: tuple[Path, ...]
+    """Run directories, or folders that contain them."""
+    filters: dict[str, Any]
+    """The fields of PointFilters."""
+
+    def find_points(self) -> "list[ArchivedPoint]":
+        """Returns the stored points that match."""
+        from rtoslab.archive import PointFilters, find_stored_points  # noqa: PLC0415 (a list of runs reads no points)
+
+        return list(find_stored_points(self.places, PointFilters(**self.filters)))
+
+
 def _with_point_filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns the command with added options that filter stored points. It gets the points as `stored_points`."""
+    """Returns the command with added options that filter stored points. It gets them as `search`."""
 
     @wraps(command)
-    def call_with_stored_points(
+    def call_with_search(
         *args: Any,
         kernels: tuple[str, ...],
         boards: tuple[str, ...],
@@ -87,19 +108,22 @@ def _with_point_filter_options(command: Callable[..., Any]) -> Callable[..., Any
         places: tuple[Path, ...],
         **options: Any,
     ) -> Any:
-        """Calls the command with the stored points that match the filters."""
+        """Calls the command with a search for the stored points that match the filters."""
         for place in places:
             if not place.is_dir():
                 raise StoreError(
                     f"There is no folder {place}; give --in a run directory, or a folder that contains some."
                 )
-        filters = PointFilters(kernels, boards, benchmarks, cores or (), dict(config), since, until, digest)
-        points = list(find_stored_points(places or (default_runs_folder(),), filters))
-        return command(*args, stored_points=points, **options)
+        filters = {
+            "kernels": kernels, "boards": boards, "benchmarks": benchmarks, "cores": cores or (),
+            "config": dict(config),
+            "since": since, "until": until, "hash": digest,
+        }  # fmt: skip
+        return command(*args, search=_PointSearch(places or (default_runs_folder(),), filters), **options)
 
     for option in reversed(_FILTERS):
-        call_with_stored_points = option(call_with_stored_points)
-    return call_with_stored_points
+        call_with_search = option(call_with_search)
+    return call_with_search
 
 
 @click.group("runs", cls=LazyGroup, modules={"verify": "runs_verify"}, invoke_without_command=True)
@@ -107,18 +131,35 @@ def _with_point_filter_options(command: Callable[..., Any]) -> Callable[..., Any
 @click.option("--json", "as_json", is_flag=True, help="One JSON list of points on stdout.")
 @_with_point_filter_options
 @click.pass_context
-def runs_command(ctx: click.Context, points: bool, as_json: bool, stored_points: list[ArchivedPoint]) -> None:
+def runs_command(ctx: click.Context, points: bool, as_json: bool, search: _PointSearch) -> None:
     """Find stored points by kernel, board, benchmark, configuration, date or hash."""
-    if ctx.invoked_subcommand is not None:
+    if ctx.invoked_subcommand is None:
+        _list_runs_or_points(search, points=points, as_json=as_json)
+
+
+def print_list_of_runs(*, as_json: bool) -> None:
+    """Prints the existing runs, or all their points as JSON."""
+    _list_runs_or_points(_PointSearch((default_runs_folder(),), {}), points=False, as_json=as_json)
+
+
+def _list_runs_or_points(search: _PointSearch, *, points: bool, as_json: bool) -> None:
+    """Prints the runs with points that a search finds, or these points as a table or as JSON."""
+    if not (points or as_json or any(search.filters.values())):
+        from rtoslab.archive import summarize_runs  # noqa: PLC0415
+
+        runs = list(summarize_runs(search.places))
+        _print_table_of_runs(runs)
         return
+    stored_points = search.find_points()
     if as_json:
         print_json_answer([_stored_point_as_json(point) for point in stored_points])
         return
-    if not stored_points:
-        click.echo("No stored point matches these conditions; use fewer, or measure points with `rtoslab run`.")
-        return
-    console = PlainConsole()
-    console.print(_table_of_stored_points(stored_points) if points else _run_directories_table(stored_points))
+    if not points:
+        _print_table_of_runs(_summaries_of_points(stored_points))
+    elif not stored_points:
+        click.echo(_NOTHING_FOUND)
+    else:
+        PlainConsole().print(_table_of_stored_points(stored_points))
 
 
 @runs_command.command("export", short_help="Write figures or raw samples as a table.")
@@ -131,9 +172,7 @@ def runs_command(ctx: click.Context, points: bool, as_json: bool, stored_points:
 )
 @click.option("--samples", is_flag=True, help="Write one row for each raw sample of a latency instead of each figure.")
 @_with_point_filter_options
-def runs_export_command(
-    output: Path | None, form: str | None, samples: bool, stored_points: list[ArchivedPoint]
-) -> None:
+def runs_export_command(output: Path | None, form: str | None, samples: bool, search: _PointSearch) -> None:
     """Write the figures of matching stored points, or their raw samples, as Parquet, CSV or JSON lines."""
     from rtoslab.archive import (  # noqa: PLC0415
         EXPORTERS,
@@ -146,6 +185,7 @@ def runs_export_command(
     chosen = form or (file_format_by_suffix(output) if output else "csv")
     if chosen not in EXPORTERS:
         raise ReportError(f"{output} has no known format; let it end in .parquet, .csv or .jsonl, or add --format.")
+    stored_points = search.find_points()
     if not stored_points:
         raise StoreError(
             "No stored point matches these conditions, so nothing was exported; `rtoslab runs` lists the stored points."
@@ -175,51 +215,61 @@ def runs_export_command(
     help="Figures with this name or pattern (`stack.*`).  [default: times and code size]",
 )
 @_with_point_filter_options
-def runs_history_command(
-    outputs: tuple[Path, ...], patterns: tuple[str, ...], stored_points: list[ArchivedPoint]
-) -> None:
+def runs_history_command(outputs: tuple[Path, ...], patterns: tuple[str, ...], search: _PointSearch) -> None:
     """Show how the figures of the same points changed from run to run."""
     from rtoslab.cli.cmd_report import write_report  # noqa: PLC0415
     from rtoslab.cli.sections import print_report_document  # noqa: PLC0415
     from rtoslab.compare import history_document  # noqa: PLC0415
     from rtoslab.reports import report_formats  # noqa: PLC0415
 
-    document = history_document(stored_points, patterns)
+    document = history_document(search.find_points(), patterns)
     if not outputs:
         print_report_document(document, PlainConsole())
     for output in outputs:
         write_report(report_formats()[file_format_by_suffix(output)](document), output)
 
 
-def _run_directories_table(points: list[ArchivedPoint]) -> Table:
-    """Returns a table with a line for each run directory of these points."""
+def _summaries_of_points(points: "list[ArchivedPoint]") -> "list[RunSummary]":
+    """Returns a summary of each run directory of these points, with these points alone."""
+    from rtoslab.archive import RunSummary  # noqa: PLC0415
+
+    summaries = []
+    for run, group in groupby(points, key=lambda point: point.run):
+        own = list(group)
+        kernels, boards, benchmarks = (
+            tuple(dict.fromkeys(getattr(point.point_id, axis) for point in own))
+            for axis in ("kernel", "board", "benchmark")
+        )
+        summaries.append(RunSummary(run, own[0].session, kernels, boards, benchmarks, len(own)))
+    return summaries
+
+
+def _print_table_of_runs(runs: "list[RunSummary]") -> None:
+    """Prints a table with a line for each run directory."""
+    if not runs:
+        click.echo(_NOTHING_FOUND)
+        return
     table = Table(box=None)
     for name in ("run directory", "last session", "revision", "kernels", "boards", "benchmarks"):
         table.add_column(name, overflow="fold")
     table.add_column("points", justify="right")
-    for run in dict.fromkeys(point.run for point in points):
-        mine = [point for point in points if point.run == run]
-        session = mine[0].session
+    for item in runs:
         table.add_row(
-            str(path_from_working_directory(run)),
-            session.date,
-            session.revision,
-            *(
-                _first_three_names_text([getattr(point.point_id, axis) for point in mine])
-                for axis in ("kernel", "board", "benchmark")
-            ),
-            str(len(mine)),
+            str(path_from_working_directory(item.run)),
+            item.session.date,
+            item.session.revision,
+            *(_first_three_names_text(names) for names in (item.kernels, item.boards, item.benchmarks)),
+            str(item.points),
         )
-    return table
+    PlainConsole().print(table)
 
 
-def _first_three_names_text(names: list[str]) -> str:
+def _first_three_names_text(names: tuple[str, ...]) -> str:
     """Returns the first three names as text, with the number of further ones."""
-    distinct = list(dict.fromkeys(names))
-    return ", ".join(distinct[:3]) + (f" and {len(distinct) - 3} more" if len(distinct) > 3 else "")
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _table_of_stored_points(points: list[ArchivedPoint]) -> Table:
+def _table_of_stored_points(points: "list[ArchivedPoint]") -> Table:
     """Returns a table with a line for each stored point."""
     table = Table(box=None)
     for name in ("benchmark", "kernel", "board", "cores", "configuration", "status", "run id", "where"):
@@ -241,7 +291,7 @@ def _table_of_stored_points(points: list[ArchivedPoint]) -> Table:
     return table
 
 
-def _stored_point_as_json(point: ArchivedPoint) -> dict[str, Any]:
+def _stored_point_as_json(point: "ArchivedPoint") -> dict[str, Any]:
     """Returns a stored point as a JSON object."""
     return {
         "run": str(point.run),

@@ -1,33 +1,41 @@
 """Stores of points: run directories, the cache of results, the journal, manifests and stored evidence."""
 
-from rtoslab.store.cache import ResultCache, result_cache_key
-from rtoslab.store.evidence_file import EVIDENCE_FILE, decode_board_observations, encode_board_observations
-from rtoslab.store.journal import (
-    JOURNAL_FILE,
-    JournalSession,
-    append_session,
-    git_revision,
-    newest_session,
-    read_journal_sessions,
-)
-from rtoslab.store.manifest import (
-    flatten_nested_json,
-    make_manifest,
-    manifest_hash,
-    real_board_manifest_part,
-    virtual_board_manifest_part,
-)
-from rtoslab.store.point_store import store_point_files
-from rtoslab.store.store import PLAN, RunDirectory, remove_interrupted_folders, run_directories
-from rtoslab.store.stored_point import (
-    CONFORMANCE_FILE,
-    MANIFEST,
-    RESULT,
-    UART,
-    AnyResult,
-    StoredPoint,
-    failed_result_of_altered_point,
-    parse_point_files,
-    point_folder_name,
-    seal_point_files,
-)
+from typing import TYPE_CHECKING
+
+from rtoslab.base import lazy_attribute_getter
+
+if TYPE_CHECKING:
+    from rtoslab.store.cache import ResultCache, result_cache_key
+    from rtoslab.store.evidence_file import EVIDENCE_FILE, decode_board_observations, encode_board_observations
+    from rtoslab.store.journal import (
+        JOURNAL_FILE,
+        JournalSession,
+        append_session,
+        git_revision,
+        newest_session,
+        read_journal_sessions,
+        run_directories,
+    )
+    from rtoslab.store.manifest import (
+        flatten_nested_json,
+        make_manifest,
+        manifest_hash,
+        real_board_manifest_part,
+        virtual_board_manifest_part,
+    )
+    from rtoslab.store.point_store import store_point_files
+    from rtoslab.store.store import PLAN, RunDirectory, remove_interrupted_folders
+    from rtoslab.store.stored_point import (
+        CONFORMANCE_FILE,
+        MANIFEST,
+        RESULT,
+        UART,
+        AnyResult,
+        StoredPoint,
+        failed_result_of_altered_point,
+        parse_point_files,
+        point_folder_name,
+        seal_point_files,
+    )
+else:
+    __getattr__ = lazy_attribute_getter(__name__)

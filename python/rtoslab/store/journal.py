@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import warnings
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -82,6 +83,17 @@ def newest_session(run: Path) -> JournalSession:
         return sessions[-1]
     written = datetime.fromtimestamp((run / _PLAN).stat().st_mtime, UTC)
     return JournalSession(written.strftime("%Y-%m-%dT%H:%M:%SZ"), "")
+
+
+def run_directories(folders: Iterable[Path]) -> list[Path]:
+    """Returns the run directories among these folders and their direct subfolders, oldest first by their journals."""
+    directories = []
+    for folder in folders:
+        run_folders = (
+            [folder] if (folder / _PLAN).is_file() else sorted(path.parent for path in folder.glob(f"*/{_PLAN}"))
+        )
+        directories += run_folders
+    return sorted(dict.fromkeys(directories), key=lambda path: (newest_session(path).date, path.name))
 
 
 def read_journal_sessions(run: Path) -> list[JournalSession]:

@@ -16,7 +16,7 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,7 +30,6 @@ from rtoslab.base import (
 )
 from rtoslab.records import read_sealed_folder, require_files_match_seal
 from rtoslab.results import PointId
-from rtoslab.store.journal import newest_session
 from rtoslab.store.plan_file import PlanFile, read_plan_file
 from rtoslab.store.stored_point import (
     AnyResult,
@@ -196,17 +195,6 @@ class RunDirectory:
                 (point_id for point_id in plan if folder.name.startswith(f"{point_folder_name_start(point_id)}-")), None
             )
             return None if known is None else StoredPoint(folder, failed_result_of_altered_point(known, cause), {})
-
-
-def run_directories(folders: Iterable[Path]) -> list[Path]:
-    """Returns the run directories among these folders and their direct subfolders, oldest first by their journals."""
-    directories = []
-    for folder in folders:
-        run_folders = (
-            [folder] if (folder / PLAN).is_file() else sorted(path.parent for path in folder.glob(f"*/{PLAN}"))
-        )
-        directories += run_folders
-    return sorted(dict.fromkeys(directories), key=lambda path: (newest_session(path).date, path.name))
 
 
 def remove_interrupted_folders(path: Path) -> None:

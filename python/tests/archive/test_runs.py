@@ -22,12 +22,14 @@ from rtoslab.archive.exports import (
     export_rows_of_samples,
 )
 from rtoslab.archive.index import PointFilters, find_stored_points
+from rtoslab.archive.run_list import summarize_runs
 from rtoslab.base.errors import ReportError
 from rtoslab.compare.history import history_document
 from rtoslab.reports import report_formats
 from rtoslab.results.results import FunctionCodePlace, MeasuredPoint
 from rtoslab.store.journal import JOURNAL_FILE, JournalSession, newest_session, session_as_journal_line
 from rtoslab.store.store import RunDirectory
+from rtoslab.store.stored_point import point_folder_name
 from tests.cli.test_cli import HANG_S, ROOT, command_error, rtoslab
 from tests.fakes import STEADY, measured_point, point
 
@@ -96,6 +98,29 @@ def test_raw_samples_are_exported(tmp_path: Path) -> None:
     rows = list(export_rows_of_samples(find_stored_points([out], PointFilters())))
     assert [row["cycles"] for row in rows] == [value for series in stored.result.series for value in series.cycles]
     assert pq.read_table(io.BytesIO(EXPORTERS["parquet"](rows, SAMPLE_COLUMNS))).num_rows == len(rows)
+
+
+def test_list_of_runs_has_what_their_points_have(tmp_path: Path) -> None:
+    """From the plan and the folders' names; from the points where the plan was changed, or does not have one."""
+    run = RunDirectory.create_run_directory(tmp_path / "one", None, [point(1), point(2)])
+    RunDirectory.create_run_directory(tmp_path / "empty", None, [point(1)])
+    for cores in (1, 2):
+        result = measured_point(cores)
+        run.add_point(point_folder_name(result.point, result.run_id), result, {}, {})
+
+    def listed() -> list[tuple[str, tuple[str, ...], int]]:
+        return [(item.run.name, item.benchmarks, item.points) for item in summarize_runs([tmp_path])]
+
+    expected = [("one", ("t2",), 2)]
+    assert listed() == expected
+    text = (run.path / "plan.json").read_text()
+    for changed in (text.replace('"t2"', '"t3"'), text[:100]):
+        (run.path / "plan.json").write_text(changed)
+        assert listed() == expected
+    (run.path / "plan.json").write_text(text)
+    other = measured_point(benchmark_id="t9")
+    run.add_point(point_folder_name(other.point, other.run_id), other, {}, {})
+    assert listed() == [("one", ("t2", "t9"), 3)]
 
 
 def test_cached_point_is_not_measured_again_and_is_identical(tmp_path: Path) -> None:

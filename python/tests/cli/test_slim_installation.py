@@ -16,8 +16,10 @@ import rtoslab
 from rtoslab.base.extras import MODULES
 from rtoslab.base.lazy_names import imports_for_type_checking
 from rtoslab.base.paths import find_checkout_root
+from rtoslab.store import RunDirectory, point_folder_name
 from tests.bus_firmware import build_bus_firmware
 from tests.cli.test_cli import HANG_S
+from tests.fakes import measured_point, point
 from tests.instruments.spoilt_pointer import spoilt_pointer
 
 BOARD: Final = "nucleo-f446re"
@@ -61,6 +63,32 @@ def test_sim_starts_without_the_parts_that_are_slow_to_load(tmp_path: Path) -> N
     done = subprocess.run(words, capture_output=True, text=True, timeout=HANG_S, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1] == "rtoslab.catalogue.schemas"
+
+
+HEAVY: Final = (
+    "altair", "asyncio", "distributed", "elftools", "jinja2", "multiprocessing", "numpy", "perfetto", "pydantic",
+    "rich", "scipy", "serial", "sqlite3", "vcd", "vl_convert",
+)  # fmt: skip
+"""Packages of which each takes as long to load as a short command runs."""
+
+
+@pytest.mark.parametrize(
+    ("words", "needed"),
+    [("--help", set()), ("list", {"pydantic", "rich"}), ("show", {"rich"}), ("runs", {"rich"})],
+)
+def test_short_command_loads_no_heavy_package(words: str, needed: set[str], tmp_path: Path) -> None:
+    run = RunDirectory.create_run_directory(tmp_path / "runs" / "one", None, [point(1)])
+    result = measured_point(1)
+    run.add_point(point_folder_name(result.point, result.run_id), result, {}, {})
+    script = BLOCKED.format(names=[]).replace("main()", "sys.argv[0] = 'rtoslab'") + (
+        f"\ntry:\n    main()\nexcept SystemExit:\n    print(*sorted(set(sys.modules) & set({HEAVY!r})))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, words], capture_output=True, text=True, timeout=HANG_S, check=False, cwd=tmp_path
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert set(done.stdout.splitlines()[-1].split()) == needed
+    assert ("last session" in done.stdout) == (words in {"show", "runs"})
 
 
 def test_trace_shows_tracks_and_writes_its_files(tmp_path: Path) -> None:
@@ -130,7 +158,7 @@ def test_each_lazy_name_can_be_imported_and_is_no_module(name: str) -> None:
     package = importlib.import_module(name)
     modules = {info.name for info in pkgutil.iter_modules(package.__path__)}
     places = imports_for_type_checking(Path(package.__file__ or ""))
-    assert len(places) > 10
+    assert places
     assert {item for item in modules & places.keys() if places[item] != (name, item)} == set()
     for item in places:
         assert getattr(package, item) is not None

@@ -269,7 +269,8 @@ def test_no_changed_byte_of_a_run_gives_another_value(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["show"], ["report", "--format", "md"], ["runs", "--in"], ["runs", "export", "--in"], ["lint"]]
+    "command",
+    [["show"], ["report", "--format", "md"], ["runs", "--points", "--in"], ["runs", "export", "--in"], ["lint"]],
 )
 def test_every_command_reports_damage_and_reads_the_rest(tmp_path: Path, command: list[str]) -> None:
     run, place = run_with_two_points(tmp_path)
