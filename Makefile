@@ -93,7 +93,7 @@ gate: set-up ## our own benchmarks against baselines/main.toml (docs/compare.md)
 	$(BIN)/rtoslab gate --baseline main --other-compiler skip
 
 mutants: set-up ## every benchmark broken on purpose, which its proofs must refuse (docs/mutants.md); some minutes
-	$(BIN)/python bench/mutants.py
+	$(BIN)/python bench/run.py mutants
 
 test-all: test test-checked test-interpreted test-sanitized report-check ## make test, the long tests and the next three; see docs/testing.md
 	$(CARGO_TEST) --profile checked -- --ignored
@@ -137,7 +137,7 @@ lint-rust: $(STAMPS)/tools
 
 report-check: set-up-dev $(STAMPS)/page-check ## every kind of page in headless Chromium: accessibility, widths, dark, print
 	@$(call apt,chromium)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python bench/report_check.py
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python bench/run.py report_check
 
 docs: set-up-dev reference-pages ## what commands print, written into the pages anew; the diff shows what drifted
 	cd python && for each in doc_pages paper_page doc_accuracy doc_matrix doc_ranking; do $(CURDIR)/$(BIN)/python -m tests.$$each; done
@@ -161,21 +161,12 @@ dist: set-up ## a wheel for pip, pipx or uv that needs no checkout, tried in an 
 	@VIRTUAL_ENV=$(CURDIR)/.venv $(ALONE) $(BIN)/maturin build --release --quiet --out build/dist; status=$$?; rm -rf $(LAB); exit $$status
 	@bench/try_wheel.sh build/dist/rtoslab-*.whl
 
-bench: set-up-dev ## speed of the virtual boards beside unicorn and QEMU, tightness of bounds; installs qemu-system-arm
-	@$(call apt,qemu-system-arm)
-	for each in run kernel_images waits tightness; do $(BIN)/python bench/$$each.py; done
+# SUBJECTS="points builds" for others; `bench/run.py --help` lists all.
+SUBJECTS := speed kernel_images waits tightness
 
-bench-build: set-up-dev ## what the first image of a configuration and further ones take, beside whole builds
-	$(BIN)/python bench/builds.py
-
-bench-sweep: set-up-dev ## how long a phase sweep over 100 000 offsets takes
-	$(BIN)/python bench/sweep.py
-
-bench-plan: set-up-dev ## how long a sweep of 536 configurations and benchmarks takes: cold, warm, known
-	$(BIN)/python bench/sweep_plan.py
-
-bench-points: set-up-dev ## what a point of a latency benchmark takes the host: cold, warm, known
-	$(BIN)/python bench/points.py
+bench: set-up-dev ## speed of the virtual boards beside unicorn and QEMU, tightness of bounds; SUBJECTS=... for others
+	@$(if $(filter speed,$(SUBJECTS)),$(call apt,qemu-system-arm))
+	for each in $(SUBJECTS); do $(BIN)/python bench/run.py $$each; done
 
 # Coverage by LLVM's own pass, which a stable compiler has; overflow checks and assertions are in the crate's profile. It
 # learns from, and adds to, build/fuzz-corpus; sim/fuzz/corpus holds a small choice of that (docs/fuzzing.md).
@@ -195,7 +186,7 @@ fuzz: $(STAMPS)/tools ## programs and image files made up by a fuzzer, FUZZ_SECO
 
 INPUTS := 1000000
 fuzz-inputs: set-up-dev ## a million damaged inputs of each kind that comes from outside (docs/robustness.md); INPUTS=10000 for fewer
-	nice -n 15 $(BIN)/python bench/inputs.py --inputs $(INPUTS)
+	nice -n 15 $(BIN)/python bench/run.py inputs --inputs $(INPUTS)
 
 set-up: $(STAMPS)/simulator $(STAMPS)/kernels
 # A command loads 180 modules: from bytecode it begins a fifth sooner, also where Python is told to write none.

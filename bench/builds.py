@@ -1,4 +1,4 @@
-"""`make bench-build`: processor time of the first image of a configuration and of further ones, beside whole builds.
+"""Processor time of the first image of a configuration and of further ones, beside whole builds.
 
 Each row is one image, made as every command makes it, and then again by CMake and ninja alone from nothing, in the same
 run: the machine's speed cancels out of the ratio. Both must give the same bytes.
@@ -100,7 +100,3 @@ def processor_s() -> float:
     """Returns user and system time of this process and of those it has waited for, in seconds."""
     both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in both)
-
-
-if __name__ == "__main__":
-    main()

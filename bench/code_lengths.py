@@ -1,8 +1,8 @@
 """Measures the lengths of the benchmarks' own code, and compares them with `python/rtoslab/proofs/code_lengths.toml`.
 
-    bench/code_lengths.py                     every benchmark that counts or measures latencies
-    bench/code_lengths.py t4_interrupt mutex  these alone; the others stay
-    bench/code_lengths.py --write             stores the lengths; without it a difference ends with 1
+    bench/run.py code_lengths                     every benchmark that counts or measures latencies
+    bench/run.py code_lengths t4_interrupt mutex  these alone; the others stay
+    bench/run.py code_lengths --write             stores the lengths; without it a difference ends with 1
 
 Do this after every change of a benchmark, the runner or a port, and look at the differences: they show how many
 instructions the change adds to what is measured.
@@ -105,14 +105,10 @@ def table_text(compiler: str, lengths: Lengths) -> str:
     """Returns the content of `code_lengths.toml`."""
     lines = [
         "# Instructions of the benchmarks' own code that a core executes at least once; see code_lengths.py.",
-        "# `bench/code_lengths.py --write` makes this file.",
+        "# `bench/run.py code_lengths --write` makes this file.",
         f'compiler = "{compiler}"',
     ]
     for benchmark, rows in sorted(lengths.items()):
         lines += ["", f"[lengths.{benchmark}]"]
         lines += [f'"{key}" = {row if any(row[2:]) else row[:2]}' for key, row in sorted(rows.items())]
     return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

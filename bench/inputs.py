@@ -121,7 +121,3 @@ def main() -> int:
     if broken:
         print(f"{broken} inputs broke a reader; they are in {arguments.out}.")
     return 1 if broken else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -32,7 +32,7 @@ from rtoslab.targets import (
 )
 
 PAGE: Final = ROOT / "docs" / "performance.md"
-BEGIN: Final = "<!-- kernel images: written by `bench/kernel_images.py --write` -->"
+BEGIN: Final = "<!-- kernel images: written by `bench/run.py kernel_images --write` -->"
 END: Final = "<!-- end of kernel images -->"
 CONFIGURATIONS: Final = (
     ("pico", 1), ("pico", 2), ("nucleo-l073rz", 1), ("nucleo-f103rb", 1), ("nucleo-f446re", 1), ("nucleo-f767zi", 1),
@@ -173,7 +173,3 @@ def main() -> None:
     print(scale)
     if options.write:
         write_table(scale, rows)
-
-
-if __name__ == "__main__":
-    main()

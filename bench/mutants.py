@@ -1,6 +1,6 @@
 """`make mutants`: each mutant of firmware/mutants/ is built, measured on its virtual board, and a proof must refuse it.
 
-    bench/mutants.py [benchmark or benchmark/mutant ...] [--jobs N]
+    bench/run.py mutants [benchmark or benchmark/mutant ...] [--jobs N]
 
 Prints a table. Benchmarks whose kernel needs a source tree that is missing here are left out, with a line that says so.
 A survivor, a mutant that does not build, or one that other proofs refuse than it names, ends with 1.
@@ -101,7 +101,3 @@ def _row_text(trials: list[MutantTrial]) -> str:
     name = trials[0].benchmark if trials else ""
     refused = sum(mutant.is_as_expected for mutant in mutants)
     return f"{name:26} {refused:3} of {len(mutants):3} refused, by {', '.join(rules)}"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,12 +1,12 @@
-"""`make bench-points`: the processor seconds that each point of a latency benchmark takes on the host.
+"""The processor seconds that each point of a latency benchmark takes on the host.
 
 A selection of `rtoslab run latency`: some benchmarks on every board, with three kernels and the probes as instrument;
 with nothing known, so every image is built, with all images known but no result, and with all results known, which is
 what the command takes besides. More checkouts may be named beside this one. They take turns, so that a slow spell of
 the machine hits them all.
 
-    bench/points.py                      this checkout
-    bench/points.py . ../other --jobs 1  two of them, each with a virtual environment of its own
+    bench/run.py points                      this checkout
+    bench/run.py points . ../other --jobs 1  two of them, each with a virtual environment of its own
 """
 
 import argparse
@@ -88,7 +88,3 @@ def main() -> None:
             print(f"{case}: {' '.join(f'{median:.3f}' for median in medians)} processor s a point, median")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-if __name__ == "__main__":
-    main()

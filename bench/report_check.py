@@ -1,7 +1,7 @@
 """Checks our pages in a browser: makes one of each kind, opens it at three widths, in light and dark, and prints it.
 
     make report-check                  # installs chromium, and the group page-check of pyproject.toml, then runs this
-    python bench/report_check.py a.html …   # only these pages
+    python bench/run.py report_check a.html …   # only these pages
 
 axe-core's rules must hold (WCAG 2 A and AA, and its best practices). Besides, nothing may be wider than the page, no
 script may fail, a click must sort a table, and folded tables must be open on paper.
@@ -154,7 +154,3 @@ def main() -> int:
         browser.close()
     print(f"{len(paths)} pages at {', '.join(map(str, WIDTHS))} px, in light and dark, and in print: {faults} faults.")
     return 1 if faults else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

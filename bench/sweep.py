@@ -1,4 +1,4 @@
-"""`make bench-sweep`: how long a phase sweep over 100 000 offsets takes on the NUCLEO-F446RE, with two threads."""
+"""How long a phase sweep over 100 000 offsets takes on the NUCLEO-F446RE, with two threads."""
 
 import time
 from typing import Final
@@ -22,7 +22,3 @@ def main() -> None:
     seconds = time.monotonic() - began
     print(f"{seconds:.1f} s for {len(arrivals):,} offsets with {THREADS} threads on the {scenario.board.title}")
     print(find_worst_case(scenario, span, arrivals).claim)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""`make bench-plan`: how long a sweep of 536 points takes, image by image unbuilt, built, and with every result known.
+"""How long a sweep of 536 points takes, image by image unbuilt, built, and with every result known.
 
 Each row is one `rtoslab sweep`, in folders of its own. Processor time is that of all its processes. If it is less than
 the processors had in that time, other processes used them, or the disk was slow. The load says how busy the machine
@@ -107,7 +107,3 @@ def wait_for_orphans() -> None:
             os.wait()
     except ChildProcessError:
         return
-
-
-if __name__ == "__main__":
-    main()

@@ -6,7 +6,6 @@ The figures do not depend on the machine this runs on: the same seeds give the s
 from __future__ import annotations
 
 import argparse
-import sys
 from random import Random
 from statistics import median
 
@@ -133,7 +132,3 @@ def _task_group_in_table(system: IntegerTaskSet, name: str) -> str:
     if task.sender:
         return "released by other tasks"
     return "released by interrupts" if task.released_by else "released by the tick"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

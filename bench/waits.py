@@ -89,7 +89,3 @@ def main() -> None:
         seconds = statistics.median(run[2] for run in runs)
         name = f"{board}, {cores} core{'s' * (cores > 1)}"
         print(f"| {name} | {quick:.0f} | {slow:.0f} | {quick / slow:.1f} | {seconds:.2f} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -5,7 +5,7 @@ needs. A limit that leaves a tenth for other boards and compilers leaves room fo
 
 A length is the number of instructions of the benchmark, its runner and the port that a core executed at least once in
 the window. The same compiler with the same options always makes the same code, so it is known exactly for each family
-of chips. With another compiler, or with a setting that changes code, no length is known. `bench/code_lengths.py`
+of chips. With another compiler, or with a setting that changes code, no length is known. `bench/run.py code_lengths`
 measures them again."""
 
 from collections.abc import Mapping
