@@ -32,16 +32,22 @@ class Planting:
 
 def plantings(paper: str) -> Iterator[Planting]:
     """Every planting of a paper's file."""
-    for load in tomllib.loads((FOLDER / f"{paper}.toml").read_text())["planting"]:
-        values = [value for row in load["values"] for value in _values(row)]
-        yield Planting(load["statement"], load["expect"], load.get("why", ""), values)
+    for statement, verdicts in tomllib.loads((FOLDER / f"{paper}.toml").read_text()).items():
+        for expect, sets in verdicts.items():
+            for why, rows in sets.items():
+                yield Planting(statement, expect, why, [value for row in rows for value in _values(row)])
 
 
 def _values(row: Mapping[str, Any]) -> Iterator[MeasuredValue]:
-    """One row may name several places on an axis: the same number at each."""
-    lists = {axis: places for axis, places in row.items() if isinstance(places, list) and axis != "placements"}
-    for places in product(*lists.values()):
-        yield planted_value({**row, **dict(zip(lists, places, strict=True))})
+    """The values of a row, whose axes may be lists of places: one number for all of them, or a list with one for each
+    combination, the last axis changing fastest."""
+    (key,) = row.keys() & {"value", "placements"}
+    axes = {axis: places if isinstance(places, list) else [places] for axis, places in row.items() if axis != key}
+    combinations = list(product(*axes.values()))
+    is_list = isinstance(row[key], list) and (key == "value" or isinstance(row[key][0], list))
+    numbers = row[key] if is_list else [row[key]] * len(combinations)
+    for places, number in zip(combinations, numbers, strict=True):
+        yield planted_value({**dict(zip(axes, places, strict=True)), key: number})
 
 
 def planted_value(row: Mapping[str, Any]) -> MeasuredValue:
