@@ -1,7 +1,8 @@
 """What faults, priorities, returns, protection and lazy stacking look like from inside, against QEMU.
 
-The image in `sim/cpu/tests/v7m_system` runs on the model's core in `cargo test`, which compares with the stored lines.
-Here the stored image is what its source assembles to, and the stored lines are what QEMU says.
+The image in `sim/cpu/tests/v7m_system` runs on the model's core in `cargo test`, which compares with the stored words,
+a line for each case. Here the stored image is what its source assembles to, and the stored words are what QEMU says.
+The M7 gives those of the M4.
 """
 
 from __future__ import annotations
@@ -27,14 +28,16 @@ class Core:
     """A core: how its image is assembled, and QEMU's board that has it."""
 
     name: str
+    stored: str
+    """The name of its stored image and words."""
     flags: tuple[str, ...]
     board: str
 
 
 CORES = (
-    Core("m3", ("-mcpu=cortex-m3",), "mps2-an385"),
-    Core("m4", ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard", "-DFLOAT"), "mps2-an386"),
-    Core("m7", ("-mcpu=cortex-m7", "-mfpu=fpv5-d16", "-mfloat-abi=hard", "-DFLOAT"), "mps2-an500"),
+    Core("m3", "m3", ("-mcpu=cortex-m3",), "mps2-an385"),
+    Core("m4", "m4", ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard", "-DFLOAT"), "mps2-an386"),
+    Core("m7", "m4", ("-mcpu=cortex-m7", "-mfpu=fpv5-d16", "-mfloat-abi=hard", "-DFLOAT"), "mps2-an500"),
 )
 
 
@@ -61,7 +64,7 @@ def test_image_equals_its_source(core: Core, tmp_path: Path) -> None:
     binary = tmp_path / "system.bin"
     subprocess.run(["arm-none-eabi-objcopy", "-O", "binary", str(elf), str(binary)], check=True)
     digits = re.sub(r"(.{64})", r"\1\n", binary.read_bytes().hex()).rstrip("\n") + "\n"
-    stored = FOLDER / f"{core.name}.hex"
+    stored = FOLDER / f"{core.stored}.hex"
     if os.environ.get("RTOSLAB_UPDATE"):
         stored.write_text(digits)
     assert stored.read_text() == digits
@@ -80,7 +83,7 @@ def test_qemu_records_the_same(core: Core, tmp_path: Path) -> None:
                 break
             time.sleep(0.05)
         qemu.kill()
-    stored = FOLDER / f"{core.name}.txt"
+    stored = FOLDER / f"{core.stored}.txt"
     if os.environ.get("RTOSLAB_UPDATE"):
-        stored.write_text(lines.read_text())
-    assert lines.read_text().splitlines() == stored.read_text().splitlines()
+        stored.write_text(re.sub(r"\s+", " ", lines.read_text()).strip().replace(" ca5e", "\nca5e") + "\n")
+    assert lines.read_text().split() == stored.read_text().split()
