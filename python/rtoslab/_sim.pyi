@@ -257,6 +257,10 @@ class Machine:
 
         The event's pc is where the caller continues, and its last word is R1, or R2 if `third`.
         """
+    def watch_further_arguments(self, address: int, ident: int) -> None:
+        """Records an event with R2 and R3 whenever the function at this address is called, after the event of
+        `watch_call`."""
+
     def watch_return(self, address: int, ident: int) -> None:
         """Records an event, with R0 as its value, whenever a call under watch_call returns to this address.
 

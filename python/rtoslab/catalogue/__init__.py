@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rtoslab.catalogue.core_maps import DIVISIONS, PAIR_CORES
     from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_CODE, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
     from rtoslab.catalogue.folder_entries import CatalogueEntry
-    from rtoslab.catalogue.kernel_facts import HeapBlockChain, HeapFreeList, Kernel, TaskControlBlockMembers
+    from rtoslab.catalogue.kernel_facts import Argument, HeapBlockChain, HeapFreeList, Kernel, TaskControlBlockMembers
     from rtoslab.catalogue.kernel_tasks import KernelTasks, TaskChain, TaskRing, TaskTable
     from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow, find_paper, read_papers
     from rtoslab.catalogue.paper_schemas import (

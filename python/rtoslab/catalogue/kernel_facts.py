@@ -216,6 +216,7 @@ class EarlierVersion(StrictModel):
     """Services that need it."""
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
+    further_arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
     silent: tuple[str, ...] = ()
     """Services whose function gives nothing back yet: none of `[results]`."""
     objects: dict[str, KernelObjectMembers] = Field(default_factory=dict)
@@ -236,6 +237,7 @@ class OptionalServiceFacts(StrictModel):
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     completes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
+    further_arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
     results: dict[str, int] = Field(default_factory=dict)
     behaviour: dict[str, int | str] = Field(default_factory=dict)
     """Facts of `[behaviour]`."""
@@ -286,6 +288,8 @@ class Kernel(StrictModel):
     arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
     """The arguments of the function that a service ends in: what R0 and R1 hold; see `proofs.course`. Not named: its
     object in R0."""
+    further_arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
+    """What R2 and R3 hold as that function begins: a number that it must be, or `any`."""
     results: dict[str, int] = Field(default_factory=dict)
     """The result of that function on success. Services that cannot fail or do not report are not named."""
     objects: dict[str, KernelObjectMembers] = Field(default_factory=dict)
@@ -339,6 +343,11 @@ class Kernel(StrictModel):
         words = self.arguments.get(service, ("object",))
         return words if len(words) <= 2 else (words[0], words[-1])
 
+    def is_third_argument_recorded(self, function: str) -> bool:
+        """Whether the third argument of a kernel function is observed in place of the second."""
+        services = (service for service, names in self.symbols.items() if function in names)
+        return any(len(self.arguments.get(service, ())) > 2 for service in services)
+
     def observed_argument_index(self, service: str, word: str) -> int:
         """Returns the index (0 or 1) of the observed argument with this meaning, such as `bytes`. 0 if none has it."""
         words = self.observed_arguments(service)
@@ -356,6 +365,7 @@ class Kernel(StrictModel):
                 "symbols": {**self.symbols, **facts.symbols},
                 "completes": {**self.completes, **facts.completes},
                 "arguments": {**self.arguments, **facts.arguments},
+                "further_arguments": {**self.further_arguments, **facts.further_arguments},
                 "results": {**self.results, **facts.results},
                 "behaviour": KernelBehaviour.model_validate(behaviour),
             }
@@ -391,6 +401,7 @@ def _facts_of_earlier_version(kernel: Kernel, change: EarlierVersion) -> Kernel:
         "reasons": {**kernel.reasons, **dict.fromkeys(change.lacks, why)},
         "symbols": {**kernel.symbols, **change.symbols},
         "arguments": {**kernel.arguments, **change.arguments},
+        "further_arguments": {**kernel.further_arguments, **change.further_arguments},
         "results": {service: value for service, value in kernel.results.items() if service not in change.silent},
         "objects": {**kernel.objects, **change.objects},
         "waits": change.waits or kernel.waits,

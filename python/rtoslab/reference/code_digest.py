@@ -28,10 +28,10 @@ _COMMENTS_AND_TEXTS: Final = re.compile(r"""//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n]
 _IN_NO_IMAGE: Final = {
     "benchmark.toml": frozenset({"title", "question", "paper", "inside", "outside", "proof"}),
     "board.toml": frozenset({"rest"}),
-    "kernel.toml": frozenset({"objects"}),
+    "kernel.toml": frozenset({"objects", "further_arguments"}),
 }
 """Keys of files that no image depends on: a proof that is stricter changes no figure, nor does a button at rest, nor
-what proofs know of a kernel's objects."""
+what proofs know of a kernel's objects and arguments."""
 _ANSWERS: Final = ("services", "reasons")
 """Tables of kernel.toml with an entry for each service. The entries of optional services are in no image: everything
 else about them is in files of their own. The same applies to optional services that an earlier version lacks."""

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         enabled_priorities,
         interrupt_controller_registers,
     )
+    from rtoslab.targets.call_arguments import NOT_STATED, CallArguments
     from rtoslab.targets.core_view import view_core_as_board
     from rtoslab.targets.current_task import HandlerIdleFilter, OmittedWriteFilter
     from rtoslab.targets.debugging import TaskRow, serve_gdb

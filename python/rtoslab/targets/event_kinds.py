@@ -35,6 +35,8 @@ IDENT_SETTING: Final = 96
 """Plus the index of a register that changes the speed of code. See `board_state`."""
 IDENT_CALL: Final = 256
 """Plus the index of the service in `Probe.services`."""
+IDENT_FURTHER: Final = 2048
+"""Plus the index of a kernel function: the further arguments of a call. See `call_arguments`."""
 IDENT_MARK: Final = 4096
 """Plus the tag of a mark. See `marks`."""
 IDENT_SYMBOL: Final = 0x4000

@@ -42,6 +42,10 @@ class VirtualMachine(Protocol):
         """Records an event whenever the function at this address is called: R0, R1 (R2 if `third`) and the return
         address."""
 
+    def watch_further_arguments(self, address: int, ident: int) -> None:
+        """Records an event with R2 and R3 whenever the function at this address is called, after the event of
+        `watch_call`."""
+
     def watch_return(self, address: int, ident: int) -> None:
         """Records an event with R0 whenever a call under `watch_call` returns to this address."""
 

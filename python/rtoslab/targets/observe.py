@@ -11,6 +11,7 @@ from typing import Final
 import xxhash
 
 from rtoslab.targets.board import simulator_module
+from rtoslab.targets.call_arguments import CallArguments
 from rtoslab.targets.event_kinds import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING
 from rtoslab.targets.handlings import HandlerRunColumns
 from rtoslab.targets.intervals import MarkedIntervals
@@ -102,6 +103,8 @@ class WindowObservations:
     switches: Counter[TaskSwitch] = field(default_factory=Counter)
     calls: Counter[tuple[int, str]] = field(default_factory=Counter)
     """(core, service) -> executions of the service's kernel function, from the profile."""
+    call_arguments: Counter[CallArguments] = field(default_factory=Counter)
+    """The benchmark's calls of functions for which kernel.toml states further arguments."""
     objects: Counter[tuple[int, str, int]] = field(default_factory=Counter)
     """(core, watched service, first argument) -> calls: which object each core called it with."""
     waits: dict[int, BlockingCalls] = field(default_factory=dict)

@@ -351,12 +351,14 @@ class _BenchmarkWindowRun:
             self.events += fresh
 
     def _take_events(self) -> bytes:
-        """Returns the new events. Writes of clock and cache settings are counted and removed.
+        """Returns the new events. Further arguments of calls, and writes of clock and cache settings, are counted and
+        removed.
 
         Not counted are writes that leave the setting as it was when the window opened, if the register also contains
         bits of the running task.
         """
-        packed = self.omitted_writes.filter_events(self.machine.take_events())
+        taken = self.watch.call_arguments.remove_further_arguments(self.machine.take_events())
+        packed = self.omitted_writes.filter_events(taken)
         if not self.settings:
             return packed
         events = np.frombuffer(packed, dtype=EVENT)

@@ -3,19 +3,21 @@
 The warm-up, which runs the same code on the same objects as the window, shows where callers continue."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import RunError, without_thumb_bit
-from rtoslab.catalogue import Kernel
+from rtoslab.catalogue import Argument, Kernel
 from rtoslab.intake import ElfFile
 from rtoslab.targets.board import convert_simulator_errors
+from rtoslab.targets.call_arguments import CallArgumentCounter, StatedArguments
 from rtoslab.targets.event_kinds import (
     IDENT_BEHIND,
     IDENT_CURRENT,
     IDENT_FILL,
+    IDENT_FURTHER,
     IDENT_MARK,
     IDENT_SYMBOL,
     KIND_EXCEPTION_ENTER,
@@ -58,6 +60,11 @@ def _functions_of_port(image: bytes) -> frozenset[str]:
     return frozenset(symbol.name for symbol in symbols if symbol.name.startswith(_PORT) and not symbol.is_local)
 
 
+def _any_number(arguments: Iterable[Sequence[Argument]]) -> bool:
+    """Whether a number is among the arguments."""
+    return any(isinstance(word, int) for words in arguments for word in words)
+
+
 class StepRecorder:
     """Records the steps (calls, switches, marks) of a benchmark: sets probes on the kernel's functions, and stores the
     window's first events."""
@@ -79,6 +86,7 @@ class StepRecorder:
         self._meanings = ProbeNumberMeanings((), (), (), (), lambda _: False)
         self._at_open = WindowObservations()
         self._ports = _functions_of_port(image)
+        self.call_arguments = CallArgumentCounter()
 
     def set_call_probes(self) -> None:
         """Sets a probe on each kernel function that a service may call, before the image runs. The function that
@@ -89,18 +97,33 @@ class StepRecorder:
             address = self._machine.symbol(name)
             if address is not None:
                 self._machine.watch_call(
-                    without_thumb_bit(address), IDENT_SYMBOL + len(self._functions), self._is_third_needed(name)
+                    without_thumb_bit(address),
+                    IDENT_SYMBOL + len(self._functions),
+                    self._kernel.is_third_argument_recorded(name),
                 )
+                stated = self._stated_arguments(name)
+                self.call_arguments.add_function(stated)
+                if stated.third or stated.fourth:
+                    self._machine.watch_further_arguments(
+                        without_thumb_bit(address), IDENT_FURTHER + len(self._functions)
+                    )
                 self._functions[name] = without_thumb_bit(address)
 
-    def _is_third_needed(self, function: str) -> bool:
-        """Whether a kernel function's third argument is recorded in place of the second."""
-        services = (service for service, names in self._kernel.symbols.items() if function in names)
-        return any(len(self._kernel.arguments.get(item, ())) > 2 for item in services)
+    def _stated_arguments(self, function: str) -> StatedArguments:
+        """Returns which arguments of a kernel function kernel.toml states as numbers."""
+        services = [service for service, names in self._kernel.symbols.items() if function in names]
+        seconds = [self._kernel.arguments.get(service, ())[1:2] for service in services]
+        further = [self._kernel.further_arguments.get(service, ()) for service in services]
+        return StatedArguments(
+            not self._kernel.is_third_argument_recorded(function) and _any_number(seconds),
+            _any_number([words[:1] for words in further]),
+            _any_number([words[1:2] for words in further]),
+        )
 
     def begin_window(self, before: bytes, current: Mapping[int, int]) -> None:
         """Starts the recording as the measurement window opens. `before` are the events so far, and `current` is the
         running task of each core."""
+        self.call_arguments.clear_counts()
         names, addresses = tuple(self._functions), tuple(self._functions.values())
         own = kernel_address_test(self._machine.symbols(), self._is_kernel_function)
         learned = ProbeNumberMeanings(names, addresses, (), (), own)
@@ -183,6 +206,9 @@ class StepRecorder:
         observed.numbers = self._at_open.numbers
         observed.objects_at_open = self._at_open.objects_at_open
         observed.heap_blocks = self._at_open.heap_blocks
+        observed.call_arguments = self.call_arguments.count_calls_from_outside(
+            self._meanings.functions, self._meanings.is_in_kernel
+        )
 
     def _tasks_run_so_far(self, before: bytes) -> set[int]:
         """Returns the control blocks of the tasks that have run so far. `before` are the packed events."""

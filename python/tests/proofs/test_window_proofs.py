@@ -14,6 +14,7 @@ from rtoslab.proofs.code_lengths import CodeLength, CodeLengths, code_length_key
 from rtoslab.proofs.rules import proof_parameters_class, proof_rule_modules
 from rtoslab.records.decoder import decode_records
 from rtoslab.results.finding import ProofVerdict
+from rtoslab.targets.call_arguments import CallArguments
 from rtoslab.targets.observe import BenchmarkFunction, CoreLoad, OwnCodeSpan, WindowObservations
 from tests import latency_fakes
 from tests.fakes import BODY, EXPECTED, WIRE, begin, benchmark, board, count, decoded_run, kernel, stream
@@ -28,7 +29,9 @@ TOTAL = 3003
 """Counts of the three tasks of BODY."""
 YIELDS = {"rule": "calls_per_count", "service": "yield", "ratio": 1}
 SYMBOLS = {"yield": ["kYield"], "tick_now": ["kNow"], "sleep_ticks": ["kSleep"], "semaphore_take_for": ["kTake"]}
-ARGUMENTS = {"sleep_ticks": ["end_tick"]}
+SYMBOLS |= {"queue_send": ["kSend"], "semaphore_give": ["kSend"]}
+ARGUMENTS = {"sleep_ticks": ["end_tick"], "queue_send": ["object", "item"], "semaphore_give": ["object", 0]}
+FURTHER = {"queue_send": ["any", 0], "semaphore_give": [0, 0]}
 SLEEPS = {**CALLS, "calling": ["sleep_ticks", "semaphore_take_for"]}
 
 
@@ -54,8 +57,22 @@ def window_observations(**facts: Any) -> WindowObservations:
 
 def evidence(rule: dict[str, Any], **facts: Any) -> ProofEvidence:
     described = board().model_copy(update={"features": {"icache": True}})
-    known = kernel(symbols=SYMBOLS, arguments=ARGUMENTS, classes={"kernel": ["k"]}, services={"tasks": True})
+    known = kernel(
+        symbols=SYMBOLS,
+        arguments=ARGUMENTS,
+        further_arguments=FURTHER,
+        classes={"kernel": ["k"]},
+        services={"tasks": True},
+    )
     return ProofEvidence(decoded_run(BODY), window_observations(**facts), benchmark([rule, YIELDS]), described, known)
+
+
+SENDS = {**CALLS, "calling": ["queue_send"]}
+
+
+def sent(second: int, third: int, fourth: int) -> Counter[CallArguments]:
+    """A call of the function that both sends and gives."""
+    return Counter({CallArguments("kSend", second, third, fourth): 1})
 
 
 ONCE = own_function(1, TOTAL, calls={"helper": TOTAL})
@@ -118,6 +135,11 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
         ProofVerdict.HOLDS,
     ),
     (CALLS, {"own": (own_function(1, TOTAL, calls={"memset": 3}),)}, ProofVerdict.HOLDS),  # at the window's edges
+    (SENDS, {"call_arguments": sent(9, -1, 0)}, ProofVerdict.HOLDS),  # to the back of a queue
+    (SENDS, {"call_arguments": sent(9, -1, 1)}, ProofVerdict.FAILS),  # to its front, even once
+    (SENDS, {"call_arguments": sent(0, 0, 0)}, ProofVerdict.HOLDS),  # the runner's give
+    (SENDS, {"call_arguments": sent(0, 7, 1)}, ProofVerdict.FAILS),
+    (CALLS, {"call_arguments": sent(9, -1, 0)}, ProofVerdict.FAILS),  # a service that no proof names
     (
         CALLS,
         {"own": (own_function(1, TOTAL, calls={"mem_work": TOTAL}), own_function(TOTAL, name="mem_work"))},

@@ -25,6 +25,8 @@ enum ProbeReport {
     Second,
     /// A call, with the third argument.
     Third,
+    /// A call, with the third and the fourth argument.
+    Further,
 }
 
 impl ProbeReport {
@@ -85,6 +87,8 @@ pub struct ProbedRegisters {
     pub r1: u32,
     /// Third argument.
     pub r2: u32,
+    /// Fourth argument.
+    pub r3: u32,
     /// The return address of a call.
     pub lr: u32,
 }
@@ -93,7 +97,7 @@ impl ProbedRegisters {
     /// Reads a core's registers, R0 to R15 first.
     #[inline]
     pub fn from_registers(registers: &[u32]) -> ProbedRegisters {
-        ProbedRegisters { r0: registers[0], r1: registers[1], r2: registers[2], lr: registers[14] }
+        ProbedRegisters { r0: registers[0], r1: registers[1], r2: registers[2], r3: registers[3], lr: registers[14] }
     }
 }
 
@@ -199,6 +203,12 @@ impl Probes {
         self.probe_site(address).add_probe_report(if third { ProbeReport::Third } else { ProbeReport::Second }, id);
     }
 
+    /// Records an event with this `id` each time a function's first instruction is about to execute, with the caller and
+    /// the third and the fourth argument. It follows the event of [`Probes::record_calls`], which must be set before.
+    pub fn record_further_arguments(&mut self, address: u32, id: u16) {
+        self.probe_site(address).add_probe_report(ProbeReport::Further, id);
+    }
+
     /// Records an event with this `id` each time a watched call returns to `address`, but not if a branch leads there.
     pub fn record_returns(&mut self, address: u32, id: u16) {
         self.probe_site(address).add_probe_report(ProbeReport::Return, id);
@@ -259,14 +269,15 @@ impl Probes {
         let has_returned = site.pending[core] > 0;
         site.pending[core] -= u32::from(has_returned);
         for &(report, id) in &site.probes {
-            let (pc, more) = match report {
+            let (pc, value, more) = match report {
                 ProbeReport::Return if !has_returned => continue,
-                ProbeReport::Return | ProbeReport::Issue => (address, 0),
-                ProbeReport::Second => (held.lr, held.r1),
-                ProbeReport::Third => (held.lr, held.r2),
+                ProbeReport::Return | ProbeReport::Issue => (address, held.r0, 0),
+                ProbeReport::Second => (held.lr, held.r0, held.r1),
+                ProbeReport::Third => (held.lr, held.r0, held.r2),
+                ProbeReport::Further => (held.lr, held.r2, held.r3),
             };
             let kind = Kind::Exec as u8;
-            self.events.push(Event { cycle, value: held.r0, pc, id, kind, core: core as u8, more });
+            self.events.push(Event { cycle, value, pc, id, kind, core: core as u8, more });
         }
         if site.measures {
             site.starts.iter().for_each(|&index| self.between[index].open_interval(core, cycle));

@@ -138,6 +138,13 @@ impl Machine {
         Ok(())
     }
 
+    /// Records an event with this `ident` after that of `watch_call`, with the third and the fourth argument.
+    fn watch_further_arguments(&mut self, address: u32, ident: u16) -> PyResult<()> {
+        self.check_executable(address)?;
+        self.inner.record_further_arguments(address, ident);
+        Ok(())
+    }
+
     /// Records an event with this `ident` whenever a watched call returns to the address.
     fn watch_return(&mut self, address: u32, ident: u16) -> PyResult<()> {
         self.check_executable(address)?;

@@ -5,6 +5,9 @@ or a body that reads the clock in every hundredth round, calls a function that n
 `calls_per_count` check the order and number of the calls. A function of the C library or the compiler (a copy, a
 division) takes time as well, so a benchmark names those that its rounds need.
 
+Many functions do different things by their third or fourth argument: a queue is filled at its front or its back, a wait
+clears bits or leaves them. Where kernel.toml states these arguments, each call must have those of one of the services.
+
 A port computes the end tick of a sleep from the clock, so it may read the clock once for each such call. A handler does
 not know on which core it runs, so it may ask once."""
 
@@ -18,7 +21,15 @@ from rtoslab.proofs.expected_steps import ExpectedStep, parse_steps, steps_for_s
 from rtoslab.proofs.known_code import LibraryUse
 from rtoslab.proofs.observed_steps import CLOCK_ARGUMENTS
 from rtoslab.results import ProofFinding
-from rtoslab.targets import INDIRECT, LIBRARY, SUPERVISOR_CALL, BenchmarkFunction, function_class
+from rtoslab.targets import (
+    INDIRECT,
+    LIBRARY,
+    NOT_STATED,
+    SUPERVISOR_CALL,
+    BenchmarkFunction,
+    CallArguments,
+    function_class,
+)
 
 _BRACKETS = ("isr_enter", "isr_exit")
 _HANDLER = "isr_"
@@ -29,6 +40,8 @@ _LIBRARY: Final = {
     "division": ("div",),
 }
 """Words in the names of library functions by what they do."""
+_OF_THE_RUNNER: Final = frozenset({"sleep_ticks", "semaphore_give", "semaphore_take", "semaphore_take_for"})
+"""The services that the runner calls at the window's edges."""
 _EDGE = 2
 """Calls of a task at the window's edges, where the runner sleeps, waits and wakes."""
 
@@ -77,10 +90,37 @@ def judge_evidence(params: KernelCallsParameters, evidence: ProofEvidence) -> Pr
         and not _is_named_library(called, {*params.library, *evidence.known_own_code.library}, evidence)
     }
     problems = [f"{by} called {called} {times} times" for (by, called), times in sorted(strange.items())]
+    problems += _calls_in_another_manner(evidence, kernel, services | _OF_THE_RUNNER)
     known = sum(times for (_, called), times in calls.items() if called in allowed)
     return make_proof_finding(
         params.rule, demands, problems[:4], [f"{known} calls of {', '.join(sorted(services - {*_BRACKETS}))}"]
     )
+
+
+def _calls_in_another_manner(evidence: ProofEvidence, kernel: Kernel, services: Collection[str]) -> list[str]:
+    """Returns a sentence for each set of arguments of a call that no service has. `services`: those that the benchmark
+    and its runner call."""
+    assert evidence.observed is not None
+    return [
+        f"{call.function} was called {times} times with {_argument_text(call)}"
+        for call, times in sorted(evidence.observed.call_arguments.items())
+        if not any(_is_call_of_service(call, kernel, service) for service in services)
+    ]
+
+
+def _argument_text(call: CallArguments) -> str:
+    """Returns the arguments of a call that are stated, for messages."""
+    registers = zip(("R1", "R2", "R3"), (call.second, call.third, call.fourth), strict=True)
+    return ", ".join(f"{register} {value:#x}" for register, value in registers if value != NOT_STATED)
+
+
+def _is_call_of_service(call: CallArguments, kernel: Kernel, service: str) -> bool:
+    """Whether a call has the function of a service, and the arguments that kernel.toml states for it."""
+    if call.function not in kernel.symbols.get(service, ()):
+        return False
+    stated = list(zip((call.third, call.fourth), kernel.further_arguments.get(service, ()), strict=False))
+    stated += [(call.second, word) for word in kernel.arguments.get(service, ())[1:2]]
+    return all(seen in {value, NOT_STATED} for seen, value in stated if isinstance(value, int))
 
 
 def _count_allowed_clock_reads(

@@ -52,7 +52,7 @@ fn a_watched_call_records_caller_and_two_arguments() {
     probes.record_executions(0x100, 1);
     probes.record_calls(0x100, 2, false);
     probes.record_calls(0x100, 3, true);
-    probes.fire_probes(0x100, 1, 10, ProbedRegisters { r0: 3, r1: 4, r2: 5, lr: 0x555 }, false);
+    probes.fire_probes(0x100, 1, 10, ProbedRegisters { r0: 3, r1: 4, r2: 5, r3: 0, lr: 0x555 }, false);
     let seen: Vec<_> =
         probes.take_recorded_events().iter().map(|event| (event.id, event.value, event.more, event.pc)).collect();
     assert_eq!(seen, [(1, 3, 0, 0x100), (2, 3, 4, 0x555), (3, 3, 5, 0x555)]);
@@ -146,6 +146,21 @@ fn only_the_watched_word_is_reported() {
     assert!(!probes.report_changing_store(0x2000_0000, 1, 0, 9, 0));
     assert!(probes.report_changing_store(0x2000_0004, 1, 0, 9, 0));
     assert_eq!(probes.take_recorded_events().len(), 1);
+}
+
+#[test]
+fn further_arguments_follow_the_call() {
+    let mut probes = Probes::default();
+    probes.record_calls(0x100, 1, false);
+    probes.record_further_arguments(0x100, 2);
+    let held = ProbedRegisters { r0: 10, r1: 11, r2: 12, r3: 13, lr: 0x201 };
+    assert!(!probes.fire_probes(0x100, 0, 5, held, false));
+    let seen: Vec<_> = probes
+        .take_recorded_events()
+        .iter()
+        .map(|event| (event.id, event.value, event.more, event.pc, event.cycle))
+        .collect();
+    assert_eq!(seen, [(1, 10, 11, 0x201, 5), (2, 12, 13, 0x201, 5)]);
 }
 
 #[test]

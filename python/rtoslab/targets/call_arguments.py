@@ -1,0 +1,85 @@
+"""Counts the arguments of the kernel calls of a whole window, for functions whose third or fourth argument says what a
+call does: whether a queue is filled at its front or its back, or which bits a wait clears.
+
+The trap it prevents: a port that calls the right function in another manner, which takes another time."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from rtoslab.base import without_thumb_bit
+from rtoslab.targets.event_kinds import IDENT_FURTHER, IDENT_MARK, IDENT_SYMBOL, KIND_EXEC
+from rtoslab.targets.events import EVENT
+
+NOT_STATED: Final = -1
+"""In place of an argument that no service states, or that was not seen."""
+
+
+class StatedArguments(NamedTuple):
+    """Which of a function's arguments some service states as numbers."""
+
+    second: bool
+    third: bool
+    fourth: bool
+
+
+class CallArguments(NamedTuple):
+    """The arguments of a call of a kernel function."""
+
+    function: str
+    second: int
+    """R1. Each is NOT_STATED where no service of the function states it."""
+    third: int
+    """R2."""
+    fourth: int
+    """R3."""
+
+
+class CallArgumentCounter:
+    """Takes the events of further arguments out of the board's events, and counts them."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[int, int, int, int, int]] = Counter()
+        self._stated: list[StatedArguments] = []
+
+    def add_function(self, stated: StatedArguments) -> None:
+        """Adds the next function in the order of IDENT_FURTHER."""
+        self._stated.append(stated)
+
+    def clear_counts(self) -> None:
+        """Forgets all calls so far."""
+        self._counts.clear()
+
+    def remove_further_arguments(self, packed: bytes) -> bytes:
+        """Counts the calls whose further arguments are among the packed events. Returns the other events."""
+        events = np.frombuffer(packed, dtype=EVENT)
+        ident = events["id"]
+        is_further = (events["kind"] == KIND_EXEC) & (ident >= IDENT_FURTHER) & (ident < IDENT_MARK)
+        places = np.flatnonzero(is_further)
+        if not len(places):
+            return packed
+        calls, before = events[places], events[places - 1]
+        follows = (before["cycle"] == calls["cycle"]) & (before["core"] == calls["core"])
+        follows &= before["id"].astype(np.int32) - IDENT_SYMBOL == calls["id"].astype(np.int32) - IDENT_FURTHER
+        # What is not stated may have another value in every call.
+        is_stated = np.array(self._stated, dtype=np.bool_)[calls["id"] - IDENT_FURTHER]
+        is_stated[:, 0] &= follows
+        seen = np.stack([before["zero"], calls["value"], calls["zero"]], axis=1).astype(np.int64)
+        arguments = np.where(is_stated, seen, NOT_STATED)
+        columns = (calls["id"], calls["pc"], *arguments.T)
+        self._counts.update(zip(*(column.tolist() for column in columns), strict=True))
+        rest: bytes = events[~is_further].tobytes()
+        return rest
+
+    def count_calls_from_outside(
+        self, functions: Sequence[str], is_in_kernel: Callable[[int], bool]
+    ) -> Counter[CallArguments]:
+        """Returns how often each function was called with these arguments by code that is not the kernel's. `functions`
+        are ordered by IDENT_FURTHER."""
+        calls: Counter[CallArguments] = Counter()
+        for (ident, pc, second, third, fourth), times in self._counts.items():
+            if not is_in_kernel(without_thumb_bit(pc)):
+                calls[CallArguments(functions[ident - IDENT_FURTHER], second, third, fourth)] += times
+        return calls
