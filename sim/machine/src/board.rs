@@ -212,7 +212,7 @@ pub trait Board {
     /// Records an event with this `id` after that of `record_calls`, with the third and the fourth argument.
     fn record_further_arguments(&mut self, address: u32, id: u16) {
         self.probes().record_further_arguments(address & !1, id);
-        self.decode_again(address & !1);
+        self.redecode_at(address & !1);
     }
 
     /// Records an event with this `id` whenever a watched call returns to the address.
