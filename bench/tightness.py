@@ -16,14 +16,14 @@ from rtoslab.rta import (
     SHAPES,
     IntegerTaskSet,
     OverheadModel,
-    TaskSetBench,
-    check_on_board,
+    TaskSetTestBench,
     compute_bounds,
-    event_system,
-    multicore_system,
-    random_system,
-    send_system,
-    timer_system,
+    random_event_task_set,
+    random_multicore_task_set,
+    random_sending_task_set,
+    random_task_set,
+    random_timer_task_set,
+    run_and_check_task_set,
 )
 
 GOALS = {"cortex-m0plus": 1.08}
@@ -32,7 +32,7 @@ GOAL = 1.03
 TICKS = 240
 _LEVEL_NAMES = {1: "with events", 2: "with sends", 3: "with timers"}
 """By event level of the image: what its random task sets have besides tasks that the tick releases."""
-_DRAWS = {1: event_system, 2: send_system, 3: timer_system}
+_DRAWS = {1: random_event_task_set, 2: random_sending_task_set, 3: random_timer_task_set}
 """By event level: what draws a random task set of it."""
 
 
@@ -60,18 +60,18 @@ def main() -> int:
 
 def _measure_board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> bool:
     """Measures random task sets on a board. Returns whether no bound was exceeded and the goal was met."""
-    bench = TaskSetBench.build_bench(catalogue, kernel, board, {})
+    bench = TaskSetTestBench.build_task_set_bench(catalogue, kernel, board, {})
     firmware, work, overheads = bench.firmware, bench.work, bench.overheads
     ratios: dict[OverheadModel, list[float]] = {model: [] for model in OverheadModel}
     jobs = exceeded = uncovered = 0
     for seed in range(sets):
-        system = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)  # noqa: S311 (seeded on purpose)
-        seen = check_on_board(system, firmware, work, TICKS)
+        system = random_task_set(Random(seed), firmware.clock_hz, firmware.tick_cycles)  # noqa: S311 (seeded on purpose)
+        seen = run_and_check_task_set(system, firmware, work, TICKS)
         jobs += seen.job_count
-        uncovered += bool(seen.entries_above_charge(overheads))
+        uncovered += bool(seen.kernel_entries_above_charge(overheads))
         for model in OverheadModel:
             analysis = compute_bounds(system, overheads, model)
-            ratios[model] += seen.bound_tightness(analysis).values()
+            ratios[model] += seen.bound_to_longest_observed_ratio(analysis).values()
             exceeded += len(seen.tasks_over_bound(analysis)) if model is OverheadModel.SPLIT_TICK else 0
     goal = GOALS.get(catalogue.find_board(board).facts.core, GOAL)
     print(f"Response-time bounds, {kernel} on {board}: {sets} random task sets, {jobs:,} jobs")
@@ -88,7 +88,9 @@ def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets
     """Measures sets of one event level, or with level 0 sets on two cores. Returns whether all bounds held."""
     what = _LEVEL_NAMES.get(level, "on two cores")
     try:
-        bench = TaskSetBench.build_bench(catalogue, kernel, board, {}, events=level, cores=1 if level else 2)
+        bench = TaskSetTestBench.build_task_set_bench(
+            catalogue, kernel, board, {}, events=level, cores=1 if level else 2
+        )
     except (BuildError, TaskSetCheckError) as cause:
         print(f"  {what}: n/a, {cause}")
         return True
@@ -101,17 +103,17 @@ def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets
             system = _DRAWS[level](random, bench.firmware)
         else:
             contention = bench.overheads.smp.contention_permille
-            system = multicore_system(random, SHAPES["mixed"], bench.firmware, contention)
+            system = random_multicore_task_set(random, SHAPES["mixed"], bench.firmware, contention)
         try:
-            seen = check_on_board(system, bench.firmware, bench.work, TICKS)
+            seen = run_and_check_task_set(system, bench.firmware, bench.work, TICKS)
         except TaskSetCheckError:  # work too short for this board, or an interrupt too frequent
             continue
         ran += 1
         jobs += seen.job_count
-        uncovered += bool(seen.entries_above_charge(bench.overheads))
+        uncovered += bool(seen.kernel_entries_above_charge(bench.overheads))
         analysis = compute_bounds(system, bench.overheads)
         above += len(seen.tasks_over_bound(analysis))
-        for name, ratio in seen.bound_tightness(analysis).items():
+        for name, ratio in seen.bound_to_longest_observed_ratio(analysis).items():
             by_kind.setdefault(_task_group_in_table(system, name), []).append(ratio)
     for kind, ratios in sorted(by_kind.items()):
         label = f"{what}, {kind}"
@@ -125,7 +127,7 @@ def _task_group_in_table(system: IntegerTaskSet, name: str) -> str:
     task = next((item for item in system.tasks if item.name == name), None)
     if task is None:
         return "interrupts"
-    if len(system.core_numbers) > 1:
+    if len(system.used_core_numbers) > 1:
         return f"core {task.core}"
     if task.is_timer:
         return "timers"

@@ -26,7 +26,15 @@ from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.names import CatalogueNameParam, DurationParam, FrequencyParam
 from rtoslab.reports import TableData
-from rtoslab.rta import SHAPES, KernelOverheads, TaskSet, TaskSetStudy, read_overheads, read_task_set, write_overheads
+from rtoslab.rta import (
+    SHAPES,
+    KernelOverheads,
+    TaskSet,
+    TaskSetStudy,
+    read_kernel_overheads,
+    read_task_set,
+    write_kernel_overheads,
+)
 
 _FILE = click.Path(path_type=Path)
 
@@ -110,34 +118,34 @@ def rta_bounds_command(
     1: no answer, because the task set is invalid, cannot be built or run, or the model does not apply to it. Exit code
     3: a deadline can be missed, or an observation contradicts the bounds.
     """
-    from rtoslab.rta import sensitivity_tables, study_bounds, with_sensitivity  # noqa: PLC0415 (so that help and completion stay quick)
-    from rtoslab.rta import study_json as json_of  # noqa: PLC0415
+    from rtoslab.rta import sensitivity_tables_for_terminal, study_bounds, study_with_sensitivity  # noqa: PLC0415 (so that help and completion stay quick)
+    from rtoslab.rta import study_as_json as json_of  # noqa: PLC0415
 
     _require_compatible_options(kernel, board, checked=checked, of_a_run=span_ms is not None or save_image is not None)
     board = board or (DEFAULT_BOARD if kernel else None)
     task_set = read_task_set(tasks)
-    given = read_overheads(overheads_file) if overheads_file is not None else None
+    given = read_kernel_overheads(overheads_file) if overheads_file is not None else None
     bench = _VirtualBoardRuns(kernel, board, dict(config), task_set, quiet=as_json) if kernel and board else None
     overheads = given or (bench.measure_overheads(operations=save_overheads is not None) if bench else None)
     if overheads is None and (save_overheads or beside):
         raise PlanError("There are no overheads to save or to compare; add --kernel or --overheads.")
     study = study_bounds(task_set, overheads, clock_hz)
     if beside is not None and overheads is not None:
-        study = replace(study, compared_overheads=read_overheads(beside))
+        study = replace(study, compared_overheads=read_kernel_overheads(beside))
     if checked and bench is not None:
         study = bench.check_on_board(study, span_ms, save_image)
     if save_overheads is not None and overheads is not None:
-        write_overheads(overheads, save_overheads)
+        write_kernel_overheads(overheads, save_overheads)
     if not as_json:
         _print_response_time_study(study)
-    study = with_sensitivity(study, _progress_printer(quiet=as_json))
+    study = study_with_sensitivity(study, _progress_printer(quiet=as_json))
     if not as_json:
-        _print_tables(sensitivity_tables(study))
+        _print_tables(sensitivity_tables_for_terminal(study))
     if output is not None:
         from rtoslab.reports import report_formats  # noqa: PLC0415
-        from rtoslab.rta import study_document  # noqa: PLC0415
+        from rtoslab.rta import task_set_report  # noqa: PLC0415
 
-        write_report(report_formats()["html"](study_document(study)), output)
+        write_report(report_formats()["html"](task_set_report(study)), output)
     if as_json:
         print_json_answer(json_of(study))
     return _exit_code_of_study(study)
@@ -202,27 +210,37 @@ def rta_break_command(
     job took longer than its bound, a `worst tick` bound was below the `split tick` bound, or a kernel operation took
     longer than the overheads say.
     """
-    from rtoslab.rta import TaskSetBench, search_broken_bounds, shrink_set, summarise_search, write_finding  # noqa: PLC0415  # noqa: PLC0415
+    from rtoslab.rta import (  # noqa: PLC0415  # noqa: PLC0415
+        TaskSetTestBench,
+        search_violated_bounds,
+        shrink_violating_task_set,
+        summarise_bound_search,
+        write_bound_violation,
+    )
 
     say = (lambda _: None) if as_json else (lambda text: click.echo(text, err=True))
     catalogue = Catalogue(find_checkout_root())
     level = 4 if fans else 3 if timers else 2 if sends else int(events)
-    bench = TaskSetBench.build_bench(catalogue, kernel, board, dict(config), events=level, cores=cores, progress=say)
+    bench = TaskSetTestBench.build_task_set_bench(
+        catalogue, kernel, board, dict(config), events=level, cores=cores, progress=say
+    )
     tried = []
-    for attempt in search_broken_bounds(bench, sets, seed, shapes or tuple(SHAPES)):
+    for attempt in search_violated_bounds(bench, sets, seed, shapes or tuple(SHAPES)):
         tried.append(attempt)
         if not attempt.findings:
             continue
-        small = bench.run_set(*shrink_set(bench, attempt.system, attempt.starts), attempt.shape, attempt.seed)
+        small = bench.run_and_check_set(
+            *shrink_violating_task_set(bench, attempt.system, attempt.starts), attempt.shape, attempt.seed
+        )
         if not as_json:
             click.echo(f"{attempt.shape}, {attempt.seed}: {'; '.join(small.findings)}")
         if out is not None:
-            write_finding(bench, small, out / f"{kernel}-{board}-{attempt.seed}-{len(tried)}.toml")
-    outcome = summarise_search(bench, tried)
+            write_bound_violation(bench, small, out / f"{kernel}-{board}-{attempt.seed}-{len(tried)}.toml")
+    outcome = summarise_bound_search(bench, tried)
     if as_json:
-        print_json_answer(outcome.as_json())
+        print_json_answer(outcome.search_figures_as_json())
     else:
-        click.echo(outcome.summary_line())
+        click.echo(outcome.search_figures_line())
     return EXIT_OK if not outcome.findings else EXIT_POINT_FAILED
 
 
@@ -264,7 +282,7 @@ class _VirtualBoardRuns:
         self.quiet = quiet
         self.catalogue = Catalogue(find_checkout_root())
         homes = [task.core for task in task_set.tasks] + [interrupt.core for interrupt in task_set.interrupts]
-        events = task_set.event_level
+        events = task_set.needed_event_level
         self._print_step(f"building and calibrating {kernel} on {board}")
         self.images = TaskSetImages.build_images(
             self.catalogue, kernel, board, config, events=events, cores=1 + max(homes)
@@ -279,32 +297,32 @@ class _VirtualBoardRuns:
         """Returns the measured overheads of the kernel.
         With `operations`, which needs more images, also those of the kernel's operations.
         """
-        from rtoslab.rta import with_operation_costs  # noqa: PLC0415
+        from rtoslab.rta import overheads_with_operation_costs  # noqa: PLC0415
 
         self._print_step("measuring the kernel's overheads")
         overheads = self.images.measured_overheads(self.catalogue)
         if not operations:
             return overheads
         self._print_step("measuring its operations")
-        return with_operation_costs(self.catalogue, self.images.firmware, overheads)
+        return overheads_with_operation_costs(self.catalogue, self.images.firmware, overheads)
 
     def check_on_board(self, study: TaskSetStudy, span_ms: int | None, save_image: Path | None) -> TaskSetStudy:
         """Runs the task set on the virtual board. Returns the study with every job compared with its bound."""
         from rtoslab.rta import (  # noqa: PLC0415
-            check_on_board,
-            interrupt_lines,
-            task_rows,
+            image_task_rows,
+            run_and_check_task_set,
+            simulated_interrupt_lines,
         )
 
         self._print_step("running the task set")
         firmware, work = self.images.firmware, self.images.work
         ticks = None if span_ms is None else max(1, span_ms * firmware.tick_hz // 1000)
-        done = check_on_board(study.system, firmware, work, ticks)
+        done = run_and_check_task_set(study.system, firmware, work, ticks)
         if save_image is not None:
-            rows = task_rows(study.system, firmware, work)
+            rows = image_task_rows(study.system, firmware, work)
             write_file_atomically(
                 save_image,
-                firmware.image_with_tasks(rows, interrupt_lines(study.system, firmware, work, 1)),
+                firmware.image_with_tasks(rows, simulated_interrupt_lines(study.system, firmware, work, 1)),
                 "the image",
             )
         return replace(study, check=done)
@@ -312,14 +330,14 @@ class _VirtualBoardRuns:
 
 def _print_response_time_study(study: TaskSetStudy) -> None:
     """Prints a study's bounds, notes and answer."""
-    from rtoslab.rta import terminal_tables  # noqa: PLC0415
+    from rtoslab.rta import study_tables_for_terminal  # noqa: PLC0415
 
     console = PlainConsole()
-    _print_tables(terminal_tables(study))
+    _print_tables(study_tables_for_terminal(study))
     for note in (*study.notes, *(study.check.notes if study.check is not None else ())):
         console.print(colour_text("note", "yellow"), note, soft_wrap=True)
     colour = "green" if study.is_schedulable else "red"
-    for line in study.answer_sentences():
+    for line in study.schedulability_answer_sentences():
         console.print(colour_text(line, colour), soft_wrap=True)
 
 

@@ -5,24 +5,24 @@ bounds, `sensitivity` asks how much may grow. `fit` makes overheads from measure
 set on a virtual board and sets what was observed against the bounds."""
 
 from rtoslab.rta.analysis import compute_bounds
-from rtoslab.rta.arrange import interrupt_lines, task_rows
-from rtoslab.rta.board_check import check_on_board
-from rtoslab.rta.bound_search import TaskSetBench, search_broken_bounds, shrink_set
+from rtoslab.rta.arrange import image_task_rows, simulated_interrupt_lines
+from rtoslab.rta.board_check import run_and_check_task_set
+from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds, shrink_violating_task_set
 from rtoslab.rta.charges import MODEL_NAMES, OverheadModel
-from rtoslab.rta.findings import summarise_search, write_finding
+from rtoslab.rta.findings import summarise_bound_search, write_bound_violation
 from rtoslab.rta.images import TaskSetImages
-from rtoslab.rta.operations import with_operation_costs
-from rtoslab.rta.overheads import KernelOverheads, read_overheads, write_overheads
+from rtoslab.rta.operations import overheads_with_operation_costs
+from rtoslab.rta.overheads import KernelOverheads, read_kernel_overheads, write_kernel_overheads
 from rtoslab.rta.randomsets import (
     SHAPES,
-    event_system,
-    multicore_system,
-    random_system,
-    send_system,
-    timer_system,
+    random_event_task_set,
+    random_multicore_task_set,
+    random_sending_task_set,
+    random_task_set,
+    random_timer_task_set,
 )
-from rtoslab.rta.report import sensitivity_tables, study_document, terminal_tables
+from rtoslab.rta.report import sensitivity_tables_for_terminal, study_tables_for_terminal, task_set_report
 from rtoslab.rta.system import IntegerTaskSet
-from rtoslab.rta.tables import study_json
-from rtoslab.rta.task_set_study import TaskSetStudy, study_bounds, with_sensitivity
+from rtoslab.rta.tables import study_as_json
+from rtoslab.rta.task_set_study import TaskSetStudy, study_bounds, study_with_sensitivity
 from rtoslab.rta.taskset import TaskSet, read_task_set

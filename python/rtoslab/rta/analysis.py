@@ -14,52 +14,52 @@ from enum import StrEnum
 from fractions import Fraction
 
 from rtoslab.base import count_with_noun
-from rtoslab.rta.arrival_curves import curve_distance
-from rtoslab.rta.blocking import longest_blocking, masked_times
+from rtoslab.rta.arrival_curves import least_arrival_distance
+from rtoslab.rta.blocking import longest_blocking_by_lower_tasks, longest_interrupt_masking_times
 from rtoslab.rta.charges import (
     COMPONENTS,
     NO_CHARGES,
     KernelCharges,
     OverheadModel,
-    kernel_charges,
-    prolongation,
+    bus_contention_prolongation,
+    charged_kernel_times,
 )
 from rtoslab.rta.cores import (
-    OtherCores,
-    find_other_cores,
-    kernels_obstacle,
-    participating_cores,
-    systems_by_kernel,
+    DelaysByOtherCores,
+    charges_with_interrupt_delays,
+    cores_affecting_analysis,
+    delays_by_other_cores,
+    reason_against_two_kernels,
+    split_system_by_kernel,
+    system_with_release_delays,
     tasks_released_on_core,
-    with_interrupt_delays,
-    with_release_delays,
 )
 from rtoslab.rta.demand import CompetingDemand, JobInstant
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.senders import (
     Sends,
     UnboundedSendError,
-    chain_of_senders,
-    remote_receivers,
-    sends_upwards,
-    urgent_successors,
-    with_sender_arrivals,
+    senders_before_task,
+    successors_at_least_as_urgent,
+    tasks_released_by_other_cores,
+    tasks_releasing_more_urgent_ones,
+    tasks_with_sender_arrivals,
 )
 from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
 from rtoslab.rta.windows import (
     MAX_STEPS,
     NoBoundError,
     busy_period_starts,
-    longest_response,
     longest_response_fifo,
-    shortest_window,
+    longest_response_in_busy_period,
+    shortest_window_with_jobs,
 )
 
 ROUNDS = 40
 """The bounds of several cores, each computed with the others', must be stable after so many rounds."""
 
 
-class BoundObstacle(StrEnum):
+class MissingBoundReason(StrEnum):
     """The reasons why a task or interrupt has no bound of its response time."""
 
     NONE = ""
@@ -86,21 +86,23 @@ class ResponseBound:
     """The response of the worst job by cause. `waiting` is what arrived before that job, less what it had to itself."""
     utilisation: float = 0.0
     """The utilisation of everything at least as urgent, and the kernel."""
-    obstacle: BoundObstacle = BoundObstacle.NONE
+    obstacle: MissingBoundReason = MissingBoundReason.NONE
     """The kind of reason for which there is no bound."""
 
     @property
-    def meets_deadline(self) -> bool:
+    def is_deadline_met(self) -> bool:
         """Whether the bound is known and within the deadline."""
         return self.response is not None and self.response <= self.deadline
 
     @property
-    def can_be_missed(self) -> bool:
+    def can_deadline_be_missed(self) -> bool:
         """Whether the deadline can be missed: the bound is beyond it, or the processor is overloaded."""
-        return self.obstacle is BoundObstacle.OVERLOAD or (self.response is not None and self.response > self.deadline)
+        return self.obstacle is MissingBoundReason.OVERLOAD or (
+            self.response is not None and self.response > self.deadline
+        )
 
     @property
-    def slack(self) -> int | None:
+    def slack_until_deadline(self) -> int | None:
         """Returns the time left between bound and deadline, negative if the deadline is missed. None without a
         bound."""
         return None if self.response is None else self.deadline - self.response
@@ -117,9 +119,9 @@ class ResponseTimeAnalysis:
     @property
     def is_schedulable(self) -> bool:
         """Whether every task and interrupt meets its deadline."""
-        return all(task.meets_deadline for task in (*self.tasks, *self.interrupts))
+        return all(task.is_deadline_met for task in (*self.tasks, *self.interrupts))
 
-    def find_bound(self, name: str) -> ResponseBound:
+    def bound_of_task_or_interrupt(self, name: str) -> ResponseBound:
         """Returns the bound of a task or interrupt by its name."""
         return next(task for task in (*self.tasks, *self.interrupts) if task.name == name)
 
@@ -139,17 +141,20 @@ def compute_bounds(
         analyse_charged(
             part,
             model,
-            {core: kernel_charges(overheads, model, part, core) for core in participating_cores(part, overheads)},
+            {
+                core: charged_kernel_times(overheads, model, part, core)
+                for core in cores_affecting_analysis(part, overheads)
+            },
             max_steps,
         )
-        for part in systems_by_kernel(system, overheads)
+        for part in split_system_by_kernel(system, overheads)
     ]
     if len(parts) == 1:
         return parts[0]
     bounds = {bound.name: bound for part in parts for bound in (*part.tasks, *part.interrupts)}
-    if obstacle := kernels_obstacle(system):
+    if obstacle := reason_against_two_kernels(system):
         bounds = {
-            name: replace(bound, response=None, reason=obstacle, parts={}, obstacle=BoundObstacle.MODEL)
+            name: replace(bound, response=None, reason=obstacle, parts={}, obstacle=MissingBoundReason.MODEL)
             for name, bound in bounds.items()
         }
     return ResponseTimeAnalysis(
@@ -172,18 +177,18 @@ def analyse_charged(
     the reason it was found with: later it would name a task that has none because of this one.
     """
     has_kernel = any(charge.tick_period for charge in charges_by_core.values())
-    if len(charges_by_core) == 1 or not (has_kernel or remote_receivers(system)):
-        tasks, handlers, _ = _bound_all(system, charges_by_core, None, {}, max_steps)
-        return ResponseTimeAnalysis(model, tasks, _without_implied(handlers, system))
-    delayed = with_interrupt_delays(system, charges_by_core)
+    if len(charges_by_core) == 1 or not (has_kernel or tasks_released_by_other_cores(system)):
+        tasks, handlers, _ = _bound_tasks_and_interrupts(system, charges_by_core, None, {}, max_steps)
+        return ResponseTimeAnalysis(model, tasks, _bounds_without_implied_interrupts(handlers, system))
+    delayed = charges_with_interrupt_delays(system, charges_by_core)
     if delayed is None:
         reason = "interrupts may delay releases for ever"
         load = Fraction(0)
         return ResponseTimeAnalysis(
             model,
-            tuple(_without_bound(task, reason, load, BoundObstacle.OVERLOAD) for task in system.tasks),
+            tuple(_response_without_bound(task, reason, load, MissingBoundReason.OVERLOAD) for task in system.tasks),
             tuple(
-                _without_bound(item, reason, load, BoundObstacle.OVERLOAD)
+                _response_without_bound(item, reason, load, MissingBoundReason.OVERLOAD)
                 for item in system.interrupts
                 if not item.implied
             ),
@@ -192,31 +197,39 @@ def analyse_charged(
     latest_ends: dict[str, int | None] = {task.name: task.wcet + task.jitter for task in system.tasks}
     latest_ends |= {handler.name: handler.wcet + handler.jitter for handler in system.interrupts}
     unbounded: dict[str, ResponseBound] = {}
-    latest_sends: dict[str, int | None] = {name: latest_ends[task.name] for task, name in sends_upwards(system)}
+    latest_sends: dict[str, int | None] = {
+        name: latest_ends[task.name] for task, name in tasks_releasing_more_urgent_ones(system)
+    }
     for _ in range(ROUNDS):
-        late = with_release_delays(system, charges_by_core, latest_ends)
-        *bounds, sends = _bound_all(late, charges_by_core, latest_ends, latest_sends, max_steps)
+        late = system_with_release_delays(system, charges_by_core, latest_ends)
+        *bounds, sends = _bound_tasks_and_interrupts(late, charges_by_core, latest_ends, latest_sends, max_steps)
         tasks, handlers = (tuple(unbounded.get(bound.name, bound) for bound in part) for part in bounds)
         tasks = _without_unbounded_releases(tasks, handlers, system)
         unbounded |= {bound.name: bound for bound in (*tasks, *handlers) if bound.response is None}
         responses = {bound.name: bound.response for bound in (*tasks, *handlers)}
         if responses == latest_ends and sends == latest_sends:
-            return ResponseTimeAnalysis(model, tasks, _without_implied(handlers, system))
+            return ResponseTimeAnalysis(model, tasks, _bounds_without_implied_interrupts(handlers, system))
         latest_ends, latest_sends = responses, sends
     reason = f"the waits of the cores for each other do not converge within {ROUNDS} rounds"
-    unsettled = (replace(task, response=None, reason=reason, parts={}, obstacle=BoundObstacle.STEPS) for task in tasks)
+    unsettled = (
+        replace(task, response=None, reason=reason, parts={}, obstacle=MissingBoundReason.STEPS) for task in tasks
+    )
     return ResponseTimeAnalysis(
-        model, tuple(unbounded.get(bound.name, bound) for bound in unsettled), _without_implied(handlers, system)
+        model,
+        tuple(unbounded.get(bound.name, bound) for bound in unsettled),
+        _bounds_without_implied_interrupts(handlers, system),
     )
 
 
-def _without_implied(handlers: Sequence[ResponseBound], system: IntegerTaskSet) -> tuple[ResponseBound, ...]:
+def _bounds_without_implied_interrupts(
+    handlers: Sequence[ResponseBound], system: IntegerTaskSet
+) -> tuple[ResponseBound, ...]:
     """Returns the bounds of interrupts without those for which the file has no table."""
     implied = {interrupt.name for interrupt in system.interrupts if interrupt.implied}
     return tuple(bound for bound in handlers if bound.name not in implied)
 
 
-def _bound_all(
+def _bound_tasks_and_interrupts(
     system: IntegerTaskSet,
     charges_by_core: Mapping[int, KernelCharges],
     latest_ends: Mapping[str, int | None] | None,
@@ -228,23 +241,23 @@ def _bound_all(
     ends of sends to other cores by the round before.
     """
     cores = {
-        core: OtherCores()
+        core: DelaysByOtherCores()
         if latest_ends is None
-        else find_other_cores(system, charges_by_core, core, latest_ends, latest_sends)
-        for core in system.core_numbers
+        else delays_by_other_cores(system, charges_by_core, core, latest_ends, latest_sends)
+        for core in system.used_core_numbers
     }
     sends: dict[str, int | None] = dict(latest_sends)
-    for sender, receiver in sends_upwards(system):
+    for sender, receiver in tasks_releasing_more_urgent_ones(system):
         charge, others = charges_by_core[sender.core], cores[sender.core]
         sends_done = 1 + sender.gives.index(receiver)
-        latest = _bound_task(sender, system, charge, others, sends, MAX_STEPS, JobInstant.SENT, sends_done)
+        latest = _bound_task_response(sender, system, charge, others, sends, MAX_STEPS, JobInstant.SENT, sends_done)
         sends[receiver] = latest.response
     bounds = [
-        _bound_task(task, system, charges_by_core[task.core], cores[task.core], sends, max_steps)
+        _bound_task_response(task, system, charges_by_core[task.core], cores[task.core], sends, max_steps)
         for task in system.tasks
     ]
     handlers = [
-        _bound_interrupt(interrupt, system, charges_by_core[interrupt.core], cores[interrupt.core], max_steps)
+        _bound_interrupt_response(interrupt, system, charges_by_core[interrupt.core], cores[interrupt.core], max_steps)
         for interrupt in system.interrupts
     ]
     return _without_lost_releases(bounds, handlers, system), tuple(handlers), sends
@@ -256,16 +269,16 @@ def _without_lost_releases(
     """Returns the bounds of tasks without those after a release in their chain that may be lost.
     `handlers`: the bounds of the interrupts that may release them.
     """
-    lost = {bound.name for bound in (*bounds, *handlers) if bound.obstacle is BoundObstacle.LOST_RELEASE}
+    lost = {bound.name for bound in (*bounds, *handlers) if bound.obstacle is MissingBoundReason.LOST_RELEASE}
     by_name = {task.name: task for task in system.tasks}
     checked = []
     for bound in bounds:
-        senders = chain_of_senders(by_name[bound.name], by_name)
+        senders = senders_before_task(by_name[bound.name], by_name)
         first = by_name[senders[-1] if senders else bound.name]
         loser = next((name for name in (*senders, first.released_by) if name in lost), None) if lost else None
         if loser is not None and bound.response is not None:
             reason = f"it answers {loser}, and an arrival of {loser} may be lost"
-            bound = replace(bound, response=None, reason=reason, parts={}, obstacle=BoundObstacle.LOST_RELEASE)  # noqa: PLW2901
+            bound = replace(bound, response=None, reason=reason, parts={}, obstacle=MissingBoundReason.LOST_RELEASE)  # noqa: PLW2901
         checked.append(bound)
     return tuple(checked)
 
@@ -282,7 +295,7 @@ def _without_unbounded_releases(
             response=None,
             reason=f"{releases[bound.name]}, which releases it, has no bound",
             parts={},
-            obstacle=BoundObstacle.MODEL,
+            obstacle=MissingBoundReason.MODEL,
         )
         if bound.name in releases and bound.response is not None
         else bound
@@ -290,17 +303,20 @@ def _without_unbounded_releases(
     )
 
 
-def overhead_costs(
+def bound_increase_by_overhead(
     system: IntegerTaskSet, overheads: KernelOverheads, model: OverheadModel
 ) -> dict[str, dict[str, int]]:
     """Returns by how much each component of the kernel's overhead raises each task's bound.
     A component without effect on a task is left out.
     """
-    if len(parts := systems_by_kernel(system, overheads)) > 1:
-        by_task = {name: costs for part in parts for name, costs in overhead_costs(part, overheads, model).items()}
+    if len(parts := split_system_by_kernel(system, overheads)) > 1:
+        by_task = {
+            name: costs for part in parts for name, costs in bound_increase_by_overhead(part, overheads, model).items()
+        }
         return {task.name: by_task[task.name] for task in system.tasks}
     charges_by_core = {
-        core: kernel_charges(overheads, model, system, core) for core in participating_cores(system, overheads)
+        core: charged_kernel_times(overheads, model, system, core)
+        for core in cores_affecting_analysis(system, overheads)
     }
     whole = analyse_charged(system, model, charges_by_core).tasks
     costs: dict[str, dict[str, int]] = {bound.name: {} for bound in whole}
@@ -312,11 +328,11 @@ def overhead_costs(
     return costs
 
 
-def _bound_task(
+def _bound_task_response(
     task: SystemTask,
     system: IntegerTaskSet,
     charge: KernelCharges,
-    other_cores: OtherCores,
+    other_cores: DelaysByOtherCores,
     sends: Sends,
     max_steps: int,
     until: JobInstant = JobInstant.LAST_INSTRUCTION,
@@ -334,50 +350,52 @@ def _bound_task(
     in_order = system.equals == "fifo" and bool(equals) and not is_chained and not has_curves
     if is_chained:
         try:
-            task, *above = with_sender_arrivals([task, *above], system, task.priority, sends)
-            equals = with_sender_arrivals(equals, system, task.priority, sends)
+            task, *above = tasks_with_sender_arrivals([task, *above], system, task.priority, sends)
+            equals = tasks_with_sender_arrivals(equals, system, task.priority, sends)
         except UnboundedSendError as cause:
-            return _without_bound(task, str(cause), Fraction(0), BoundObstacle.MODEL)
-    tick_jitter = _tick_jitter(task, [*peers, task, *above, *equals], system, charge)
+            return _response_without_bound(task, str(cause), Fraction(0), MissingBoundReason.MODEL)
+    tick_jitter = _longest_late_tick_time(task, [*peers, task, *above, *equals], system, charge)
     demand = CompetingDemand(
         task=task,
         others=above if in_order else [*above, *equals],
         interrupts=[interrupt for interrupt in system.interrupts if interrupt.core == task.core],
         released=tasks_released_on_core(system, charge, peers),
         charges=charge,
-        blocking=longest_blocking(task, peers, system, charge),
+        blocking=longest_blocking_by_lower_tasks(task, peers, system, charge),
         takes_turns=charge.slice > 0 and _has_equal_priorities([task, *above, *equals]),
-        shared_resources=_shared_resources(peers),
+        shared_resources=_resources_shared_by_tasks(peers),
         tick_jitter=tick_jitter,
         release_lead=tick_jitter if is_chained else 0,
         other_cores=other_cores.demands,
         requesting=other_cores.requesting,
         remote_gives=other_cores.remote_gives,
         received=other_cores.received,
-        successors=urgent_successors(task, system),
+        successors=successors_at_least_as_urgent(task, system),
         until=until,
         sends_done=sends_done,
     )
     whole = replace(demand, others=[*above, *equals]) if in_order else demand
-    load = whole.utilisation()
+    load = whole.long_run_utilisation()
     if load > 1:
         reason = f"tasks and interrupts of this or higher priority need {float(100 * load):.1f} % of the processor"
-        return _without_bound(task, reason, load, BoundObstacle.OVERLOAD)
-    reason = _model_obstacle(task, system, charge, other_cores)
+        return _response_without_bound(task, reason, load, MissingBoundReason.OVERLOAD)
+    reason = _reason_without_bound(task, system, charge, other_cores)
     if reason:
-        return _without_bound(task, reason, load, BoundObstacle.MODEL)
+        return _response_without_bound(task, reason, load, MissingBoundReason.MODEL)
     try:
-        response, parts = _longest_response(demand, equals if in_order else None, max_steps)
+        response, parts = _longest_task_response(demand, equals if in_order else None, max_steps)
     except NoBoundError:
-        return _without_bound(task, _search_ended_text(load, max_steps), load, BoundObstacle.STEPS)
+        return _response_without_bound(
+            task, _search_steps_exhausted_text(load, max_steps), load, MissingBoundReason.STEPS
+        )
     if sends_lost := _describe_lost_notification(task, response + task.jitter, system):
-        return _without_bound(task, sends_lost, load, BoundObstacle.LOST_RELEASE)
+        return _response_without_bound(task, sends_lost, load, MissingBoundReason.LOST_RELEASE)
     return ResponseBound(
-        task.name, task.deadline, response + task.jitter, "", _nonzero_parts(parts, task.jitter), float(load)
+        task.name, task.deadline, response + task.jitter, "", _nonzero_bound_parts(parts, task.jitter), float(load)
     )
 
 
-def _longest_response(
+def _longest_task_response(
     demand: CompetingDemand, equals: Sequence[SystemTask] | None, max_steps: int
 ) -> tuple[int, dict[str, int]]:
     """Returns the longest response of the analysed task from its release, and what it consists of.
@@ -385,9 +403,9 @@ def _longest_response(
     """
     if equals is not None:
         return longest_response_fifo(demand, equals, max_steps)
-    limit = _response_limit(demand.task, max_steps)
+    limit = _longest_searched_response(demand.task, max_steps)
     return max(
-        (longest_response(item, first, max_steps, limit) for item, first in busy_period_starts(demand)),
+        (longest_response_in_busy_period(item, first, max_steps, limit) for item, first in busy_period_starts(demand)),
         key=lambda window: window[0],
     )
 
@@ -395,7 +413,7 @@ def _longest_response(
 def _describe_lost_notification(task: SystemTask, response: int, system: IntegerTaskSet) -> str:
     """Returns why notifications of the task may be lost. Empty if they are not, or if other calls release it."""
     sender = next((peer for peer in system.tasks if peer.name == task.sender), None)
-    distance = task.arrival_distance(1)
+    distance = task.least_time_between_arrivals(1)
     if sender is None or sender.gives_by != "notification":
         return ""
     if sum(peer.task_name == task.task_name for peer in system.tasks) > 1:
@@ -413,24 +431,24 @@ def _describe_lost_notification(task: SystemTask, response: int, system: Integer
     )
 
 
-def _response_limit(subject: SystemTask | SystemInterrupt, max_steps: int) -> int | None:
+def _longest_searched_response(subject: SystemTask | SystemInterrupt, max_steps: int) -> int | None:
     """Returns the longest response that the search for a bound goes up to, counted from the release. None: no limit."""
     return None if max_steps >= MAX_STEPS else subject.deadline - subject.jitter
 
 
-def _without_bound(
-    subject: SystemTask | SystemInterrupt, reason: str, load: Fraction, obstacle: BoundObstacle
+def _response_without_bound(
+    subject: SystemTask | SystemInterrupt, reason: str, load: Fraction, obstacle: MissingBoundReason
 ) -> ResponseBound:
     """Returns the result for a task or interrupt that has no bound, with the reason."""
     return ResponseBound(subject.name, subject.deadline, None, reason, utilisation=float(load), obstacle=obstacle)
 
 
-def _search_ended_text(load: Fraction, max_steps: int) -> str:
+def _search_steps_exhausted_text(load: Fraction, max_steps: int) -> str:
     """Returns the reason for a bound that was not found within the allowed steps."""
     return f"the search ended after {count_with_noun(max_steps, 'step')}, at {float(100 * load):.2f} % of the processor"
 
 
-def _shared_resources(tasks: Sequence[SystemTask]) -> frozenset[str]:
+def _resources_shared_by_tasks(tasks: Sequence[SystemTask]) -> frozenset[str]:
     """Returns the names of the resources that more than one of the tasks uses."""
     used = {(task.task_name, name) for task in tasks for name, _ in task.sections}
     names = [name for _, name in used]
@@ -442,7 +460,9 @@ def _has_equal_priorities(tasks: Sequence[SystemTask]) -> bool:
     return len({task.priority for task in tasks}) < len({task.task_name for task in tasks})
 
 
-def _tick_jitter(task: SystemTask, peers: Sequence[SystemTask], system: IntegerTaskSet, charge: KernelCharges) -> int:
+def _longest_late_tick_time(
+    task: SystemTask, peers: Sequence[SystemTask], system: IntegerTaskSet, charge: KernelCharges
+) -> int:
     """Returns how long before a busy period a tick may have been due that is still pending as the period begins."""
     interrupts = any(interrupt.core == task.core for interrupt in system.interrupts)
     if not charge.tick_period or not (interrupts or any(peer.jitter for peer in peers)):
@@ -450,7 +470,9 @@ def _tick_jitter(task: SystemTask, peers: Sequence[SystemTask], system: IntegerT
     return max(charge.kernel_blocking, charge.release_delay, _longest_masked_time(task.core, system, charge))
 
 
-def _model_obstacle(task: SystemTask, system: IntegerTaskSet, charge: KernelCharges, other_cores: OtherCores) -> str:
+def _reason_without_bound(
+    task: SystemTask, system: IntegerTaskSet, charge: KernelCharges, other_cores: DelaysByOtherCores
+) -> str:
     """Returns why the analysis gives no bound for the task. Empty if it gives one."""
     if other_cores.obstacle:
         return other_cores.obstacle
@@ -466,26 +488,33 @@ def _model_obstacle(task: SystemTask, system: IntegerTaskSet, charge: KernelChar
 
 def _longest_masked_time(core: int, system: IntegerTaskSet, charge: KernelCharges) -> int:
     """Returns the longest time for which the kernel or a task masks the interrupts of a core."""
-    return max([charge.longest_mask, *masked_times((task for task in system.tasks if task.core == core), charge)])
+    return max(
+        [
+            charge.longest_mask,
+            *longest_interrupt_masking_times((task for task in system.tasks if task.core == core), charge),
+        ]
+    )
 
 
-def _longest_tick_wait(core: int, system: IntegerTaskSet, charge: KernelCharges, other_cores: OtherCores) -> int | None:
+def _longest_tick_wait(
+    core: int, system: IntegerTaskSet, charge: KernelCharges, other_cores: DelaysByOtherCores
+) -> int | None:
     """Returns the longest time that the tick's handler waits for its first instruction: for more urgent interrupts, and
     once for whoever masks it. None if it has no limit.
 
     A second tick that comes meanwhile finds the first still pending and is lost, and with it the kernel's time.
     """
-    masked = max(charge.kernel_blocking, _longest_masked_time(core, system, charge)) + other_cores.kernel_work(
-        charge.tick_period
-    )
+    masked = max(
+        charge.kernel_blocking, _longest_masked_time(core, system, charge)
+    ) + other_cores.most_kernel_work_in_window(charge.tick_period)
     interrupts = _interrupts_beside_other_cores(system, core, charge)
     only = KernelCharges(interrupt=charge.interrupt, give=charge.give)
     tick = SystemTask("tick", charge.tick_period, 1, charge.tick_period, 0)
     demand = CompetingDemand(tick, (), interrupts, (), only, masked)
-    if demand.utilisation() > 1:
+    if demand.long_run_utilisation() > 1:
         return None
     try:
-        return shortest_window(demand, 1, 0, 0)[0] - 1
+        return shortest_window_with_jobs(demand, 1, 0, 0)[0] - 1
     except NoBoundError:
         return None
 
@@ -493,50 +522,58 @@ def _longest_tick_wait(core: int, system: IntegerTaskSet, charge: KernelCharges,
 def _interrupts_beside_other_cores(system: IntegerTaskSet, core: int, charge: KernelCharges) -> list[SystemInterrupt]:
     """Returns the interrupts of a core, with the most time that their work lasts beside other cores."""
     mine = [interrupt for interrupt in system.interrupts if interrupt.core == core]
-    return [replace(item, wcet=item.wcet + prolongation(item.wcet, charge)) for item in mine]
+    return [replace(item, wcet=item.wcet + bus_contention_prolongation(item.wcet, charge)) for item in mine]
 
 
-def _bound_interrupt(
-    handler: SystemInterrupt, system: IntegerTaskSet, charge: KernelCharges, other_cores: OtherCores, max_steps: int
+def _bound_interrupt_response(
+    handler: SystemInterrupt,
+    system: IntegerTaskSet,
+    charge: KernelCharges,
+    other_cores: DelaysByOtherCores,
+    max_steps: int,
 ) -> ResponseBound:
     """Returns the response-time bound of one interrupt.
     It waits for more urgent ones, and once for whatever masks it: a task, the kernel, the tick.
     """
     if other_cores.obstacle:
-        return _without_bound(handler, other_cores.obstacle, Fraction(0), BoundObstacle.MODEL)
+        return _response_without_bound(handler, other_cores.obstacle, Fraction(0), MissingBoundReason.MODEL)
     names = [interrupt.name for interrupt in system.interrupts if interrupt.core == handler.core]
     above = _interrupts_beside_other_cores(system, handler.core, charge)[: names.index(handler.name)]
     masked = _longest_masked_time(handler.core, system, charge)
-    work = handler.wcet + prolongation(handler.wcet, charge)
+    work = handler.wcet + bus_contention_prolongation(handler.wcet, charge)
     whole = work + charge.interrupt + (charge.give if handler.gives else 0)
     task = SystemTask(handler.name, handler.period, whole, handler.deadline, 0, handler.jitter, curve=handler.curve)
     only = KernelCharges(interrupt=charge.interrupt, give=charge.give) if charge.interrupt else NO_CHARGES
     # It may wait for locks, and so may a task that masks it: for all work of the other cores' kernel meanwhile.
     demand = CompetingDemand(task, (), above, (), only, masked, other_cores=other_cores.demands)
-    load = demand.utilisation()
+    load = demand.long_run_utilisation()
     if load > 1:
         reason = f"interrupts of this or higher priority need {float(100 * load):.1f} % of the processor"
-        return _without_bound(handler, reason, load, BoundObstacle.OVERLOAD)
+        return _response_without_bound(handler, reason, load, MissingBoundReason.OVERLOAD)
     try:
-        response, parts = longest_response(demand, 0, max_steps, _response_limit(handler, max_steps))
+        response, parts = longest_response_in_busy_period(
+            demand, 0, max_steps, _longest_searched_response(handler, max_steps)
+        )
     except NoBoundError:
-        return _without_bound(handler, _search_ended_text(load, max_steps), load, BoundObstacle.STEPS)
+        return _response_without_bound(
+            handler, _search_steps_exhausted_text(load, max_steps), load, MissingBoundReason.STEPS
+        )
     lost = _describe_lost_interrupt(handler, response + handler.jitter, system)
     if lost:
-        return _without_bound(handler, lost, load, BoundObstacle.LOST_RELEASE)
+        return _response_without_bound(handler, lost, load, MissingBoundReason.LOST_RELEASE)
     return ResponseBound(
         handler.name,
         handler.deadline,
         response + handler.jitter,
         "",
-        _nonzero_parts(parts, handler.jitter),
+        _nonzero_bound_parts(parts, handler.jitter),
         float(load),
     )
 
 
 def _describe_lost_interrupt(handler: SystemInterrupt, response: int, system: IntegerTaskSet) -> str:
     """Returns why an arrival of an interrupt with a curve may be lost. Empty if none is, or if it is periodic."""
-    distance, start = curve_distance(handler.curve, 1) if handler.curve else 0, response - handler.wcet
+    distance, start = least_arrival_distance(handler.curve, 1) if handler.curve else 0, response - handler.wcet
     if not handler.curve or start <= distance:
         return ""
     began, next_ = (f"{system.to_microseconds(value):,.1f} us" for value in (start, distance))
@@ -546,6 +583,6 @@ def _describe_lost_interrupt(handler: SystemInterrupt, response: int, system: In
     )
 
 
-def _nonzero_parts(parts: dict[str, int], jitter: int) -> dict[str, int]:
+def _nonzero_bound_parts(parts: dict[str, int], jitter: int) -> dict[str, int]:
     """Returns the parts of a response-time bound that are not 0, with the jitter."""
     return {name: value for name, value in {**parts, "jitter": jitter}.items() if value}

@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 from rtoslab.base import TaskSetCheckError
-from rtoslab.rta.arrival_curves import ArrivalCurve, curve_distance
+from rtoslab.rta.arrival_curves import ArrivalCurve, least_arrival_distance
 from rtoslab.rta.firmware import (
     INTERRUPT_LINES,
     MAX_LATE_TICKS,
@@ -30,16 +30,16 @@ _GAP_CYCLES: Final = 4_000
 still pending."""
 
 
-def task_rows(
+def image_task_rows(
     system: IntegerTaskSet, firmware: TaskSetFirmware, work: BusyWork, random: Random | None = None
 ) -> list[TaskRow]:
-    """Returns the tasks of a system as rows of the image's task table, in the order of `image_tasks`.
+    """Returns the tasks of a system as rows of the image's task table, in the order of `tasks_of_image`.
 
     The tick releases the first of eight jobs of a task with jitter as late as it may, and the others as they arrive:
     the second then comes soonest after the first. With `random` each is as late as it happens.
     Raises TaskSetCheckError naming the task that does not fit.
     """
-    if (last := max(system.core_numbers)) >= firmware.core_count:
+    if (last := max(system.used_core_numbers)) >= firmware.core_count:
         raise TaskSetCheckError(
             f"The set has a task on core {last}, but the last core of the image is "
             f"{firmware.core_count - 1}; correct the task's core."
@@ -49,7 +49,7 @@ def task_rows(
             f"The task set is for {system.clock_hz} Hz, but the board runs at {firmware.clock_hz} Hz; "
             "use overheads of this board."
         )
-    tasks = system.image_tasks
+    tasks = system.tasks_of_image
     if len(tasks) > firmware.max_tasks:
         raise TaskSetCheckError(
             f"The image can run {firmware.max_tasks} tasks, but the set has {len(tasks)}; check a part of the set."
@@ -81,15 +81,15 @@ def task_rows(
         name: max(levels.index(task.priority) for task in system.tasks if name in dict(task.sections))
         for name in resources
     }
-    _require_timers(system, firmware)
-    rows = [_task_row(task, system, firmware, work, levels.index(task.priority), ceilings) for task in tasks]
-    return [_with_releases(row, task, system, firmware, random) for row, task in zip(rows, tasks, strict=True)]
+    _require_timer_support(system, firmware)
+    rows = [_image_task_row(task, system, firmware, work, levels.index(task.priority), ceilings) for task in tasks]
+    return [_task_row_with_releases(row, task, system, firmware, random) for row, task in zip(rows, tasks, strict=True)]
 
 
-def _require_timers(system: IntegerTaskSet, firmware: TaskSetFirmware) -> None:
+def _require_timer_support(system: IntegerTaskSet, firmware: TaskSetFirmware) -> None:
     """Raises TaskSetCheckError if the image cannot run the timers of a system."""
     timers = [task for task in system.tasks if task.is_timer]
-    if timers and not firmware.has_timers:
+    if timers and not firmware.supports_kernel_timers:
         raise TaskSetCheckError(f"{timers[0].name}: this image has no timers; build it with events=3.")
     late = next((timer for timer in timers if (timer.offset or 0) >= timer.period), None)
     if late is not None:
@@ -100,7 +100,7 @@ def _require_timers(system: IntegerTaskSet, firmware: TaskSetFirmware) -> None:
         raise TaskSetCheckError(f"The image has {TIMERS} timers, but the set {len(timers)}; check a part of the set.")
 
 
-def _with_releases(
+def _task_row_with_releases(
     row: TaskRow, task: SystemTask, system: IntegerTaskSet, firmware: TaskSetFirmware, random: Random | None
 ) -> TaskRow:
     """Returns a task's row with what releases it besides the tick and interrupts, and what it releases."""
@@ -110,19 +110,19 @@ def _with_releases(
         by_name = {other.name: other for other in system.tasks}
         sender = by_name[task.sender] if task.sender else None
         receivers = [1 + system.task_names.index(by_name[name].task_name) for name in task.gives]
-        _require_fans(task, receivers, system, firmware)
+        _require_multiple_release_support(task, receivers, system, firmware)
         return replace(
             row,
             receiver=receivers[0] if receivers else 0,
             further_receivers=tuple(receivers[1:]),
-            receiver_carrier=_carrier(task, firmware) if task.gives else ReleaseCarrier.NONE,
-            carrier=_carrier(sender, firmware) if sender else ReleaseCarrier.NONE,
-            late_ticks=_late_ticks(task, system, firmware, random),
+            receiver_carrier=_release_carrier_of_sender(task, firmware) if task.gives else ReleaseCarrier.NONE,
+            carrier=_release_carrier_of_sender(sender, firmware) if sender else ReleaseCarrier.NONE,
+            late_ticks=_job_lateness_in_ticks(task, system, firmware, random),
         )
-    return replace(row, late_ticks=_late_ticks(task, system, firmware, random))
+    return replace(row, late_ticks=_job_lateness_in_ticks(task, system, firmware, random))
 
 
-def _require_fans(
+def _require_multiple_release_support(
     task: SystemTask, receivers: Sequence[int], system: IntegerTaskSet, firmware: TaskSetFirmware
 ) -> None:
     """Raises TaskSetCheckError if the image cannot run a task that releases several tasks, or that several tasks
@@ -132,7 +132,7 @@ def _require_fans(
         for other in system.tasks
         if any(item.sender == other.name for item in system.tasks if item.task_name == task.task_name)
     }
-    if not firmware.has_fans and (len(receivers) > 1 or len(senders) > 1):
+    if not firmware.supports_multiple_releases and (len(receivers) > 1 or len(senders) > 1):
         raise TaskSetCheckError(
             f"{task.task_name}: in this image no task can release several, or be released by several; build it with "
             "events=4."
@@ -144,10 +144,10 @@ def _require_fans(
         )
 
 
-def _carrier(sender: SystemTask, firmware: TaskSetFirmware) -> ReleaseCarrier:
+def _release_carrier_of_sender(sender: SystemTask, firmware: TaskSetFirmware) -> ReleaseCarrier:
     """Returns the object by which a task releases another one in the image. Raises TaskSetCheckError if there is
     none."""
-    if not firmware.has_sends:
+    if not firmware.supports_task_releases:
         raise TaskSetCheckError(
             f"{sender.name}: this image cannot release tasks by other tasks; build it with events=2."
         )
@@ -167,7 +167,7 @@ _CARRIER_SERVICES: Final = {
 """By carrier: the service of the kernel that it needs, and its name in errors."""
 
 
-def _late_ticks(
+def _job_lateness_in_ticks(
     task: SystemTask, system: IntegerTaskSet, firmware: TaskSetFirmware, random: Random | None
 ) -> tuple[int, ...]:
     """Returns by how many ticks the tick releases the jobs of a task late, for a whole number of ticks of jitter.
@@ -175,7 +175,7 @@ def _late_ticks(
     """
     tick = firmware.tick_cycles * system.units_per_cycle
     most = task.jitter // tick
-    if not firmware.has_sends or not most or not task.is_tick_released:
+    if not firmware.supports_task_releases or not most or not task.is_tick_released:
         return ()
     if most > MAX_LATE_TICKS or task.jitter >= task.period:
         raise TaskSetCheckError(
@@ -187,7 +187,7 @@ def _late_ticks(
     return tuple(random.randint(0, most) for _ in range(LATE_JOBS))
 
 
-def _task_row(
+def _image_task_row(
     task: SystemTask,
     system: IntegerTaskSet,
     firmware: TaskSetFirmware,
@@ -201,10 +201,12 @@ def _task_row(
     scale = system.units_per_cycle
     line = 1 + [interrupt.name for interrupt in system.interrupts].index(task.released_by) if task.released_by else 0
     by_tick = task.is_tick_released
-    period = 1 if not by_tick else _whole_ticks(task, Fraction(task.period, scale), "period", firmware)
-    offset = 0 if not by_tick else _whole_ticks(task, Fraction(task.offset or 0, scale), "offset", firmware)
+    period = 1 if not by_tick else _time_in_whole_ticks(task, Fraction(task.period, scale), "period", firmware)
+    offset = 0 if not by_tick else _time_in_whole_ticks(task, Fraction(task.offset or 0, scale), "offset", firmware)
     if not task.kernel_call_count:
-        return TaskRow(period, offset, *_work_lasting(task, task.wcet // scale, work), level, line, core=task.core)
+        return TaskRow(
+            period, offset, *_busy_work_lasting_cycles(task, task.wcet // scale, work), level, line, core=task.core
+        )
     protected: list[tuple[int, PartProtection, int]] = []
     names = sorted(ceilings)
     for name, length in task.sections:
@@ -221,13 +223,13 @@ def _task_row(
     left = task.wcet // scale - sum(cycles for cycles, _, _ in protected)
     ends = [(left // 2, PartProtection.PLAIN, 0), (left - left // 2, PartProtection.PLAIN, 0)]
     parts = tuple(
-        WorkPart(*_work_lasting(task, cycles, work), around, what)
+        WorkPart(*_busy_work_lasting_cycles(task, cycles, work), around, what)
         for cycles, around, what in (ends[0], *protected, ends[1])
     )
     return TaskRow(period, offset, 1, 0, level, line, parts, task.core)
 
 
-def _whole_ticks(task: SystemTask, cycles: Fraction, key: str, firmware: TaskSetFirmware) -> int:
+def _time_in_whole_ticks(task: SystemTask, cycles: Fraction, key: str, firmware: TaskSetFirmware) -> int:
     """Returns a time as a whole number of kernel ticks. Raises TaskSetCheckError if it is none."""
     ticks = cycles / firmware.tick_cycles
     if ticks.denominator != 1:
@@ -239,18 +241,18 @@ def _whole_ticks(task: SystemTask, cycles: Fraction, key: str, firmware: TaskSet
     return int(ticks)
 
 
-def _work_lasting(task: SystemTask, cycles: int, work: BusyWork) -> tuple[int, int]:
+def _busy_work_lasting_cycles(task: SystemTask, cycles: int, work: BusyWork) -> tuple[int, int]:
     """Returns the busy work (rounds, extra instructions) that lasts so many cycles.
     Raises TaskSetCheckError naming the task.
     """
     try:
-        return work.rounds_lasting(cycles)
+        return work.work_amount_lasting_cycles(cycles)
     except TaskSetCheckError as cause:
         where = ", before, inside and after each section" if task.kernel_call_count else ""
         raise TaskSetCheckError(f"{task.name}{where}: {cause}") from None
 
 
-def interrupt_lines(
+def simulated_interrupt_lines(
     system: IntegerTaskSet,
     firmware: TaskSetFirmware,
     work: BusyWork,
@@ -267,12 +269,12 @@ def interrupt_lines(
     """
     end = ticks * firmware.tick_cycles
     return [
-        _interrupt_line(item, system, work, end, phases[at] if phases else 0, random)
+        _simulated_interrupt_line(item, system, work, end, phases[at] if phases else 0, random)
         for at, item in enumerate(system.interrupts)
     ]
 
 
-def _next_arrival(
+def _next_arrival_of_curve(
     curve: ArrivalCurve, nominal: Sequence[Fraction], longest_pause: Fraction, random: Random | None
 ) -> Fraction:
     """Returns the time of the next arrival of a curve after those before it: as early as the curve allows.
@@ -283,18 +285,18 @@ def _next_arrival(
     return max(nominal[-1], *allowed) + pause
 
 
-def _interrupt_line(
+def _simulated_interrupt_line(
     handler: SystemInterrupt, system: IntegerTaskSet, work: BusyWork, end: int, phase: int, random: Random | None
 ) -> InterruptLine:
     """Returns one interrupt with the times at which the virtual board raises it, up to the cycle `end`."""
     scale = system.units_per_cycle
     period, jitter, wcet = (Fraction(value, scale) for value in (handler.period, handler.jitter, handler.wcet))
     try:
-        rounds, extra = work.rounds_lasting(int(wcet)) if wcet else (0, 0)
+        rounds, extra = work.work_amount_lasting_cycles(int(wcet)) if wcet else (0, 0)
     except TaskSetCheckError as cause:
         raise TaskSetCheckError(f"{handler.name}: {cause}") from None
     gap = int(wcet) + _GAP_CYCLES
-    distance = Fraction(curve_distance(handler.curve, 1), scale) if handler.curve else period
+    distance = Fraction(least_arrival_distance(handler.curve, 1), scale) if handler.curve else period
     if distance < gap or jitter > distance - gap:
         what = "these arrivals" if handler.curve else "this period"
         advice = ", so limit the arrivals by a further pair with count = 1" if handler.curve else ""
@@ -314,7 +316,7 @@ def _interrupt_line(
             raised.append(at)
             arrivals.append(ceil(arrival))
         if handler.curve:
-            nominal.append(_next_arrival(handler.curve, nominal, period * scale, random))
+            nominal.append(_next_arrival_of_curve(handler.curve, nominal, period * scale, random))
             arrival += (nominal[-1] - nominal[-2]) / scale
         else:
             arrival += period

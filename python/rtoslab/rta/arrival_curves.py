@@ -19,7 +19,7 @@ _COMPUTED: Final = 4_096
 
 
 @cache
-def densest_arrivals(curve: ArrivalCurve) -> tuple[int, ...]:
+def earliest_arrivals_of_curve(curve: ArrivalCurve) -> tuple[int, ...]:
     """Returns the earliest times of the first arrivals that a curve allows, from 0 on."""
     times: list[int] = []
     for number in range(_COMPUTED):
@@ -28,24 +28,24 @@ def densest_arrivals(curve: ArrivalCurve) -> tuple[int, ...]:
     return tuple(times)
 
 
-def curve_arrivals(curve: ArrivalCurve, window: int) -> int:
+def most_arrivals_in_window(curve: ArrivalCurve, window: int) -> int:
     """Returns the largest number of arrivals in a window that includes its first instant but not its last one."""
     if window <= 0:
         return 0
-    times = densest_arrivals(curve)
+    times = earliest_arrivals_of_curve(curve)
     if window <= times[-1]:
         return bisect_left(times, window)
     whole, rest = divmod(window, times[-1])
-    return whole * (len(times) - 1) + curve_arrivals(curve, rest)
+    return whole * (len(times) - 1) + most_arrivals_in_window(curve, rest)
 
 
-def curve_distance(curve: ArrivalCurve, number: int) -> int:
+def least_arrival_distance(curve: ArrivalCurve, number: int) -> int:
     """Returns the least time from an arrival to the arrival so many later."""
-    times = densest_arrivals(curve)
+    times = earliest_arrivals_of_curve(curve)
     whole, rest = divmod(number, len(times) - 1)
     return whole * times[-1] + times[rest]
 
 
-def long_run_rate(curve: ArrivalCurve) -> tuple[int, int]:
+def long_run_arrival_rate(curve: ArrivalCurve) -> tuple[int, int]:
     """Returns the (count, window) pair that limits the arrivals in the long run."""
     return min(curve, key=lambda pair: Fraction(pair[0], pair[1]))

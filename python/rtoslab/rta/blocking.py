@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.rta.charges import KernelCharges, prolongation
+from rtoslab.rta.charges import KernelCharges, bus_contention_prolongation
 from rtoslab.rta.system import IntegerTaskSet, SystemTask
 
 
-def longest_blocking(
+def longest_blocking_by_lower_tasks(
     task: SystemTask, peers: Sequence[SystemTask], system: IntegerTaskSet, charge: KernelCharges
 ) -> int:
     """Returns the longest time for which less urgent tasks can block a task (Sha, Rajkumar, Lehoczky 1990).
@@ -19,9 +19,12 @@ def longest_blocking(
     Under the immediate ceiling either the section or the masked span blocks, not both.
     """
     lower = [peer for peer in peers if peer.priority < task.priority]
-    masked = max([charge.kernel_blocking, *masked_times(lower, charge)])
+    masked = max([charge.kernel_blocking, *longest_interrupt_masking_times(lower, charge)])
     by_task = [
-        {name: length + prolongation(length, charge) for name, length in _blocking_sections(item, task, peers).items()}
+        {
+            name: length + bus_contention_prolongation(length, charge)
+            for name, length in _longest_blocking_sections(item, task, peers).items()
+        }
         for item in lower
     ]
     longest = [max(item.values()) + charge.inversion for item in by_task if item]
@@ -36,12 +39,16 @@ def longest_blocking(
     return masked + min(sum(longest), sum(by_resource))
 
 
-def masked_times(tasks: Iterable[SystemTask], charge: KernelCharges) -> list[int]:
+def longest_interrupt_masking_times(tasks: Iterable[SystemTask], charge: KernelCharges) -> list[int]:
     """Returns the longest time for which each task masks interrupts, with the calls that mask and unmask."""
-    return [task.masked + prolongation(task.masked, charge) + 2 * charge.section for task in tasks if task.masked]
+    return [
+        task.masked + bus_contention_prolongation(task.masked, charge) + 2 * charge.section
+        for task in tasks
+        if task.masked
+    ]
 
 
-def _blocking_sections(lower: SystemTask, task: SystemTask, peers: Sequence[SystemTask]) -> dict[str, int]:
+def _longest_blocking_sections(lower: SystemTask, task: SystemTask, peers: Sequence[SystemTask]) -> dict[str, int]:
     """Returns the longest critical section of `lower` on each resource that can block `task`."""
     urgent = {name for peer in peers if peer.priority >= task.priority for name, _ in peer.sections}
     longest: dict[str, int] = {}

@@ -10,16 +10,16 @@ from statistics import median
 from typing import Final
 
 from rtoslab.rta.analysis import ResponseTimeAnalysis
-from rtoslab.rta.arrange import interrupt_lines, task_rows
+from rtoslab.rta.arrange import image_task_rows, simulated_interrupt_lines
 from rtoslab.rta.entries import CycleLedger, TaskInterruption
 from rtoslab.rta.firmware import TaskSetFirmware
-from rtoslab.rta.ledger import make_ledger
+from rtoslab.rta.ledger import make_cycle_ledger
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.prices import ChargeExcess, entries_above_charge
+from rtoslab.rta.prices import ExcessOverCharge, ledger_entries_above_charge
 from rtoslab.rta.record import TaskSetTrace
-from rtoslab.rta.responses import ObservedResponses, observed_responses
+from rtoslab.rta.responses import ObservedResponses, observed_response_times
 from rtoslab.rta.system import IntegerTaskSet
-from rtoslab.rta.trace import require_all_interrupts, run_task_set
+from rtoslab.rta.trace import require_no_lost_interrupt, run_task_set
 from rtoslab.rta.work import BusyWork
 
 DEFAULT_TICKS: Final = 2_000
@@ -62,7 +62,7 @@ class ObservedTask:
 
 
 @dataclass(frozen=True, slots=True)
-class BoardCheck:
+class TaskSetBoardCheck:
     """The result of a task set's run on a board: response times, trace and ledger of cycles."""
 
     tasks: tuple[ObservedTask, ...]
@@ -84,7 +84,7 @@ class BoardCheck:
         return sum(task.misses for task in (*self.tasks, *self.interrupts))
 
     @property
-    def undisturbed_ticks(self) -> list[TaskInterruption]:
+    def undisturbed_tick_interruptions(self) -> list[TaskInterruption]:
         """Returns the ticks that interrupted only a job's work or an idle core.
         Their cycles include the switch to a released task.
         """
@@ -95,11 +95,11 @@ class BoardCheck:
         )
         return [item for item in candidates if not item.interrupts.count]
 
-    def entries_above_charge(self, overheads: KernelOverheads) -> list[ChargeExcess]:
+    def kernel_entries_above_charge(self, overheads: KernelOverheads) -> list[ExcessOverCharge]:
         """Returns the kernel's activities that took longer than the overheads charge, the worst first.
         Bounds from such overheads cannot be trusted.
         """
-        return entries_above_charge(self.ledger, overheads, len(self.tasks))
+        return ledger_entries_above_charge(self.ledger, overheads, len(self.tasks))
 
     def tasks_over_bound(self, analysis: ResponseTimeAnalysis) -> list[str]:
         """Returns the names of the tasks with a job, ended or not, that took longer than its bound."""
@@ -107,12 +107,14 @@ class BoardCheck:
         return [
             observation.name
             for observation in seen
-            if observation.exceeds_bound(analysis.find_bound(observation.name).response)
+            if observation.exceeds_bound(analysis.bound_of_task_or_interrupt(observation.name).response)
         ]
 
-    def bound_tightness(self, analysis: ResponseTimeAnalysis) -> dict[str, float]:
+    def bound_to_longest_observed_ratio(self, analysis: ResponseTimeAnalysis) -> dict[str, float]:
         """Returns the bound divided by the longest observed response, for each task that has both."""
-        pairs = ((task, analysis.find_bound(task.name).response) for task in (*self.tasks, *self.interrupts))
+        pairs = (
+            (task, analysis.bound_of_task_or_interrupt(task.name).response) for task in (*self.tasks, *self.interrupts)
+        )
         return {
             pair.name: bound / pair.longest_response
             for pair, bound in pairs
@@ -120,59 +122,67 @@ class BoardCheck:
         }
 
 
-def check_on_board(
+def run_and_check_task_set(
     system: IntegerTaskSet, firmware: TaskSetFirmware, work: BusyWork, ticks: int | None = None
-) -> BoardCheck:
+) -> TaskSetBoardCheck:
     """Runs a task set on the virtual board from the critical instant on, and records its response times.
     By default this is the hyperperiod, within LEAST_TICKS and DEFAULT_TICKS.
 
     A set that asks for more than the processor shows it only after many jobs, so a short hyperperiod is run more often.
     Raises TaskSetCheckError where the set cannot be run as it stands.
     """
-    rows = task_rows(system, firmware, work)
+    rows = image_task_rows(system, firmware, work)
     tick = firmware.tick_cycles * system.units_per_cycle
     hyperperiod = lcm(*(item.period_ticks for item in rows))
     span = ticks or min(DEFAULT_TICKS, hyperperiod * -(-LEAST_TICKS // hyperperiod))
     # Whatever is released within the span may end. The rest of the last jobs is let run for a deadline or two.
     longest = min(max(-(-item.deadline // tick) for item in system.tasks), DEFAULT_TICKS)
-    lines = interrupt_lines(system, firmware, work, span)
+    lines = simulated_interrupt_lines(system, firmware, work, span)
     trace = run_task_set(firmware, rows, span + longest, lines)
-    require_all_interrupts(trace)
+    require_no_lost_interrupt(trace)
     last = trace.origin + (span + max(item.offset_ticks for item in rows)) * firmware.tick_cycles
-    observations = list(observed_responses(system, trace, last))
+    observations = list(observed_response_times(system, trace, last))
     row_of = dict(zip(system.task_names, rows, strict=True))
     tasks = [
         ObservedTask(
             one.name,
             task.deadline,
             one,
-            _count_misses(one, task.deadline),
-            work.row_cycles(row_of[task.task_name]) * system.units_per_cycle,
+            _count_missed_deadlines(one, task.deadline),
+            work.job_cycles_of_task(row_of[task.task_name]) * system.units_per_cycle,
         )
         for one, task in zip(observations, system.tasks, strict=False)
     ]
     handlers = (interrupt for interrupt in system.interrupts if not interrupt.implied)
     interrupts = [
-        ObservedTask(one.name, item.deadline, one, _count_misses(one, item.deadline), item.wcet)
+        ObservedTask(one.name, item.deadline, one, _count_missed_deadlines(one, item.deadline), item.wcet)
         for one, item in zip(observations[len(system.tasks) :], handlers, strict=True)
     ]
-    ledger = make_ledger([trace], work)
-    return BoardCheck(
-        tuple(tasks), tuple(interrupts), trace, ledger, span, hyperperiod, tuple(_check_notes(system, firmware, tasks))
+    ledger = make_cycle_ledger([trace], work)
+    return TaskSetBoardCheck(
+        tuple(tasks),
+        tuple(interrupts),
+        trace,
+        ledger,
+        span,
+        hyperperiod,
+        tuple(_task_set_run_notes(system, firmware, tasks)),
     )
 
 
-def _count_misses(observation: ObservedResponses, deadline: int) -> int:
+def _count_missed_deadlines(observation: ObservedResponses, deadline: int) -> int:
     """Returns the number of responses beyond the deadline."""
     return sum(job > deadline for job in (*observation.ended, *observation.unfinished))
 
 
-def _check_notes(system: IntegerTaskSet, firmware: TaskSetFirmware, observations: list[ObservedTask]) -> list[str]:
+def _task_set_run_notes(
+    system: IntegerTaskSet, firmware: TaskSetFirmware, observations: list[ObservedTask]
+) -> list[str]:
     """Returns notes on what the run of a task set does not show."""
     notes = []
     tick = firmware.tick_cycles * system.units_per_cycle
     for task in system.tasks:
-        late = task.jitter // tick if firmware.has_sends else 0
+        late = task.jitter // tick if firmware.supports_task_releases else 0
         if task.is_tick_released and task.jitter > late * tick:
             jitter_us, late_us = (system.to_microseconds(time) for time in (task.jitter, late * tick))
             notes.append(

@@ -15,26 +15,26 @@ from typing import Final
 from rtoslab.base import TaskSetCheckError
 from rtoslab.catalogue import Catalogue
 from rtoslab.rta.analysis import compute_bounds
-from rtoslab.rta.arrange import interrupt_lines, task_rows
+from rtoslab.rta.arrange import image_task_rows, simulated_interrupt_lines
 from rtoslab.rta.charges import OverheadModel
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.images import TaskSetImages
-from rtoslab.rta.ledger import make_ledger
+from rtoslab.rta.ledger import make_cycle_ledger
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.prices import entries_above_charge
+from rtoslab.rta.prices import ledger_entries_above_charge
 from rtoslab.rta.randomsets import (
     SHAPES,
-    change_one_task,
-    event_system,
-    fan_system,
-    multicore_system,
-    send_system,
-    system_of_shape,
-    timer_system,
+    random_event_task_set,
+    random_fan_in_fan_out_task_set,
+    random_multicore_task_set,
+    random_sending_task_set,
+    random_task_set_of_shape,
+    random_timer_task_set,
+    vary_task_set_randomly,
 )
-from rtoslab.rta.responses import observed_responses
+from rtoslab.rta.responses import observed_response_times
 from rtoslab.rta.system import IntegerTaskSet, SystemTask
-from rtoslab.rta.trace import require_all_interrupts, run_task_set
+from rtoslab.rta.trace import require_no_lost_interrupt, run_task_set
 from rtoslab.rta.work import BusyWork
 
 LEAST_TICKS: Final = 60
@@ -44,7 +44,7 @@ _NEIGHBOURS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class SearchedSet:
+class BoundSearchResult:
     """The result of one task set in a search for a broken bound.
     `starts`: the first tick of each task, then the cycle of each interrupt's first raising.
     """
@@ -63,7 +63,7 @@ class SearchedSet:
 
 
 @dataclass(frozen=True)
-class TaskSetBench:
+class TaskSetTestBench:
     """An image, its calibrated work and the kernel's overheads, with which task sets are run."""
 
     firmware: TaskSetFirmware
@@ -71,7 +71,7 @@ class TaskSetBench:
     overheads: KernelOverheads
 
     @classmethod
-    def build_bench(
+    def build_task_set_bench(
         cls,
         catalogue: Catalogue,
         kernel: str,
@@ -81,7 +81,7 @@ class TaskSetBench:
         events: int = 0,
         cores: int = 1,
         progress: Callable[[str], object] = lambda _: None,
-    ) -> TaskSetBench:
+    ) -> TaskSetTestBench:
         """Builds the image for task sets, calibrates its work, and measures the kernel's overheads.
         Raises BuildError, ConformanceError, TaskSetCheckError.
         """
@@ -90,10 +90,12 @@ class TaskSetBench:
         progress("measuring the kernel's overheads")
         return cls(images.firmware, images.work, images.measured_overheads(catalogue))
 
-    def run_set(self, system: IntegerTaskSet, starts: tuple[int, ...], shape: str = "", seed: int = 0) -> SearchedSet:
+    def run_and_check_set(
+        self, system: IntegerTaskSet, starts: tuple[int, ...], shape: str = "", seed: int = 0
+    ) -> BoundSearchResult:
         """Runs a task set and compares its response times with the bounds. Raises TaskSetCheckError where it cannot be
         run."""
-        tasks = system.image_tasks
+        tasks = system.tasks_of_image
         count = len(tasks)
         # Every other one is as late each time as it happens to be.
         late = Random(sum(starts)) if sum(starts) % 2 else None  # noqa: S311 (seeded on purpose)
@@ -102,32 +104,32 @@ class TaskSetBench:
             replace(row, offset_ticks=offset % row.period_ticks if row.is_timer else offset)
             if row.is_tick_released
             else row
-            for row, offset in zip(task_rows(system, self.firmware, self.work, late), starts[:count], strict=True)
+            for row, offset in zip(image_task_rows(system, self.firmware, self.work, late), starts[:count], strict=True)
         ]
         # The work that can be had may be shorter than the wcet. The bound is for what is run.
         work = {
-            item.task_name: self.work.row_cycles(row) * system.units_per_cycle
+            item.task_name: self.work.job_cycles_of_task(row) * system.units_per_cycle
             for item, row in zip(tasks, rows, strict=True)
         }
         system = replace(system, tasks=tuple(replace(item, wcet=work[item.task_name]) for item in system.tasks))
         hyperperiod = lcm(*(item.period_ticks for item in rows if item.is_tick_released))
         ticks = max(LEAST_TICKS, min(MOST_TICKS, hyperperiod))
-        lines = interrupt_lines(system, self.firmware, self.work, ticks, starts[count:], late)
+        lines = simulated_interrupt_lines(system, self.firmware, self.work, ticks, starts[count:], late)
         trace = run_task_set(self.firmware, rows, ticks, lines)
-        require_all_interrupts(trace)
-        ledger = make_ledger([trace], self.work)
+        require_no_lost_interrupt(trace)
+        ledger = make_cycle_ledger([trace], self.work)
         findings = [
             f"{excess.event} took {excess.took_cycles} cycles and is charged with {excess.charged_cycles}"
-            for excess in entries_above_charge(ledger, self.overheads, len(rows))[:1]
+            for excess in ledger_entries_above_charge(ledger, self.overheads, len(rows))[:1]
         ]
         ratios = {}
         analyses = {
             model: compute_bounds(system, self.overheads, model)
             for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK)
         }
-        for seen in observed_responses(system, trace):
+        for seen in observed_response_times(system, trace):
             bound, worse = (
-                analyses[model].find_bound(seen.name).response
+                analyses[model].bound_of_task_or_interrupt(seen.name).response
                 for model in (OverheadModel.SPLIT_TICK, OverheadModel.WORST_TICK)
             )
             if worse is not None and (bound is None or bound > worse):
@@ -137,36 +139,36 @@ class TaskSetBench:
             if bound is not None and seen.ended:
                 ratios[seen.name] = bound / max(seen.ended)
         nearest = min(ratios.values(), default=inf)
-        return SearchedSet(shape, seed, system, starts, len(trace.jobs), nearest, ratios, tuple(findings))
+        return BoundSearchResult(shape, seed, system, starts, len(trace.jobs), nearest, ratios, tuple(findings))
 
-    def has_finding(self, system: IntegerTaskSet, starts: tuple[int, ...]) -> bool:
+    def violates_bounds_or_overheads(self, system: IntegerTaskSet, starts: tuple[int, ...]) -> bool:
         """Whether a run of a task set contradicts its bounds or overheads. False if it cannot be run."""
         try:
-            return bool(self.run_set(system, starts).findings)
+            return bool(self.run_and_check_set(system, starts).findings)
         except TaskSetCheckError:
             return False
 
 
-def search_broken_bounds(
-    bench: TaskSetBench, set_count: int, seed: int, shapes: tuple[str, ...] = tuple(SHAPES)
-) -> Iterator[SearchedSet]:
+def search_violated_bounds(
+    bench: TaskSetTestBench, set_count: int, seed: int, shapes: tuple[str, ...] = tuple(SHAPES)
+) -> Iterator[BoundSearchResult]:
     """Runs random task sets of every shape and variations of those nearest their bound. Yields their results."""
     tick = bench.firmware.tick_cycles
-    near: list[SearchedSet] = []
+    near: list[BoundSearchResult] = []
     tried = number = 0
     while tried < set_count:
         random = Random(f"{seed} {number}")  # noqa: S311 (seeded on purpose)
-        shape, system = _draw_system(bench, random, shapes[number % len(shapes)])
+        shape, system = _draw_random_task_set(bench, random, shapes[number % len(shapes)])
         number += 1
         starts = tuple(
-            random.randrange(task.period // tick + 1) if random.random() < 0.2 else 0 for task in system.image_tasks
+            random.randrange(task.period // tick + 1) if random.random() < 0.2 else 0 for task in system.tasks_of_image
         )
         phases = tuple(random.randrange(3 * tick) if random.random() < 0.7 else 0 for _ in system.interrupts)
-        results = _run_if_possible(bench, system, (*starts, *phases), shape, number - 1)
+        results = _run_task_set_if_possible(bench, system, (*starts, *phases), shape, number - 1)
         for _ in range(min(_NEIGHBOURS, set_count - tried - 1) if number % _NEIGHBOURS == 0 and near else 0):
             origin = random.choice(near)
-            neighbour, moved = change_one_task(random, origin.system, origin.starts, tick)
-            results += _run_if_possible(
+            neighbour, moved = vary_task_set_randomly(random, origin.system, origin.starts, tick)
+            results += _run_task_set_if_possible(
                 bench, neighbour, moved, f"near: {origin.shape.removeprefix('near: ')}", origin.seed
             )
         tried += len(results)
@@ -174,51 +176,53 @@ def search_broken_bounds(
         yield from results
 
 
-def _draw_system(bench: TaskSetBench, random: Random, shape: str) -> tuple[str, IntegerTaskSet]:
+def _draw_random_task_set(bench: TaskSetTestBench, random: Random, shape: str) -> tuple[str, IntegerTaskSet]:
     """Returns the name of a shape and a random task set of this shape.
     With the image that has events every set has some.
     """
     firmware = bench.firmware
-    if firmware.core_count > 1 and not firmware.has_events:
+    if firmware.core_count > 1 and not firmware.supports_interrupt_releases:
         bus = bench.overheads.smp.contention_permille
-        return shape, multicore_system(random, SHAPES[shape], firmware, bus)
-    if firmware.has_fans:
-        return "fans", fan_system(random, firmware)
-    if firmware.has_timers:
-        return "timers", timer_system(random, firmware)
-    if firmware.has_sends:
-        return "sends", send_system(random, firmware)
-    if firmware.has_events:
-        return "events", event_system(random, firmware)
-    return shape, system_of_shape(random, SHAPES[shape], firmware.clock_hz, firmware.tick_cycles)
+        return shape, random_multicore_task_set(random, SHAPES[shape], firmware, bus)
+    if firmware.supports_multiple_releases:
+        return "fans", random_fan_in_fan_out_task_set(random, firmware)
+    if firmware.supports_kernel_timers:
+        return "timers", random_timer_task_set(random, firmware)
+    if firmware.supports_task_releases:
+        return "sends", random_sending_task_set(random, firmware)
+    if firmware.supports_interrupt_releases:
+        return "events", random_event_task_set(random, firmware)
+    return shape, random_task_set_of_shape(random, SHAPES[shape], firmware.clock_hz, firmware.tick_cycles)
 
 
-def _run_if_possible(
-    bench: TaskSetBench, system: IntegerTaskSet, starts: tuple[int, ...], shape: str, seed: int
-) -> list[SearchedSet]:
+def _run_task_set_if_possible(
+    bench: TaskSetTestBench, system: IntegerTaskSet, starts: tuple[int, ...], shape: str, seed: int
+) -> list[BoundSearchResult]:
     """Returns a list with the result of a task set. It is empty if the board cannot run the set."""
     try:
-        return [bench.run_set(system, starts, shape, seed)]
+        return [bench.run_and_check_set(system, starts, shape, seed)]
     except TaskSetCheckError:
         return []
 
 
-def shrink_set(
-    bench: TaskSetBench, system: IntegerTaskSet, starts: tuple[int, ...]
+def shrink_violating_task_set(
+    bench: TaskSetTestBench, system: IntegerTaskSet, starts: tuple[int, ...]
 ) -> tuple[IntegerTaskSet, tuple[int, ...]]:
     """Returns the smallest task set, made from the given one, that still contradicts its bound."""
     shorter = True
     while shorter:
         shorter = False
-        for candidate in _smaller_sets(system, starts):
-            if bench.has_finding(*candidate):
+        for candidate in _one_step_smaller_task_sets(system, starts):
+            if bench.violates_bounds_or_overheads(*candidate):
                 system, starts = candidate
                 shorter = True
                 break
     return system, starts
 
 
-def _smaller_sets(system: IntegerTaskSet, starts: tuple[int, ...]) -> Iterator[tuple[IntegerTaskSet, tuple[int, ...]]]:
+def _one_step_smaller_task_sets(
+    system: IntegerTaskSet, starts: tuple[int, ...]
+) -> Iterator[tuple[IntegerTaskSet, tuple[int, ...]]]:
     """Yields task sets that are one step smaller or simpler."""
     tasks, interrupts, count = system.tasks, system.interrupts, len(system.tasks)
     if any(task.base_name for task in tasks):
@@ -226,7 +230,9 @@ def _smaller_sets(system: IntegerTaskSet, starts: tuple[int, ...]) -> Iterator[t
     for at, task in enumerate(tasks if count > 1 else ()):
         numbers = [number for number, item in enumerate(interrupts) if item.gives != task.name]
         yield (
-            replace(system, tasks=_without_task(tasks, at), interrupts=tuple(interrupts[item] for item in numbers)),
+            replace(
+                system, tasks=_tasks_without_index(tasks, at), interrupts=tuple(interrupts[item] for item in numbers)
+            ),
             (*starts[:at], *starts[at + 1 : count], *(starts[count + item] for item in numbers)),
         )
     for at, item in enumerate(interrupts):
@@ -235,28 +241,28 @@ def _smaller_sets(system: IntegerTaskSet, starts: tuple[int, ...]) -> Iterator[t
             yield replace(system, interrupts=rest), starts[: count + at] + starts[count + at + 1 :]
     if any(starts):
         yield system, (0,) * len(starts)
-    yield from ((simpler, starts) for simpler in _simpler_releases(system))
+    yield from ((simpler, starts) for simpler in _task_sets_with_simpler_releases(system))
     cuts: tuple[Callable[[int], int], ...] = (lambda wcet: wcet // 2, lambda wcet: wcet - wcet % 1000)
     for at, task in enumerate(tasks):
         if task.kernel_call_count:
-            yield _with_task(system, at, replace(task, sections=task.sections[1:], masked=0)), starts
+            yield _system_with_replaced_task(system, at, replace(task, sections=task.sections[1:], masked=0)), starts
             continue
         for cut in cuts:
             wcet = cut(task.wcet)
             if 0 < wcet < task.wcet:
-                yield _with_task(system, at, replace(task, wcet=wcet)), starts
+                yield _system_with_replaced_task(system, at, replace(task, wcet=wcet)), starts
 
 
-def _simpler_releases(system: IntegerTaskSet) -> Iterator[IntegerTaskSet]:
+def _task_sets_with_simpler_releases(system: IntegerTaskSet) -> Iterator[IntegerTaskSet]:
     """Yields the system with one task less late, or released in a simpler way."""
     for at, task in enumerate(system.tasks):
         if task.jitter and task.is_tick_released:
-            yield _with_task(system, at, replace(task, jitter=0))
+            yield _system_with_replaced_task(system, at, replace(task, jitter=0))
         if task.gives_by != "semaphore":
-            yield _with_task(system, at, replace(task, gives_by="semaphore"))
+            yield _system_with_replaced_task(system, at, replace(task, gives_by="semaphore"))
 
 
-def _without_task(tasks: Sequence[SystemTask], at: int) -> tuple[SystemTask, ...]:
+def _tasks_without_index(tasks: Sequence[SystemTask], at: int) -> tuple[SystemTask, ...]:
     """Returns the tasks without one. Its sender, or the tick, then releases its receiver."""
     removed = tasks[at]
     linked = []
@@ -270,6 +276,6 @@ def _without_task(tasks: Sequence[SystemTask], at: int) -> tuple[SystemTask, ...
     return tuple(linked)
 
 
-def _with_task(system: IntegerTaskSet, at: int, task: SystemTask) -> IntegerTaskSet:
+def _system_with_replaced_task(system: IntegerTaskSet, at: int, task: SystemTask) -> IntegerTaskSet:
     """Returns the system with the task at this index replaced."""
     return replace(system, tasks=(*system.tasks[:at], task, *system.tasks[at + 1 :]))

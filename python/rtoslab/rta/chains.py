@@ -27,17 +27,17 @@ class ChainBound:
     """None if a task of the chain has no bound."""
 
     @property
-    def meets_deadline(self) -> bool:
+    def is_deadline_met(self) -> bool:
         """Whether the bound of the chain's latency is within its deadline."""
         return self.latency is not None and self.latency <= self.deadline
 
     @property
-    def can_be_missed(self) -> bool:
+    def can_deadline_be_missed(self) -> bool:
         """Whether the chain's deadline can be missed."""
         return self.latency is not None and self.latency > self.deadline
 
 
-def chain_bound(chain: ChainOfTasks, system: IntegerTaskSet, analysis: ResponseTimeAnalysis) -> ChainBound:
+def chain_latency_bound(chain: ChainOfTasks, system: IntegerTaskSet, analysis: ResponseTimeAnalysis) -> ChainBound:
     """Returns the bound of a chain's latency: the sum of period and response over its tasks.
     From the arrival of one job to the end of the next are a period and that job's response at most. Of tasks that
     release each other in the chain's order, only the last one's response counts.
@@ -45,7 +45,7 @@ def chain_bound(chain: ChainOfTasks, system: IntegerTaskSet, analysis: ResponseT
     tasks = {task.name: task for task in system.tasks}
     latency = 0
     for name, next_name in zip(chain.tasks, [*chain.tasks[1:], ""], strict=True):
-        response = analysis.find_bound(name).response
+        response = analysis.bound_of_task_or_interrupt(name).response
         if response is None:
             return ChainBound(chain.name, chain.deadline, None)
         if not next_name or tasks[next_name].sender != name:
@@ -53,7 +53,7 @@ def chain_bound(chain: ChainOfTasks, system: IntegerTaskSet, analysis: ResponseT
     return ChainBound(chain.name, chain.deadline, latency)
 
 
-def longest_observed_latency(chain: ChainOfTasks, system: IntegerTaskSet, trace: TaskSetTrace) -> int | None:
+def longest_observed_chain_latency(chain: ChainOfTasks, system: IntegerTaskSet, trace: TaskSetTrace) -> int | None:
     """Returns the longest latency of a chain of tasks in a run. None if no data reached its end."""
     order = list(system.task_names)
     senders = {task.name: task.sender for task in system.tasks}
@@ -61,13 +61,13 @@ def longest_observed_latency(chain: ChainOfTasks, system: IntegerTaskSet, trace:
     released = [senders[name] == before for before, name in pairwise(chain.tasks)]
     longest: int | None = None
     for number, ((looked, _), (_, answered)) in enumerate(pairwise(jobs[0]), 1):
-        arrived = _find_passing_cycle(jobs[1:], released, number, answered)
+        arrived = _find_data_passing_cycle(jobs[1:], released, number, answered)
         if arrived is not None:
             longest = max(longest or 0, arrived - looked)
     return None if longest is None else longest * system.units_per_cycle
 
 
-def _find_passing_cycle(
+def _find_data_passing_cycle(
     jobs: Sequence[Sequence[tuple[int, int]]], released: Sequence[bool], number: int, at: int
 ) -> int | None:
     """Returns the cycle at which data that arrives at cycle `at` has passed these tasks.

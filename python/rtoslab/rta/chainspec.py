@@ -8,7 +8,7 @@ from typing import Any
 
 from rtoslab.base import TaskSetError
 from rtoslab.intake import quote_text
-from rtoslab.rta.units import Duration, parse_duration
+from rtoslab.rta.units import Duration, parse_duration_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class ChainSpec:
     deadline: Duration
 
 
-def parse_chain(row: Mapping[str, Any], name: str, known_tasks: Iterable[str], where: str) -> ChainSpec:
+def parse_task_chain(row: Mapping[str, Any], name: str, known_tasks: Iterable[str], where: str) -> ChainSpec:
     """Returns the chain of tasks of one `[[chain]]` table. Raises TaskSetError."""
     tasks: Sequence[object] = row.get("tasks", ())
     if not isinstance(tasks, list) or not tasks or not all(isinstance(task, str) for task in tasks):
@@ -32,7 +32,7 @@ def parse_chain(row: Mapping[str, Any], name: str, known_tasks: Iterable[str], w
         raise TaskSetError(f"{where}: {quote_text(str(missing))} is not a task of this file; name one.")
     if len(set(tasks)) < len(tasks):
         raise TaskSetError(f"{where} names a task twice, but data passes each task once; remove one.")
-    deadline = parse_duration(row, "deadline", where)
+    deadline = parse_duration_key(row, "deadline", where)
     if deadline is None or deadline.value == 0:
         raise TaskSetError(f"{where} has no deadline; add deadline_us.")
     return ChainSpec(name, tuple(str(task) for task in tasks), deadline)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.rta.overheads import KernelOverheads, MulticoreCosts, SendCosts, TimerCosts
-from rtoslab.rta.prices import EntryPrices
+from rtoslab.rta.prices import LedgerEntryPrices
 from rtoslab.rta.system import IntegerTaskSet
 
 
@@ -112,7 +112,7 @@ either, which that job does once."""
 NO_CHARGES: Final = KernelCharges()
 
 
-def kernel_charges(
+def charged_kernel_times(
     overheads: KernelOverheads | None, model: OverheadModel, system: IntegerTaskSet, core: int = 0
 ) -> KernelCharges:
     """Returns the times that the analysis charges for the kernel's work on one core, in units of the system.
@@ -120,18 +120,18 @@ def kernel_charges(
     """
     if overheads is None or model is OverheadModel.NO_OVERHEAD:
         return NO_CHARGES
-    charged = _charges_in_cycles(overheads, model, system, core)
+    charged = _charged_kernel_cycles(overheads, model, system, core)
     scale = system.units_per_cycle
     return charged if scale == 1 else replace(charged, **{name: scale * getattr(charged, name) for name in _LENGTHS})
 
 
-def _charges_in_cycles(
+def _charged_kernel_cycles(
     overheads: KernelOverheads, model: OverheadModel, system: IntegerTaskSet, core: int
 ) -> KernelCharges:
     """Returns the times that the analysis charges for the kernel's work on one core, in cycles."""
-    prices = EntryPrices(overheads)
+    prices = LedgerEntryPrices(overheads)
     events, has_events, leave = prices.event_costs, overheads.events is not None, overheads.interrupt.exit_cycles
-    cores = len(system.core_numbers)
+    cores = len(system.used_core_numbers)
     smp = overheads.smp
     priorities = [task.priority for task in system.tasks if task.core == core]
     # Who goes to sleep walks by the sleepers of all cores.
@@ -141,21 +141,21 @@ def _charges_in_cycles(
     down = prices.switch_away_price(distance, to_idle=False)
     slice_ = max(overheads.tick_slice_cycles, overheads.tick_switch_cycles)
     met = sum(overheads.operations.get(name, 0) for name in INVERSION_OPERATIONS)
-    inversion = max(2 * (prices.entry_and_exit + max(down, kinds.up_cycles)), met)
+    inversion = max(2 * (prices.entry_and_exit_price + max(down, kinds.up_cycles)), met)
     sends, timers = overheads.sends or SendCosts(), overheads.timers or TimerCosts()
     if has_events:
-        inversion = 2 * (prices.entry_and_exit + events.contended_cycles + events.handover_cycles)
+        inversion = 2 * (prices.entry_and_exit_price + events.contended_cycles + events.handover_cycles)
     charged = KernelCharges(
         tick_period=overheads.tick.period_cycles,
-        tick=prices.entry_and_exit + overheads.tick.base_cycles,
+        tick=prices.entry_and_exit_price + overheads.tick.base_cycles,
         release=overheads.tick.per_task_cycles,
         worst_tick=model is OverheadModel.WORST_TICK,
         deferred_tick=overheads.tick.deferred_cycles,
         start=overheads.job.start_cycles + overheads.job.work_cycles,
         end=prices.sleep_call_price(sleepers) + down + leave,
         preemption_cycles=overheads.tick_switch_cycles,
-        slice=slice_ if _equals_take_turns(overheads, system) else 0,
-        interrupt=prices.entry_and_exit + events.handler_cycles,
+        slice=slice_ if _are_equal_tasks_time_sliced(overheads, system) else 0,
+        interrupt=prices.entry_and_exit_price + events.handler_cycles,
         give=events.give_cycles if has_events else overheads.interrupt.entry_cycles + overheads.tick_switch_cycles,
         woken_start=(events.start_cycles if has_events else overheads.job.start_cycles) + overheads.job.work_cycles,
         woken_end=(events.end_cycles if has_events else prices.sleep_call_price(sleepers)) + down + leave,
@@ -163,10 +163,10 @@ def _charges_in_cycles(
         timer_end=timers.end_cycles + down + leave,
         send=sends.call_cycles,
         send_switch=prices.send_switch_price,
-        section=events.call_cycles if has_events else _section_call_cycles(overheads),
+        section=events.call_cycles if has_events else _cycles_per_section_call(overheads),
         inversion=inversion,
-        kernel_blocking=prices.longest_blocking(sleepers, distance),
-        longest_mask=prices.longest_masked(sleepers, distance),
+        kernel_blocking=prices.longest_kernel_call_blocking(sleepers, distance),
+        longest_mask=prices.longest_interrupt_delay(sleepers, distance),
     )
     if smp.kernels > 1:
         return replace(charged, bus_share=Fraction(smp.contention_permille, 1000))
@@ -175,7 +175,8 @@ def _charges_in_cycles(
     several = replace(
         charged,
         core_request=prices.core_request_price,
-        release_delay=prices.longest_release_delay(sleepers, distance) + _longest_masked_section(system, charged, smp),
+        release_delay=prices.longest_release_delay(sleepers, distance)
+        + _longest_masked_section_cycles(system, charged, smp),
         remote_give=smp.remote_give_cycles,
         bus_share=Fraction(smp.contention_permille, 1000),
         longest_mask=charged.longest_mask + smp.lock_wait_cycles,
@@ -187,12 +188,12 @@ def _charges_in_cycles(
     return replace(several, tick=0, deferred_tick=0, compensated_tick=base_cycles)
 
 
-def prolongation(work: int, charge: KernelCharges) -> int:
+def bus_contention_prolongation(work: int, charge: KernelCharges) -> int:
     """Returns by how much other cores' accesses to the same memories prolong work at most."""
     return math.ceil(charge.bus_share * work) if charge.bus_share else 0
 
 
-def _longest_masked_section(system: IntegerTaskSet, charged: KernelCharges, smp: MulticoreCosts) -> int:
+def _longest_masked_section_cycles(system: IntegerTaskSet, charged: KernelCharges, smp: MulticoreCosts) -> int:
     """Returns the longest time in cycles for which a task of any core masks interrupts. The tick waits for it."""
     longest = max((task.masked for task in system.tasks), default=0)
     if not longest:
@@ -201,12 +202,12 @@ def _longest_masked_section(system: IntegerTaskSet, charged: KernelCharges, smp:
     return cycles + -(-cycles * smp.contention_permille // 1000) + 2 * charged.section
 
 
-def _section_call_cycles(overheads: KernelOverheads) -> int:
+def _cycles_per_section_call(overheads: KernelOverheads) -> int:
     """Returns the cycles of one kernel call at a critical section: half of a lock and its unlock, rounded up."""
     return -(-sum(overheads.operations.get(name, 0) for name in SECTION_OPERATIONS) // 2)
 
 
-def _equals_take_turns(overheads: KernelOverheads, system: IntegerTaskSet) -> bool:
+def _are_equal_tasks_time_sliced(overheads: KernelOverheads, system: IntegerTaskSet) -> bool:
     """Whether tasks of equal priority take turns by the tick."""
     return overheads.equals == "slices" or system.equals == "slices"
 

@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rtoslab.rta.arrival_curves import curve_arrivals
-from rtoslab.rta.charges import KernelCharges, prolongation
-from rtoslab.rta.demand import CompetingDemand, max_arrivals
+from rtoslab.rta.arrival_curves import most_arrivals_in_window
+from rtoslab.rta.charges import KernelCharges, bus_contention_prolongation
+from rtoslab.rta.demand import CompetingDemand, most_periodic_arrivals
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.senders import Sends, remote_receivers
+from rtoslab.rta.senders import Sends, tasks_released_by_other_cores
 from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
 
 
 @dataclass(frozen=True, slots=True)
-class OtherCores:
+class DelaysByOtherCores:
     """What the cores other than the analysed one can delay. Empty if there is one core."""
 
     demands: tuple[CompetingDemand, ...] = ()
@@ -30,28 +30,28 @@ class OtherCores:
     received: tuple[SystemTask, ...] = ()
     """The tasks of the analysed core that a task of another core releases, with jitter up to the end of that call."""
 
-    def kernel_work(self, window: int) -> int:
+    def most_kernel_work_in_window(self, window: int) -> int:
         """Returns the most time that the kernel works on the other cores in any window of this length."""
-        return sum(requests.kernel_work(window) for requests in self.demands)
+        return sum(requests.most_kernel_work_in_window(window) for requests in self.demands)
 
 
-def find_other_cores(
+def delays_by_other_cores(
     system: IntegerTaskSet,
     charges_by_core: Mapping[int, KernelCharges],
     core: int,
     latest_ends: Mapping[str, int | None],
     latest_sends: Sends,
-) -> OtherCores:
+) -> DelaysByOtherCores:
     """Returns the other cores, with what they can delay.
     `latest_ends`: the latest end of each task's jobs after their arrival. `latest_sends`: that of the calls which
     release tasks of other cores, or more urgent ones, by these.
     """
     demands = []
-    remote = remote_receivers(system)
+    remote = tasks_released_by_other_cores(system)
     received = [replace(task, jitter=latest_sends[task.name] or 0) for task in system.tasks if task.name in remote]
-    for name, users in resources_across_cores(system).items():
+    for name, users in users_of_resources_across_cores(system).items():
         users_text = ", ".join(users)
-        return OtherCores(
+        return DelaysByOtherCores(
             obstacle=f"{name} is shared by tasks of several cores ({users_text}), which this analysis does not support"
         )
     at_end = [replace(handler, jitter=latest_ends[handler.name] or 0) for handler in system.interrupts]
@@ -60,18 +60,18 @@ def find_other_cores(
     for other in (core_tasks for core_tasks in charges_by_core if core_tasks != core):
         charge, tasks = charges_by_core[other], [task for task in system.tasks if task.core == other]
         late = {
-            task.name: _latest([latest_ends[task.name], *(latest_sends.get(name, 0) for name in task.gives)])
+            task.name: _latest_job_end([latest_ends[task.name], *(latest_sends.get(name, 0) for name in task.gives)])
             for task in tasks
         }
         unbounded = next((name for name, end in late.items() if end is None), "")
         if unbounded:
-            return OtherCores(
+            return DelaysByOtherCores(
                 obstacle=f"{unbounded} on another core has no bound, and it may wait for the kernel calls of that task"
             )
         unbounded = next((item.name for item in at_end if item.core == other and latest_ends[item.name] is None), "")
         if unbounded:
             called = "it may wait for the kernel calls of that handler"
-            return OtherCores(obstacle=f"{unbounded} on another core has no bound, and {called}")
+            return DelaysByOtherCores(obstacle=f"{unbounded} on another core has no bound, and {called}")
         # A job uses the kernel from its release to its end, which may fall into the window from before it.
         jobs = [replace(task, jitter=late[task.name] or 0, offset=None) for task in tasks]
         handlers = [handler for handler in at_end if handler.core == other]
@@ -92,7 +92,7 @@ def find_other_cores(
                 received=[task for task in received if task.core == other],
             )
         )
-    return OtherCores(
+    return DelaysByOtherCores(
         tuple(demands),
         requesting=tuple(handler for handler in releasing if handler.core == core),
         remote_gives=tuple(handler for handler in releasing if handler.core != core),
@@ -100,7 +100,7 @@ def find_other_cores(
     )
 
 
-def _latest(ends: Sequence[int | None]) -> int | None:
+def _latest_job_end(ends: Sequence[int | None]) -> int | None:
     """Returns the latest of some ends. None if one has no bound."""
     known = [end for end in ends if end is not None]
     return max(known) if len(known) == len(ends) else None
@@ -114,20 +114,20 @@ def tasks_released_on_core(
     return [task for task in (system.tasks if every else peers) if task.is_tick_released]
 
 
-def participating_cores(system: IntegerTaskSet, overheads: KernelOverheads | None) -> Sequence[int]:
+def cores_affecting_analysis(system: IntegerTaskSet, overheads: KernelOverheads | None) -> Sequence[int]:
     """Returns the cores that affect the analysis. A core without a task has the tick, or an idle loop on the bus."""
     if overheads is None or overheads.smp.cores == 1:
-        return system.core_numbers
-    return range(max(overheads.smp.cores, 1 + max(system.core_numbers)))
+        return system.used_core_numbers
+    return range(max(overheads.smp.cores, 1 + max(system.used_core_numbers)))
 
 
-def systems_by_kernel(system: IntegerTaskSet, overheads: KernelOverheads | None) -> list[IntegerTaskSet]:
+def split_system_by_kernel(system: IntegerTaskSet, overheads: KernelOverheads | None) -> list[IntegerTaskSet]:
     """Returns the tasks and interrupts of each kernel as a system of its own. One kernel may run on several cores.
-    Releases by another kernel are left out: see `kernels_obstacle`.
+    Releases by another kernel are left out: see `reason_against_two_kernels`.
     """
     if overheads is None or overheads.smp.kernels == 1:
         return [system]
-    remote = remote_receivers(system)
+    remote = tasks_released_by_other_cores(system)
     tasks = [
         replace(
             task,
@@ -142,41 +142,41 @@ def systems_by_kernel(system: IntegerTaskSet, overheads: KernelOverheads | None)
             tasks=tuple(task for task in tasks if task.core == core),
             interrupts=tuple(handler for handler in system.interrupts if handler.core == core),
         )
-        for core in system.core_numbers
+        for core in system.used_core_numbers
     ]
 
 
-def kernels_obstacle(system: IntegerTaskSet) -> str:
+def reason_against_two_kernels(system: IntegerTaskSet) -> str:
     """Returns why two kernels cannot run the system, as a clause. Empty if they can."""
-    remote = remote_receivers(system)
+    remote = tasks_released_by_other_cores(system)
     received = next((task for task in system.tasks if task.name in remote), None)
     if received is not None:
         return f"{received.sender} releases {received.name}, which another kernel runs"
-    for name, users in resources_across_cores(system).items():
+    for name, users in users_of_resources_across_cores(system).items():
         return f"{name} is shared by tasks of two kernels ({', '.join(users)})"
     return ""
 
 
-def with_release_delays(
+def system_with_release_delays(
     system: IntegerTaskSet, charges_by_core: Mapping[int, KernelCharges], latest_ends: Mapping[str, int | None]
 ) -> IntegerTaskSet:
     """Returns the system with releases that come later because of other cores: their delays are added to the jitter.
     A release by an interrupt comes after its handler's end, and may be delayed then.
     """
 
-    def jitter_of_releases(task: SystemTask) -> int:
+    def longest_release_jitter(task: SystemTask) -> int:
         """Returns the longest time from a task's arrival to its release."""
         delay = charges_by_core[task.core].release_delay
         return delay + ((latest_ends[task.released_by] or 0) if task.released_by else task.jitter)
 
-    tasks = (task if task.sender else replace(task, jitter=jitter_of_releases(task)) for task in system.tasks)
+    tasks = (task if task.sender else replace(task, jitter=longest_release_jitter(task)) for task in system.tasks)
     return replace(system, tasks=tuple(tasks))
 
 
 _DELAY_STEPS: Final = 1_000
 
 
-def with_interrupt_delays(
+def charges_with_interrupt_delays(
     system: IntegerTaskSet, charges_by_core: Mapping[int, KernelCharges]
 ) -> dict[int, KernelCharges] | None:
     """Returns the charges with the interrupts that may delay a release on any core. None if they never end.
@@ -190,7 +190,8 @@ def with_interrupt_delays(
         delay = charge.release_delay
         for _ in range(_DELAY_STEPS):
             longer = charge.release_delay + sum(
-                (1 + _arrivals_within(handler, delay)) * _handler_time(handler, charges_by_core[handler.core])
+                (1 + _most_interrupt_arrivals_within(handler, delay))
+                * _longest_handler_time(handler, charges_by_core[handler.core])
                 for handler in system.interrupts
             )
             if longer == delay:
@@ -202,20 +203,20 @@ def with_interrupt_delays(
     return result
 
 
-def _arrivals_within(handler: SystemInterrupt, window: int) -> int:
+def _most_interrupt_arrivals_within(handler: SystemInterrupt, window: int) -> int:
     """Returns the largest number of arrivals of an interrupt in a window, after one that is pending already."""
     if handler.curve:
-        return curve_arrivals(handler.curve, window + handler.jitter)
-    return max_arrivals(window, handler.period, handler.jitter)
+        return most_arrivals_in_window(handler.curve, window + handler.jitter)
+    return most_periodic_arrivals(window, handler.period, handler.jitter)
 
 
-def _handler_time(handler: SystemInterrupt, charge: KernelCharges) -> int:
+def _longest_handler_time(handler: SystemInterrupt, charge: KernelCharges) -> int:
     """Returns the longest time that one handler takes on its core, without waits."""
     give = charge.give if handler.gives else 0
-    return handler.wcet + prolongation(handler.wcet, charge) + charge.interrupt + give
+    return handler.wcet + bus_contention_prolongation(handler.wcet, charge) + charge.interrupt + give
 
 
-def resources_across_cores(system: IntegerTaskSet) -> dict[str, tuple[str, ...]]:
+def users_of_resources_across_cores(system: IntegerTaskSet) -> dict[str, tuple[str, ...]]:
     """Returns the users of each resource that tasks of different cores use.
     Their waits for each other have no bound here.
 

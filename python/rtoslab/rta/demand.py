@@ -8,8 +8,8 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.rta.arrival_curves import ArrivalCurve, curve_arrivals
-from rtoslab.rta.charges import MEETINGS, KernelCharges, prolongation
+from rtoslab.rta.arrival_curves import ArrivalCurve, most_arrivals_in_window
+from rtoslab.rta.charges import MEETINGS, KernelCharges, bus_contention_prolongation
 from rtoslab.rta.system import SystemInterrupt, SystemTask, exact_utilisation
 
 _NEVER: Final = 10**30
@@ -28,26 +28,26 @@ class JobInstant(IntEnum):
     releases."""
 
 
-def max_arrivals(window: int, period: int, jitter: int = 0, phase: int = 0) -> int:
+def most_periodic_arrivals(window: int, period: int, jitter: int = 0, phase: int = 0) -> int:
     """Returns the largest number of arrivals of a periodic task in the window [0, window).
     The first is as late as its jitter allows, but not before `phase`.
     """
     return max(0, -(-(window + jitter - phase) // period))
 
 
-def _max_arrivals_of_each(periods: Sequence[tuple[int, int, ArrivalCurve]], window: int) -> list[int]:
+def _most_arrivals_of_each_task(periods: Sequence[tuple[int, int, ArrivalCurve]], window: int) -> list[int]:
     """Returns the largest number of arrivals of each task in a window.
     `periods` has (period, time before the window at which the first may arrive, arrival curve or none).
     """
     return [
-        curve_arrivals(curve, window + early) if curve else max_arrivals(window, period, early)
+        most_arrivals_in_window(curve, window + early) if curve else most_periodic_arrivals(window, period, early)
         for period, early, curve in periods
     ]
 
 
-def _count_interrupts(handlers: Sequence[SystemInterrupt], window: int) -> int:
+def _most_interrupt_arrivals(handlers: Sequence[SystemInterrupt], window: int) -> int:
     """Returns the largest number of arrivals of interrupts in a window."""
-    return sum(_max_arrivals_of_each([(item.period, item.jitter, item.curve) for item in handlers], window))
+    return sum(_most_arrivals_of_each_task([(item.period, item.jitter, item.curve) for item in handlers], window))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +106,12 @@ class CompetingDemand:
     def __post_init__(self) -> None:
         """Computes once what every window needs: analyses ask for windows by the thousand."""
         jobs = [
-            (other.wcet, self._section_cost(other), not other.is_tick_released, self._send_cost(other))
+            (other.wcet, self._critical_section_cost(other), not other.is_tick_released, self._cost_of_sends(other))
             for other in self.others
         ]
         indices = range(len(self.others))
-        object.__setattr__(self, "_arriving", [self._period_and_lead(other) for other in self.others])
-        releasing = map(self._period_and_lead, self.released)
+        object.__setattr__(self, "_arriving", [self._period_and_first_arrival_lead(other) for other in self.others])
+        releasing = map(self._period_and_first_arrival_lead, self.released)
         object.__setattr__(
             self, "_releasing", [(period, lead + self.release_lead, curve) for period, lead, curve in releasing]
         )
@@ -131,10 +131,10 @@ class CompetingDemand:
         `other_jobs`: the number of jobs of each of `others`, if known.
         """
         charge, own = self.charges, finished_jobs + 1
-        ticks = max_arrivals(window, charge.tick_period, self.tick_jitter) if charge.tick_period else 0
-        counts = _max_arrivals_of_each(self._arriving, window) if other_jobs is None else other_jobs
+        ticks = most_periodic_arrivals(window, charge.tick_period, self.tick_jitter) if charge.tick_period else 0
+        counts = _most_arrivals_of_each_task(self._arriving, window) if other_jobs is None else other_jobs
         if self._capped:
-            counts = self._without_unsent_jobs(counts, finished_jobs)
+            counts = self._job_counts_without_unsent_jobs(counts, finished_jobs)
         tasks = sections = sends = 0
         total, woken = own + sum(counts), 0 if self.task.is_tick_released else own
         for count, (wcet, calls, is_woken, sending) in zip(counts, self._jobs, strict=True):
@@ -142,7 +142,7 @@ class CompetingDemand:
             sections += count * calls
             sends += count * sending
             woken += count if is_woken else 0
-        handled = [*zip(self.interrupts, _max_arrivals_of_each(self._interrupting, window), strict=True)]
+        handled = [*zip(self.interrupts, _most_arrivals_of_each_task(self._interrupting, window), strict=True)]
         met = sum(count for handler, count in handled if handler.gives)
         handler_work = sum(count * handler.wcet for handler, count in handled)
         sending_jobs = sum(counts[at] * number for at, number in self._senders) + own * len(self.task.gives)
@@ -157,71 +157,81 @@ class CompetingDemand:
             "around interrupts": sum(count for _, count in handled) * charge.interrupt,
             "gives": met * charge.give,
             "tick": ticks * charge.tick,
-            "releases": charge.release * self._count_releases(window, meetings if charge.compensated_tick else ticks),
+            "releases": charge.release
+            * self._releases_handled_by_ticks(window, meetings if charge.compensated_tick else ticks),
             "deferred": (charge.deferred_tick + charge.compensated_tick) * meetings,
-            "requested by other cores": charge.core_request * self._count_core_requests(window, ticks)
+            "requested by other cores": charge.core_request * self._most_core_requests_in_window(window, ticks)
             if charge.core_request
             else 0,
-            "remote gives": charge.remote_give * _count_interrupts(self.remote_gives, window),
-            "bus": prolongation(own * self.task.wcet + tasks + handler_work, charge),
-            "locks": sum(neighbour.kernel_work(window) for neighbour in self.other_cores),
+            "remote gives": charge.remote_give * _most_interrupt_arrivals(self.remote_gives, window),
+            "bus": bus_contention_prolongation(own * self.task.wcet + tasks + handler_work, charge),
+            "locks": sum(neighbour.most_kernel_work_in_window(window) for neighbour in self.other_cores),
             "job starts": charge.start * by_task + charge.woken_start * woken + charge.timer_start * timers,
             "job ends": charge.end * by_task
             + charge.woken_end * woken
             + charge.timer_end * timers
-            - self._excluded_end_cost,
-            "sends": sends + own * self._send_cost(self.task) - self._excluded_send_cost,
+            - self._job_end_cost_outside_window,
+            "sends": sends + own * self._cost_of_sends(self.task) - self._send_cost_outside_window,
             "preemptions": 0 if self.takes_turns else charge.preemption_cycles * min(total - woken, ticks),
             "slices": charge.slice * ticks if self.takes_turns else 0,
-            "sections": own * self._section_cost(self.task) + sections,
+            "sections": own * self._critical_section_cost(self.task) + sections,
         }
 
-    def kernel_work(self, window: int) -> int:
+    def most_kernel_work_in_window(self, window: int) -> int:
         """Returns the most time that the kernel works on this core in any window of this length.
         Their jitter is their latest end. The kernel holds no lock for longer, interrupts during its calls included.
         """
         parts = self.demand_in_window(window, -1)
         for work in ("own", "blocking", "tasks", "bus", "locks"):
             parts.pop(work)
-        handlers = prolongation(parts["interrupts"], self.charges)
-        return sum(parts.values()) + handlers + self._excluded_end_cost + self._count_masked_time(window)
+        handlers = bus_contention_prolongation(parts["interrupts"], self.charges)
+        return (
+            sum(parts.values())
+            + handlers
+            + self._job_end_cost_outside_window
+            + self._most_masked_time_in_window(window)
+        )
 
-    def _count_masked_time(self, window: int) -> int:
+    def _most_masked_time_in_window(self, window: int) -> int:
         """Returns the most time in a window in which competing tasks mask interrupts, and hold the kernel's locks."""
         if not any(other.masked for other in self.others):
             return 0
-        counts = _max_arrivals_of_each(self._arriving, window)
+        counts = _most_arrivals_of_each_task(self._arriving, window)
         return sum(
-            count * (other.masked + prolongation(other.masked, self.charges))
+            count * (other.masked + bus_contention_prolongation(other.masked, self.charges))
             for count, other in zip(counts, self.others, strict=True)
         )
 
-    def _count_core_requests(self, window: int, ticks: int) -> int:
+    def _most_core_requests_in_window(self, window: int, ticks: int) -> int:
         """Returns how often another core can interrupt this one in a window to make it choose its task again.
         The tick's own core is asked only where another one handled a tick late.
         """
-        arrived = zip(self.released, _max_arrivals_of_each(self._releasing, window), strict=True)
+        arrived = zip(self.released, _most_arrivals_of_each_task(self._releasing, window), strict=True)
         home = sum(min(ticks, count) for arrival, count in arrived if arrival.core == self.task.core)
-        gives = _count_interrupts(self.requesting, window) + sum(
-            _max_arrivals_of_each(list(map(self._period_and_lead, self.received)), window)
+        gives = _most_interrupt_arrivals(self.requesting, window) + sum(
+            _most_arrivals_of_each_task(list(map(self._period_and_first_arrival_lead, self.received)), window)
         )
         if self.charges.compensated_tick:
             return min(ticks, home) + gives
-        others = sum(neighbour.count_jobs(window) for neighbour in self.other_cores) if self.other_cores else ticks
+        others = (
+            sum(neighbour.most_competing_jobs_in_window(window) for neighbour in self.other_cores)
+            if self.other_cores
+            else ticks
+        )
         return min(ticks, home, MEETINGS * others) + gives
 
-    def count_jobs(self, window: int) -> int:
+    def most_competing_jobs_in_window(self, window: int) -> int:
         """Returns the most jobs of the competing tasks in any window of this length."""
-        return sum(_max_arrivals_of_each(self._arriving, window))
+        return sum(_most_arrivals_of_each_task(self._arriving, window))
 
-    def _section_cost(self, task: SystemTask) -> int:
+    def _critical_section_cost(self, task: SystemTask) -> int:
         """Returns the cost of a job's locks and masks, and of waits for tasks that use the same resources."""
         charge = self.charges
         return charge.section * task.kernel_call_count + charge.inversion * sum(
             name in self.shared_resources for name, _ in task.sections
         )
 
-    def _send_cost(self, task: SystemTask) -> int:
+    def _cost_of_sends(self, task: SystemTask) -> int:
         """Returns the cost of the sends of a job: of its own, and of the one that releases it if its sender does not
         compete with the analysed task.
         """
@@ -236,7 +246,7 @@ class CompetingDemand:
             return cost + charge.send + charge.send_switch
         return cost + (charge.send_switch if competing[task.sender] <= task.priority else 0)
 
-    def _without_unsent_jobs(self, counts: Sequence[int], finished_jobs: int) -> list[int]:
+    def _job_counts_without_unsent_jobs(self, counts: Sequence[int], finished_jobs: int) -> list[int]:
         """Returns the numbers of jobs of `others`, with no more of the successors than were released.
         A job that the last counted send of the analysed job releases may run only after this send.
         """
@@ -247,75 +257,79 @@ class CompetingDemand:
         return limited
 
     @property
-    def is_chained(self) -> bool:
+    def has_sender_or_receiver(self) -> bool:
         """Whether the analysed task releases another one, or is released by one."""
         return bool(self.task.gives or self.task.sender)
 
     @property
-    def own_end_cost(self) -> int:
+    def cost_from_work_end_to_next_job(self) -> int:
         """Returns the time from the end of a job's work until the task can begin another job, if it sends nothing."""
         return self._start_and_end_costs(self.task)[1]
 
     @property
-    def _excluded_end_cost(self) -> int:
+    def _job_end_cost_outside_window(self) -> int:
         """Returns the cost of the analysed job's end, if a window does not contain it."""
-        return 0 if self.until is JobInstant.NEXT_JOB else self.own_end_cost
+        return 0 if self.until is JobInstant.NEXT_JOB else self.cost_from_work_end_to_next_job
 
     @property
-    def _excluded_send_cost(self) -> int:
+    def _send_cost_outside_window(self) -> int:
         """Returns the cost of the analysed job's send, if a window does not contain it."""
         if self.until is JobInstant.NEXT_JOB:
             return 0
         return self.charges.send * (len(self.task.gives) - (self.sends_done if self.until is JobInstant.SENT else 0))
 
-    def _period_and_lead(self, task: SystemTask) -> tuple[int, int, ArrivalCurve]:
+    def _period_and_first_arrival_lead(self, task: SystemTask) -> tuple[int, int, ArrivalCurve]:
         """Returns a task's period, how long before the window its first arrival may be, and its arrival curve."""
         return task.period, task.jitter - self.phases.get(task.name, 0), task.curve
 
-    def _count_releases(self, window: int, ticks: int) -> int:
+    def _releases_handled_by_ticks(self, window: int, ticks: int) -> int:
         """Returns how many releases of tasks the kernel's ticks in the window handle.
         A tick releases a task once at most, whatever its jitter.
         """
         if self.charges.worst_tick:
             return ticks * len(self.released)
-        counts = _max_arrivals_of_each(self._releasing, window)
+        counts = _most_arrivals_of_each_task(self._releasing, window)
         return sum(counts) if not self.charges.tick_period else sum(min(ticks, count) for count in counts)
 
     def competing_utilisation(self) -> Fraction:
         """Returns a lower limit of the share of the processor that the competing tasks take."""
         tick = self.charges.tick
-        parts = [other.load(other.wcet) for other in self.others if other.name not in self.successors]
-        parts += [interrupt.load(interrupt.wcet + self.charges.interrupt) for interrupt in self.interrupts]
+        parts = [other.long_run_load(other.wcet) for other in self.others if other.name not in self.successors]
+        parts += [interrupt.long_run_load(interrupt.wcet + self.charges.interrupt) for interrupt in self.interrupts]
         return exact_utilisation(parts) + (Fraction(tick, self.charges.tick_period) if tick else 0)
 
-    def utilisation(self) -> Fraction:
+    def long_run_utilisation(self) -> Fraction:
         """Returns the utilisation of the processor in the long run, with the kernel's charges.
         A charge once a tick or a job counts by the rarer of the two.
         """
         charge = self.charges
         tasks = (self.task, *self.others)
         parts = [
-            task.load(
-                task.wcet + sum(self._start_and_end_costs(task)) + self._section_cost(task) + self._send_cost(task)
+            task.long_run_load(
+                task.wcet
+                + sum(self._start_and_end_costs(task))
+                + self._critical_section_cost(task)
+                + self._cost_of_sends(task)
             )
             for task in tasks
         ]
         parts += [
-            interrupt.load(interrupt.wcet + charge.interrupt + (charge.give if interrupt.gives else 0))
+            interrupt.long_run_load(interrupt.wcet + charge.interrupt + (charge.give if interrupt.gives else 0))
             for interrupt in self.interrupts
         ]
         total = exact_utilisation(parts) + charge.bus_share * exact_utilisation(
-            [task.load(task.wcet) for task in tasks] + [handler.load(handler.wcet) for handler in self.interrupts]
+            [task.long_run_load(task.wcet) for task in tasks]
+            + [handler.long_run_load(handler.wcet) for handler in self.interrupts]
         )
         if not charge.tick_period:
             return total
         total += (
             sum((neighbour.kernel_utilisation() for neighbour in self.other_cores), Fraction(0))
-            + self._request_utilisation()
+            + self._core_request_utilisation()
         )
         tick = charge.tick + (charge.slice if self.takes_turns else 0)
         every = Fraction(1, charge.tick_period)
-        met = [task.load(MEETINGS + len(task.gives)) for task in tasks]
+        met = [task.long_run_load(MEETINGS + len(task.gives)) for task in tasks]
         seldom = min(exact_utilisation(met), every)
         seldom *= charge.deferred_tick + charge.compensated_tick
         if not self.takes_turns:
@@ -327,27 +341,32 @@ class CompetingDemand:
         released = exact_utilisation([(charge.release, max(item.period, charge.tick_period)) for item in self.released])
         return total + seldom + released + Fraction(tick, charge.tick_period)
 
-    def _request_utilisation(self) -> Fraction:
+    def _core_request_utilisation(self) -> Fraction:
         """Returns the utilisation by the interrupts from other cores: one for every release, at most one a tick."""
         every = Fraction(1, self.charges.tick_period)
         home = exact_utilisation([(1, task.period) for task in self.released if task.core == self.task.core])
         requested = exact_utilisation(
-            [handler.load(self.charges.core_request) for handler in self.requesting]
-            + [task.load(self.charges.core_request) for task in self.received]
+            [handler.long_run_load(self.charges.core_request) for handler in self.requesting]
+            + [task.long_run_load(self.charges.core_request) for task in self.received]
         )
-        completed = exact_utilisation([handler.load(self.charges.remote_give) for handler in self.remote_gives])
+        completed = exact_utilisation(
+            [handler.long_run_load(self.charges.remote_give) for handler in self.remote_gives]
+        )
         return self.charges.core_request * min(home, every) + requested + completed
 
     def kernel_utilisation(self) -> Fraction:
         """Returns the share of this core that the kernel's work takes in the long run."""
-        idle = [replace(other, wcet=other.masked + prolongation(other.masked, self.charges)) for other in self.others]
+        idle = [
+            replace(other, wcet=other.masked + bus_contention_prolongation(other.masked, self.charges))
+            for other in self.others
+        ]
         handlers = [
-            replace(handler, wcet=handler.wcet + prolongation(handler.wcet, self.charges))
+            replace(handler, wcet=handler.wcet + bus_contention_prolongation(handler.wcet, self.charges))
             for handler in self.interrupts
         ]
         charges = replace(self.charges, bus_share=Fraction(0))
         task = replace(self.task, period=_NEVER)
-        return replace(self, task=task, others=idle, interrupts=handlers, charges=charges).utilisation()
+        return replace(self, task=task, others=idle, interrupts=handlers, charges=charges).long_run_utilisation()
 
     def _start_and_end_costs(self, task: SystemTask) -> tuple[int, int]:
         """Returns the kernel's costs of a job's start and of its end."""

@@ -35,7 +35,7 @@ class ChainInterrupts:
     """Whether the chain began with one of them."""
 
     @property
-    def further_entries(self) -> int:
+    def further_entry_count(self) -> int:
         """Returns the number of interrupt entries in the sequence after the first handler's."""
         return self.count - self.begins_chain
 
@@ -80,17 +80,17 @@ class HandlerChain:
         return self.handlers[-1].task_after
 
     @property
-    def tick_count(self) -> int:
+    def kernel_tick_count(self) -> int:
         """Returns the number of kernel ticks that the sequence handled."""
         return sum(handler.exception == SYSTICK for handler in self.handlers)
 
     @property
-    def core_requests(self) -> int:
+    def core_request_count(self) -> int:
         """Returns the number of interrupts by which another core made this one choose its task again."""
         return sum(handler.is_core_request for handler in self.handlers)
 
     @property
-    def switch_count(self) -> int:
+    def task_switch_count(self) -> int:
         """Returns the number of task switches in the sequence."""
         return sum(handler.task_before != handler.task_after for handler in self.handlers)
 
@@ -172,7 +172,7 @@ class LockHandover(TaskInterruption):
     """A task switch that a task's own call caused during its work, or as it released another task."""
 
     @property
-    def is_switch_alone(self) -> bool:
+    def is_only_task_switch(self) -> bool:
         """Whether nothing but this switch happened: no further one, no tick, and no interrupt."""
         return self.switches == 1 and not self.ticks and not self.core_requests and not self.interrupts.count
 

@@ -13,14 +13,14 @@ from rtoslab.base import TaskSetError, count_with_noun, make_folder, write_file_
 from rtoslab.intake import read_toml_table
 from rtoslab.reports import MARK, deviation_footnote
 from rtoslab.rta.arrival_curves import ArrivalCurve
-from rtoslab.rta.bound_search import SearchedSet, TaskSetBench
-from rtoslab.rta.overheads import toml_text
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask, expand_releases
+from rtoslab.rta.bound_search import BoundSearchResult, TaskSetTestBench
+from rtoslab.rta.overheads import table_as_toml
+from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask, expand_tasks_by_sender
 from rtoslab.rta.taskset import Carrier, Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class SearchSummary:
+class BoundSearchSummary:
     """The figures of one search for a broken bound."""
 
     kernel: str
@@ -38,7 +38,7 @@ class SearchSummary:
     deviations: Mapping[str, str]
     """The deviations of the kernel from the port contract, as it declares."""
 
-    def summary_line(self) -> str:
+    def search_figures_line(self) -> str:
         """Returns the figures of the search as one line."""
         config = "".join(f", {name}={value}" for name, value in self.config.items())
         cores = f", {self.cores} cores" if self.cores > 1 else ""
@@ -57,16 +57,16 @@ class SearchSummary:
         ratio = f"least {self.least:.4f}, median {self.median:.4f}, largest {self.largest:.4f}"
         return f"{counts}; bound / longest response: {ratio}{note}"
 
-    def as_json(self) -> dict[str, Any]:
+    def search_figures_as_json(self) -> dict[str, Any]:
         """Returns the figures of the search as a JSON object."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def summarise_search(bench: TaskSetBench, results: Sequence[SearchedSet]) -> SearchSummary:
+def summarise_bound_search(bench: TaskSetTestBench, results: Sequence[BoundSearchResult]) -> BoundSearchSummary:
     """Returns the figures of a search for a broken bound."""
     point = bench.firmware.point
     ratios = [ratio for attempt in results for ratio in attempt.ratios.values()]
-    return SearchSummary(
+    return BoundSearchSummary(
         kernel=bench.firmware.kernel_name,
         board=point.board,
         cores=point.cores,
@@ -81,47 +81,50 @@ def summarise_search(bench: TaskSetBench, results: Sequence[SearchedSet]) -> Sea
     )
 
 
-def write_finding(bench: TaskSetBench, result: SearchedSet, path: Path) -> None:
+def write_bound_violation(bench: TaskSetTestBench, result: BoundSearchResult, path: Path) -> None:
     """Writes a task set that contradicts its bound to a file. Raises StoreError."""
-    summary = summarise_search(bench, [result])
+    summary = summarise_bound_search(bench, [result])
     system, tick = result.system, bench.firmware.tick_cycles
-    count = len(system.image_tasks)
+    count = len(system.tasks_of_image)
+    firmware = bench.firmware
     table = {
         "kernel": summary.kernel,
         "board": summary.board,
-        "events": bench.firmware.event_level if bench.firmware.has_sends else bench.firmware.has_events,
+        "events": firmware.supported_event_level
+        if firmware.supports_task_releases
+        else firmware.supports_interrupt_releases,
         "cores": bench.firmware.core_count,
         "protocol": system.protocol,
         "found": "; ".join(result.findings),
         "config": dict(summary.config),
         "task": [
-            _task_table(task, system, start, tick)
-            for task, start in zip(system.image_tasks, result.starts[:count], strict=True)
+            _finding_task_table(task, system, start, tick)
+            for task, start in zip(system.tasks_of_image, result.starts[:count], strict=True)
         ],
         "interrupt": [
             {"name": item.name, "period_cycles": item.period, "wcet_cycles": item.wcet, "jitter_cycles": item.jitter,
              "gives": item.gives, "implied": item.implied, "first_cycle": start,
              **({"core": item.core} if item.core else {}),
-             **({"arrivals": _curve_texts(item.curve)} if item.curve else {})}
+             **({"arrivals": _arrival_curve_texts(item.curve)} if item.curve else {})}
             for item, start in zip(system.interrupts, result.starts[count:], strict=True)
         ],
     }  # fmt: skip
     make_folder(path.parent)
-    write_file_atomically(path, toml_text(table), "the finding")
+    write_file_atomically(path, table_as_toml(table), "the finding")
 
 
-def _curve_texts(curve: ArrivalCurve) -> list[str]:
+def _arrival_curve_texts(curve: ArrivalCurve) -> list[str]:
     """Returns an arrival curve as texts of the form `count:window`."""
     return [f"{count}:{window}" for count, window in curve]
 
 
-def _parse_curve(row: Mapping[str, Any]) -> ArrivalCurve:
+def _parse_arrival_curve(row: Mapping[str, Any]) -> ArrivalCurve:
     """Returns the arrival curve in a TOML table of a finding's file. Empty if there is none."""
     pairs = [str(text).partition(":") for text in row.get("arrivals", ())]
     return tuple((int(count), int(window)) for count, _, window in pairs)
 
 
-def _task_table(task: SystemTask, system: IntegerTaskSet, start: int, tick: int) -> dict[str, Any]:
+def _finding_task_table(task: SystemTask, system: IntegerTaskSet, start: int, tick: int) -> dict[str, Any]:
     """Returns a task as a TOML table of a finding's file. A period of whole ticks is in ticks, another in cycles."""
     period = {"period_ticks": task.period // tick} if task.is_tick_released else {"period_cycles": task.period}
     facts = {"name": task.task_name, **period, "first_tick": start, "wcet_cycles": task.wcet, "priority": task.priority}
@@ -130,7 +133,7 @@ def _task_table(task: SystemTask, system: IntegerTaskSet, start: int, tick: int)
     elif task.jitter:
         facts |= {"jitter_cycles": task.jitter}
     if task.curve:
-        facts |= {"arrivals": _curve_texts(task.curve)}
+        facts |= {"arrivals": _arrival_curve_texts(task.curve)}
     if task.is_timer:
         facts |= {"is_timer": True}
     if task.sender:
@@ -146,7 +149,7 @@ def _task_table(task: SystemTask, system: IntegerTaskSet, start: int, tick: int)
 
 
 @dataclass(frozen=True, slots=True)
-class BrokenBound:
+class BoundViolation:
     """A task set that contradicted its bound, read from a file, with its kernel, board and configuration."""
 
     kernel: str
@@ -159,10 +162,10 @@ class BrokenBound:
     tasks: tuple[Mapping[str, Any], ...]
     interrupts: tuple[Mapping[str, Any], ...]
 
-    def system_and_starts(self, bench: TaskSetBench) -> tuple[IntegerTaskSet, tuple[int, ...]]:
+    def system_and_first_starts(self, bench: TaskSetTestBench) -> tuple[IntegerTaskSet, tuple[int, ...]]:
         """Returns the task set as a system, and when each task and interrupt starts."""
-        parsed = [_parse_task(task, bench.firmware.tick_cycles) for task in self.tasks]
-        tasks = expand_releases(parsed, "the finding")
+        parsed = [_parse_finding_task(task, bench.firmware.tick_cycles) for task in self.tasks]
+        tasks = expand_tasks_by_sender(parsed, "the finding")
         handlers = tuple(
             SystemInterrupt(
                 name=str(interrupt["name"]),
@@ -173,7 +176,7 @@ class BrokenBound:
                 gives=str(interrupt["gives"]),
                 implied=bool(interrupt["implied"]),
                 core=int(interrupt.get("core", 0)),
-                curve=_parse_curve(interrupt),
+                curve=_parse_arrival_curve(interrupt),
             )
             for interrupt in self.interrupts
         )
@@ -185,7 +188,7 @@ class BrokenBound:
         )
 
 
-def _parse_task(row: Mapping[str, Any], tick: int) -> SystemTask:
+def _parse_finding_task(row: Mapping[str, Any], tick: int) -> SystemTask:
     """Returns the task of one TOML table of a finding's file."""
     period = int(row["period_cycles"]) if "period_cycles" in row else int(row["period_ticks"]) * tick
     parts = [str(section).partition(":") for section in row.get("sections", ())]
@@ -200,23 +203,23 @@ def _parse_task(row: Mapping[str, Any], tick: int) -> SystemTask:
         sections=tuple((name, int(length)) for name, _, length in parts),
         released_by=str(row.get("released_by", "")),
         is_timer=bool(row.get("is_timer", False)),
-        curve=_parse_curve(row),
-        gives=_receiver_names(row),
+        curve=_parse_arrival_curve(row),
+        gives=_finding_receiver_names(row),
         gives_by=cast("Carrier", row.get("gives_by", "semaphore")),
         core=int(row.get("core", 0)),
     )
 
 
-def _receiver_names(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _finding_receiver_names(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns the tasks that a task of a finding's file releases. Older files have one name."""
     names = row.get("gives", ())
     return (names,) if isinstance(names, str) else tuple(map(str, names))
 
 
-def read_finding(path: Path) -> BrokenBound:
-    """Reads a file that `write_finding` wrote. Raises TaskSetError."""
+def read_bound_violation(path: Path) -> BoundViolation:
+    """Reads a file that `write_bound_violation` wrote. Raises TaskSetError."""
     table = read_toml_table(path, "the finding", TaskSetError)
-    return BrokenBound(
+    return BoundViolation(
         kernel=str(table["kernel"]),
         board=str(table["board"]),
         config={str(key): str(value) for key, value in table["config"].items()},

@@ -19,7 +19,7 @@ from rtoslab.conformance import check_port_conformance
 from rtoslab.images import BuiltImage, build_point_image
 from rtoslab.intake import ElfFile, escape_to_one_line, read_text
 from rtoslab.plan import PAIR_SIGN, Point, make_point, split_kernel_pair_name, with_second_kernel
-from rtoslab.rta.kernel_pair import KERNELS, rows_of_core, with_embedded_image
+from rtoslab.rta.kernel_pair import KERNELS, image_rows_of_core, image_with_embedded_image
 from rtoslab.rta.rows import LATE_JOBS, InterruptLine, TaskRow, WorkPart
 from rtoslab.rta.taskset import EventLevel
 from rtoslab.targets import (
@@ -111,7 +111,7 @@ class TaskSetFirmware:
         return self.point.cores > 1
 
     @property
-    def as_one_kernel(self) -> TaskSetFirmware:
+    def as_one_kernel_firmware(self) -> TaskSetFirmware:
         """Returns the firmware of two kernels as that of one core alone, to draw task sets for it."""
         return replace(self, other_build=None)
 
@@ -121,50 +121,53 @@ class TaskSetFirmware:
         return f"{self.kernel.id}{PAIR_SIGN}{self.point.beside}" if self.has_two_kernels else self.kernel.id
 
     @property
-    def event_level(self) -> int:
+    def supported_event_level(self) -> int:
         """Returns what the image supports besides releases by the tick, as a value of `EventLevel`."""
         return int(self.point.params.get("events", "0"))
 
     @property
-    def has_events(self) -> bool:
+    def supports_interrupt_releases(self) -> bool:
         """Whether the image supports tasks that interrupts release, and work in parts."""
-        return self.event_level >= EventLevel.INTERRUPTS
+        return self.supported_event_level >= EventLevel.INTERRUPTS
 
     @property
-    def has_fans(self) -> bool:
+    def supports_multiple_releases(self) -> bool:
         """Whether the image supports tasks that release several tasks, or that several tasks release."""
-        return self.event_level >= EventLevel.FANS
+        return self.supported_event_level >= EventLevel.FANS
 
     @property
-    def has_timers(self) -> bool:
+    def supports_kernel_timers(self) -> bool:
         """Whether the image supports timers of the kernel."""
-        return self.event_level >= EventLevel.TIMERS
+        return self.supported_event_level >= EventLevel.TIMERS
 
     @property
-    def has_sends(self) -> bool:
+    def supports_task_releases(self) -> bool:
         """Whether the image supports tasks that other tasks release, and late releases by the tick."""
-        return self.event_level >= EventLevel.SENDS
+        return self.supported_event_level >= EventLevel.SENDS
 
     @property
-    def line_exceptions(self) -> tuple[int, ...]:
+    def interrupt_exception_numbers(self) -> tuple[int, ...]:
         """Returns the exception numbers of the image's interrupts, the most urgent first."""
         return tuple(
             FIRST_EXTERNAL + line for line in (self.board.irq.soft, self.board.irq.asynchronous, self.board.pins.in_irq)
         )
 
     def image_with_tasks(self, rows: Sequence[TaskRow], lines: Sequence[InterruptLine] = ()) -> bytes:
-        """Returns a copy of the ELF file that runs these tasks. `task_rows` makes rows that fit."""
+        """Returns a copy of the ELF file that runs these tasks. `image_task_rows` makes rows that fit."""
         image = self.build.elf_path.read_bytes()
         if self.other_build is None:
-            return self._fill_tables(image, rows, lines)
+            return self._elf_with_filled_tables(image, rows, lines)
         other = self.other_build.elf_path.read_bytes()
-        filled = [self._fill_tables(own, *rows_of_core(rows, lines, core)) for core, own in enumerate((image, other))]
-        return with_embedded_image(*filled)
+        filled = [
+            self._elf_with_filled_tables(own, *image_rows_of_core(rows, lines, core))
+            for core, own in enumerate((image, other))
+        ]
+        return image_with_embedded_image(*filled)
 
-    def _fill_tables(self, elf: bytes, rows: Sequence[TaskRow], lines: Sequence[InterruptLine]) -> bytes:
+    def _elf_with_filled_tables(self, elf: bytes, rows: Sequence[TaskRow], lines: Sequence[InterruptLine]) -> bytes:
         """Returns a copy of an ELF file with these tasks and interrupts in its tables."""
         assert len(rows) <= self.max_tasks
-        shift = timer_shift_ticks(rows)
+        shift = first_release_delay_ticks(rows)
         table = [_ROW.pack(0, 0, 1, 0)] * (self.point.cores * self.max_tasks)
         for at, item in enumerate(rows):  # an index stands for one task, on whichever core
             packed = _ROW.pack(item.period_ticks, shift + item.offset_ticks, item.rounds, item.extra)
@@ -173,49 +176,49 @@ class TaskSetFirmware:
             table[item.core * self.max_tasks + at] = packed
         priorities = [row.priority for row in rows] + [0] * (self.max_tasks - len(rows))
         image = bytearray(elf)
-        _write_object(image, "task_set_rows", b"".join(table))
-        _write_object(image, "bench_program", bytes(priorities))
-        if self.has_events:
-            _write_object(image, "task_set_events", b"".join(_pack_parts(row) for row in rows))
-            _write_object(image, "task_set_lines", b"".join(map(_pack_line, lines)) or bytes(4))
-        if self.has_sends:
-            _write_object(image, "task_set_releases", b"".join(_pack_release(row) for row in rows))
-        if self.has_fans:
+        _replace_elf_object_bytes(image, "task_set_rows", b"".join(table))
+        _replace_elf_object_bytes(image, "bench_program", bytes(priorities))
+        if self.supports_interrupt_releases:
+            _replace_elf_object_bytes(image, "task_set_events", b"".join(_pack_work_parts(row) for row in rows))
+            _replace_elf_object_bytes(image, "task_set_lines", b"".join(map(_pack_interrupt_line, lines)) or bytes(4))
+        if self.supports_task_releases:
+            _replace_elf_object_bytes(image, "task_set_releases", b"".join(_pack_task_release(row) for row in rows))
+        if self.supports_multiple_releases:
             further = (row.further_receivers + (0,) * (MAX_RECEIVERS - len(row.further_receivers)) for row in rows)
-            _write_object(image, "task_set_fans", b"".join(_FAN.pack(*receivers) for receivers in further))
-        if self.has_timers:
-            _write_object(image, "task_set_timers", _pack_timers(rows))
+            _replace_elf_object_bytes(image, "task_set_fans", b"".join(_FAN.pack(*receivers) for receivers in further))
+        if self.supports_kernel_timers:
+            _replace_elf_object_bytes(image, "task_set_timers", _pack_task_set_timers(rows))
         return bytes(image)
 
 
-def _pack_line(line: InterruptLine) -> bytes:
+def _pack_interrupt_line(line: InterruptLine) -> bytes:
     """Returns an interrupt of a task set as the bytes that the image stores."""
     return _LINE.pack(1 + line.core, line.rounds, line.extra)
 
 
-def timer_shift_ticks(rows: Sequence[TaskRow]) -> int:
+def first_release_delay_ticks(rows: Sequence[TaskRow]) -> int:
     """Returns by how many ticks the image delays all first releases, so that timers can expire with them.
     A timer first expires one period after its start.
     """
     return max((row.period_ticks for row in rows if row.is_timer), default=-_TIMER_LEAD_TICKS) + _TIMER_LEAD_TICKS
 
 
-def _pack_timers(rows: Sequence[TaskRow]) -> bytes:
+def _pack_task_set_timers(rows: Sequence[TaskRow]) -> bytes:
     """Returns the timers of a task set as the bytes that the image stores."""
     timers = [(at, row) for at, row in enumerate(rows) if row.is_timer]
     priority = timers[0][1].priority if timers else 0
-    shift = timer_shift_ticks(rows)
+    shift = first_release_delay_ticks(rows)
     packed = (_TIMER.pack(at, row.period_ticks, shift + row.offset_ticks - row.period_ticks) for at, row in timers)
     return _TIMER_HEAD.pack(len(timers), priority) + b"".join(packed)
 
 
-def _pack_release(row: TaskRow) -> bytes:
+def _pack_task_release(row: TaskRow) -> bytes:
     """Returns how a task is released and releases another one, as the bytes that the image stores."""
     late = bytes(row.late_ticks) or bytes(LATE_JOBS)
     return _RELEASE.pack(row.receiver, row.receiver_carrier, row.carrier, 0, late)
 
 
-def _pack_parts(row: TaskRow) -> bytes:
+def _pack_work_parts(row: TaskRow) -> bytes:
     """Returns the parts of a task's work as the bytes that the image stores."""
     parts = row.parts or (WorkPart(row.rounds, row.extra),)
     packed = [_PART.pack(part.rounds, part.extra, part.protection, part.argument, 0) for part in parts]
@@ -223,7 +226,7 @@ def _pack_parts(row: TaskRow) -> bytes:
     return _EVENTS.pack(row.line, len(parts), 0) + b"".join(packed)
 
 
-def build_firmware(
+def build_task_set_firmware(
     catalogue: Catalogue, kernel: str, board: str, config: Mapping[str, str], *, events: int = 0, cores: int = 1
 ) -> TaskSetFirmware:
     """Builds the image that runs task sets. `events`: what it supports, as a value of `EventLevel`.
@@ -231,7 +234,7 @@ def build_firmware(
     Raises BuildError, ConformanceError, or TaskSetCheckError where there is no such image.
     """
     if PAIR_SIGN in kernel:
-        return _build_pair(catalogue, kernel, board, config, events)
+        return _build_two_kernel_images(catalogue, kernel, board, config, events)
     benchmark = _task_table_benchmark(catalogue)
     kernel_entry, board_entry = catalogue.find_kernel(kernel), catalogue.find_board(board)
     if events >= EventLevel.TIMERS and not _sets_timer_priority(kernel_entry):
@@ -262,14 +265,16 @@ def build_firmware(
         board=board_entry.facts,
         kernel=kernel_entry.facts,
         clock_hz=point.clock_hz or board_entry.facts.clock.sys_hz,
-        tick_hz=_tick_hz(built, board_entry.facts, kernel_entry.facts, cores),
+        tick_hz=_reported_tick_frequency(built, board_entry.facts, kernel_entry.facts, cores),
         max_tasks=benchmark.facts.tasks_per_core,
         priority_count=benchmark.facts.priorities,
         deviations=conformance.deviation_reasons,
     )
 
 
-def _build_pair(catalogue: Catalogue, name: str, board: str, config: Mapping[str, str], events: int) -> TaskSetFirmware:
+def _build_two_kernel_images(
+    catalogue: Catalogue, name: str, board: str, config: Mapping[str, str], events: int
+) -> TaskSetFirmware:
     """Builds the images of two kernels, one for each core. Raises TaskSetCheckError if there are none."""
     first, second = (kernel.id for kernel, _, _ in split_kernel_pair_name(catalogue, name))
     if first != second:
@@ -282,7 +287,7 @@ def _build_pair(catalogue: Catalogue, name: str, board: str, config: Mapping[str
             f"{name}: the images of two kernels cannot have timers; check the set of each core by itself, or with one "
             "kernel for both cores."
         )
-    one_core = build_firmware(catalogue, first, board, config, events=events)
+    one_core = build_task_set_firmware(catalogue, first, board, config, events=events)
     point = with_second_kernel(catalogue, one_core.point, second, 0)
     if point.not_applicable is not None:
         raise TaskSetCheckError(f"The task set cannot be run: {point.not_applicable}.")
@@ -308,9 +313,9 @@ def _task_table_benchmark(catalogue: Catalogue) -> CatalogueEntry[Benchmark]:
     return benchmarks[0]
 
 
-def _tick_hz(built: BuiltImage, board: Board, kernel: Kernel, cores: int) -> int:
+def _reported_tick_frequency(built: BuiltImage, board: Board, kernel: Kernel, cores: int) -> int:
     """Returns the frequency of the kernel's tick, which the image reports as it starts."""
-    machine = start_machine(built.elf_path.read_bytes(), board, kernel, cores)
+    machine = boot_machine_to_task_set_start(built.elf_path.read_bytes(), board, kernel, cores)
     match = re.search(rb"name=tick_hz value=(\d+)", machine.take_uart())
     if match is None:
         raise TaskSetCheckError(
@@ -319,15 +324,15 @@ def _tick_hz(built: BuiltImage, board: Board, kernel: Kernel, cores: int) -> int
     return int(match[1])
 
 
-def start_task_set(firmware: TaskSetFirmware, image: bytes) -> VirtualMachine:
+def boot_to_task_set_start(firmware: TaskSetFirmware, image: bytes) -> VirtualMachine:
     """Runs a task set's image on a virtual board up to the start of the task set, and sets the probes.
     Raises TaskSetCheckError if the window never opens.
     """
     other = firmware.other_build.elf_path.read_bytes() if firmware.other_build else None
-    return start_machine(image, firmware.board, firmware.kernel, firmware.core_count, other)
+    return boot_machine_to_task_set_start(image, firmware.board, firmware.kernel, firmware.core_count, other)
 
 
-def start_machine(
+def boot_machine_to_task_set_start(
     image: bytes, board: Board, kernel: Kernel, cores: int = 1, other_image: bytes | None = None
 ) -> VirtualMachine:
     """Runs the image on a virtual board up to the start of the task set, and sets the probes.
@@ -341,7 +346,7 @@ def start_machine(
         images = enumerate((image, other_image))
         views = [view_core_as_board(machine, core, own, image, "the image", board) for core, own in images]
     with convert_simulator_errors(TaskSetCheckError):
-        windows = [_set_probes(view, kernel, cores // len(views)) for view in views]
+        windows = [_set_kernel_probes(view, kernel, cores // len(views)) for view in views]
         for _ in range(_SETUP_STEPS):
             machine.run(SETUP_CYCLES)
             if all(
@@ -356,7 +361,7 @@ def start_machine(
     raise TaskSetCheckError(f"The image did not begin its measured window, with the message: {reason}.")
 
 
-def _set_probes(machine: VirtualMachine, kernel: Kernel, cores: int) -> int:
+def _set_kernel_probes(machine: VirtualMachine, kernel: Kernel, cores: int) -> int:
     """Sets the probes of a kernel's image, and returns the address of the word that says that its window is open."""
     window = find_address(machine, WINDOW_SYMBOL)
     machine.watch_write(window, IDENT_WINDOW, True)
@@ -370,7 +375,7 @@ def _set_probes(machine: VirtualMachine, kernel: Kernel, cores: int) -> int:
     return window
 
 
-def _write_object(image: bytearray, symbol: str, data: bytes) -> None:
+def _replace_elf_object_bytes(image: bytearray, symbol: str, data: bytes) -> None:
     """Replaces the first bytes of an object in the ELF file."""
     try:
         elf = ElfFile(bytes(image))

@@ -24,22 +24,22 @@ from rtoslab.rta import training
 from rtoslab.rta.entries import CycleLedger, JobEnd, PhaseSpan, TaskInterruption
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.fitcores import (
-    contention_permille,
-    interrupt_costs,
-    with_core_costs,
-    with_release_delay,
-    with_remote_gives,
-    with_requests_in_job_ends,
-    with_sram_contention,
+    fit_contention_permille,
+    multicore_interrupt_costs,
+    overheads_with_multicore_costs,
+    overheads_with_release_delay,
+    overheads_with_remote_releases,
+    overheads_with_requests_in_job_ends,
+    overheads_with_sram_contention,
 )
-from rtoslab.rta.fitted_lines import fit_line, upper_line
-from rtoslab.rta.ledger import make_ledger
+from rtoslab.rta.fitted_lines import fit_least_squares_line, fit_upper_bound_line
+from rtoslab.rta.ledger import make_cycle_ledger
 from rtoslab.rta.overheads import (
     EventCosts,
+    FittedCostLine,
     InterruptCosts,
     JobCosts,
     KernelOverheads,
-    LineFit,
     MaskingTimes,
     MulticoreCosts,
     SendCosts,
@@ -47,7 +47,7 @@ from rtoslab.rta.overheads import (
     TickCosts,
     TimerCosts,
 )
-from rtoslab.rta.prices import EntryPrices
+from rtoslab.rta.prices import LedgerEntryPrices
 from rtoslab.rta.record import TaskSetTrace
 from rtoslab.rta.rows import InterruptLine, TaskRow
 from rtoslab.rta.trace import FullQueueError, LostInterruptError, has_lost_interrupt, run_task_set
@@ -59,7 +59,7 @@ LEAST_RESERVE, _RESERVE_PART = 8, 4
 Progress = Callable[[str, float], None]
 
 
-def measure_overheads(
+def measure_kernel_overheads(
     catalogue: Catalogue,
     firmware: TaskSetFirmware,
     work: BusyWork,
@@ -96,87 +96,120 @@ def measure_overheads(
             "measure those first."
         )
     fitted_overheads = fit_kernel_overheads(
-        make_ledger(_training_traces(firmware, work, progress), work), firmware, one_core
+        make_cycle_ledger(_run_training_sets(firmware, work, progress), work), firmware, one_core
     )
     make_folder(cached.parent)
     write_file_atomically(cached, fitted_overheads.model_dump_json(indent=1), "the overheads")
     return fitted_overheads
 
 
-def _training_traces(firmware: TaskSetFirmware, work: BusyWork, progress: Progress) -> list[TaskSetTrace]:
+def _run_training_sets(firmware: TaskSetFirmware, work: BusyWork, progress: Progress) -> list[TaskSetTrace]:
     """Runs the training task sets and returns their traces."""
     if firmware.has_two_kernels:
-        return _training_traces_of_kernels(firmware, work, progress)
+        return _run_training_sets_on_both_kernels(firmware, work, progress)
     traces: list[TaskSetTrace] = []
-    plain = [*training.basic_sets(firmware, work), *training.long_jobs(firmware, work)]
+    plain = [*training.basic_training_sets(firmware, work), *training.long_job_training_sets(firmware, work)]
     if firmware.is_smp:
-        plain = [*training.assigned_to_cores(plain, firmware), *training.on_all_cores(firmware, work)]
-        plain = plain[:: training.systematic_step(firmware)]
+        plain = [
+            *training.task_sets_spread_over_cores(plain, firmware),
+            *training.training_sets_on_all_cores(firmware, work),
+        ]
+        plain = plain[:: training.systematic_training_step(firmware)]
     for rows, ticks in plain:
         traces.append(run_task_set(firmware, rows, ticks))
         progress("overheads", len(traces) / (len(plain) * 2))
     reach = max(job.begin - job.release for job in traces[0].jobs)
-    met = training.ticks_in_switches(firmware, work, reach)
-    sets = list(met if firmware.core_count == 1 else training.assigned_to_cores(met, firmware))
-    sets = sets[:: training.systematic_step(firmware)]
+    met = training.training_sets_with_ticks_in_switches(firmware, work, reach)
+    sets = list(met if firmware.core_count == 1 else training.task_sets_spread_over_cores(met, firmware))
+    sets = sets[:: training.systematic_training_step(firmware)]
     for rows, ticks in sets:
         traces.append(run_task_set(firmware, rows, ticks))
         progress("overheads", 0.5 + (len(traces) - len(plain)) / (len(sets) * 2))
-    if firmware.has_events:
-        near = training.gives_near_ticks(firmware, work, reach)
-        near = near if firmware.core_count == 1 else training.gives_on_all_cores(near, firmware)
-        given = [*near, *training.event_sets(firmware, work)]
+    if firmware.supports_interrupt_releases:
+        near = training.training_sets_with_gives_near_ticks(firmware, work, reach)
+        near = near if firmware.core_count == 1 else training.training_sets_with_gives_on_all_cores(near, firmware)
+        given = [*near, *training.event_training_sets(firmware, work)]
         traces += (
             [run_task_set(firmware, rows, ticks, lines) for rows, ticks, lines in given]
             if firmware.core_count == 1
-            else _traces_without_losses(firmware, given)
+            else _traces_without_lost_interrupts(firmware, given)
         )
-    if firmware.has_sends:
-        sent = [*training.sends_near_ticks(firmware, work, reach), *training.send_sets(firmware, work)]
-        sent = [*_on_all_cores(firmware, sent), *training.random_send_sets(firmware, work)]
-        traces += _traces_without_losses(firmware, sent)
-    if firmware.has_timers:
-        expiring = [*training.expiries_near_ticks(firmware, work, reach), *training.timer_sets(firmware, work)]
-        expiring = [*_on_all_cores(firmware, expiring), *training.random_timer_sets(firmware, work)]
-        traces += _traces_without_losses(firmware, expiring)
-    if firmware.has_fans:
-        traces += _traces_without_losses(firmware, training.fan_sets(firmware, work))
+    if firmware.supports_task_releases:
+        sent = [
+            *training.training_sets_with_sends_near_ticks(firmware, work, reach),
+            *training.sending_training_sets(firmware, work),
+        ]
+        sent = [*_training_sets_on_each_core(firmware, sent), *training.random_sending_training_sets(firmware, work)]
+        traces += _traces_without_lost_interrupts(firmware, sent)
+    if firmware.supports_kernel_timers:
+        expiring = [
+            *training.training_sets_with_expiries_near_ticks(firmware, work, reach),
+            *training.timer_training_sets(firmware, work),
+        ]
+        expiring = [
+            *_training_sets_on_each_core(firmware, expiring),
+            *training.random_timer_training_sets(firmware, work),
+        ]
+        traces += _traces_without_lost_interrupts(firmware, expiring)
+    if firmware.supports_multiple_releases:
+        traces += _traces_without_lost_interrupts(firmware, training.fan_in_fan_out_training_sets(firmware, work))
     return traces
 
 
-def _training_traces_of_kernels(firmware: TaskSetFirmware, work: BusyWork, progress: Progress) -> list[TaskSetTrace]:
+def _run_training_sets_on_both_kernels(
+    firmware: TaskSetFirmware, work: BusyWork, progress: Progress
+) -> list[TaskSetTrace]:
     """Runs the training task sets of one core on both kernels at once, and returns their traces."""
-    one_kernel = firmware.as_one_kernel
+    one_kernel = firmware.as_one_kernel_firmware
     plain: list[training.TrainingSet] = [
         (rows, ticks, [])
-        for rows, ticks in (*training.basic_sets(one_kernel, work), *training.long_jobs(one_kernel, work))
+        for rows, ticks in (
+            *training.basic_training_sets(one_kernel, work),
+            *training.long_job_training_sets(one_kernel, work),
+        )
     ]
-    first = run_task_set(firmware, *next(training.on_both_kernels(plain)))
+    first = run_task_set(firmware, *next(training.training_sets_on_both_kernels(plain)))
     reach = max(job.begin - job.release for job in first.jobs)
-    sets = [*plain, *((rows, ticks, []) for rows, ticks in training.ticks_in_switches(one_kernel, work, reach))]
-    if firmware.has_events:
-        sets += [*training.gives_near_ticks(one_kernel, work, reach), *training.event_sets(one_kernel, work)]
-    if firmware.has_sends:
-        sets += [*training.sends_near_ticks(one_kernel, work, reach), *training.send_sets(one_kernel, work)]
-        sets += training.random_send_sets(one_kernel, work)
-    if firmware.has_timers:
-        sets += [*training.expiries_near_ticks(one_kernel, work, reach), *training.timer_sets(one_kernel, work)]
-        sets += training.random_timer_sets(one_kernel, work)
+    sets = [
+        *plain,
+        *((rows, ticks, []) for rows, ticks in training.training_sets_with_ticks_in_switches(one_kernel, work, reach)),
+    ]
+    if firmware.supports_interrupt_releases:
+        sets += [
+            *training.training_sets_with_gives_near_ticks(one_kernel, work, reach),
+            *training.event_training_sets(one_kernel, work),
+        ]
+    if firmware.supports_task_releases:
+        sets += [
+            *training.training_sets_with_sends_near_ticks(one_kernel, work, reach),
+            *training.sending_training_sets(one_kernel, work),
+        ]
+        sets += training.random_sending_training_sets(one_kernel, work)
+    if firmware.supports_kernel_timers:
+        sets += [
+            *training.training_sets_with_expiries_near_ticks(one_kernel, work, reach),
+            *training.timer_training_sets(one_kernel, work),
+        ]
+        sets += training.random_timer_training_sets(one_kernel, work)
     traces = []
-    for trace in _traces_without_losses(firmware, training.on_both_kernels(sets)):
+    for trace in _traces_without_lost_interrupts(firmware, training.training_sets_on_both_kernels(sets)):
         traces.append(trace)
         progress("overheads", len(traces) / len(sets))
     return traces
 
 
-def _on_all_cores(firmware: TaskSetFirmware, sets: list[training.TrainingSet]) -> list[training.TrainingSet]:
+def _training_sets_on_each_core(
+    firmware: TaskSetFirmware, sets: list[training.TrainingSet]
+) -> list[training.TrainingSet]:
     """Returns training sets with their tasks on each of the cores."""
     if firmware.core_count == 1:
         return sets
-    return [*training.sends_on_all_cores(sets[:: training.systematic_step(firmware)], firmware)]
+    return [
+        *training.training_sets_with_sends_on_all_cores(sets[:: training.systematic_training_step(firmware)], firmware)
+    ]
 
 
-def _traces_without_losses(
+def _traces_without_lost_interrupts(
     firmware: TaskSetFirmware, sets: Iterable[tuple[list[TaskRow], int, list[InterruptLine]]]
 ) -> Iterator[TaskSetTrace]:
     """Yields the traces of training sets, without those in which a burst came faster than its handler could begin, or
@@ -199,12 +232,16 @@ def fit_kernel_overheads(
     `one_core`: the overheads of the same kernel on one core, where this ledger is of several.
     """
     single = [
-        entry for entry in ledger.interruptions if entry.ticks == 1 and not entry.meets_kernel and _is_tick_only(entry)
+        entry
+        for entry in ledger.interruptions
+        if entry.ticks == 1 and not entry.meets_kernel and _is_interrupted_by_tick_only(entry)
     ]
     ticks = _group_by_key((item.released, item.cycles) for item in single if item.switches == 0)
-    starts = [start.cycles for start in ledger.starts if _is_uninterrupted(start) and _is_plain(start)]
+    starts = [
+        start.cycles for start in ledger.starts if _is_uninterrupted(start) and _is_span_of_tick_released_task(start)
+    ]
     all_leaves = _uninterrupted_job_ends(ledger.job_ends)
-    leaves = [job_end for job_end in all_leaves if _is_plain(job_end.span)]
+    leaves = [job_end for job_end in all_leaves if _is_span_of_tick_released_task(job_end.span)]
     switched = all_leaves if firmware.is_smp else leaves  # a wait for a semaphore switches in more cycles there
     ends = _group_by_key((job_end.task_count, job_end.span.cycles) for job_end in leaves)
     down, to_idle = _switch_handler_cycles(switched)
@@ -214,32 +251,34 @@ def fit_kernel_overheads(
         for span, work in ledger.works
         if span.interruptions and not span.kernel_calls
     ]
-    _require_samples(firmware, {
+    _require_training_samples(firmware, {
         "ticks that release none, one and more tasks": len(ticks) > 2,
         "switches up, down, to and from the idle task": len(ledger.switch_handlers) == 2 and bool(down and to_idle),
         "starts and ends of jobs": bool(starts and ends),
         "interrupted jobs": bool(round_ and ledger.tick_entries),
     })  # fmt: skip
-    tick_base, tick_per_task = upper_line(ticks)
-    down_base, down_per_task = upper_line(down)
-    end_base, end_per_task = upper_line(ends)
+    tick_base, tick_per_task = fit_upper_bound_line(ticks)
+    down_base, down_per_task = fit_upper_bound_line(down)
+    end_base, end_per_task = fit_upper_bound_line(ends)
     entry, permille = max(ledger.tick_entries), 0
-    interrupt = InterruptCosts(entry_cycles=entry, exit_cycles=max(0, max(round_) - entry) + _safety_margin(round_))
+    interrupt = InterruptCosts(
+        entry_cycles=entry, exit_cycles=max(0, max(round_) - entry) + _safety_margin_cycles(round_)
+    )
     if one_core is not None:
-        permille = contention_permille(ledger)
-        interrupt, round_ = interrupt_costs(one_core.interrupt, ledger.tick_entries, permille), []
+        permille = fit_contention_permille(ledger)
+        interrupt, round_ = multicore_interrupt_costs(one_core.interrupt, ledger.tick_entries, permille), []
     simple = KernelOverheads(
         kernel=firmware.kernel_name,
         board=firmware.board.id,
         clock_hz=firmware.clock_hz,
-        config=_image_config(firmware),
+        config=_overheads_image_config(firmware),
         note="measured on the virtual board; largest values observed",
         tick=TickCosts(
             period_cycles=firmware.tick_cycles,
-            base_cycles=tick_base + max(_safety_margin(tick) for tick in ticks.values()),
+            base_cycles=tick_base + max(_safety_margin_cycles(tick) for tick in ticks.values()),
             per_task_cycles=tick_per_task,
-            switch_cycles=_hand_over_cycles(switching, tick_base, tick_per_task, among_equals=False),
-            slice_cycles=_hand_over_cycles(switching, tick_base, tick_per_task, among_equals=True),
+            switch_cycles=_tick_hand_over_cycles(switching, tick_base, tick_per_task, among_equals=False),
+            slice_cycles=_tick_hand_over_cycles(switching, tick_base, tick_per_task, among_equals=True),
         ),
         switch=SwitchCosts(
             up_cycles=max(ledger.switch_handlers["up"]),
@@ -250,19 +289,23 @@ def fit_kernel_overheads(
         ),
         interrupt=interrupt,
         job=JobCosts(
-            start_cycles=_upper_value(starts) if firmware.has_events else max(starts) + _safety_margin(starts),
+            start_cycles=_largest_with_double_reserve(starts)
+            if firmware.supports_interrupt_releases
+            else max(starts) + _safety_margin_cycles(starts),
             # Some paths to a job's work cost a cycle of it, and random sets of this kind meet them seldom.
-            work_cycles=max(_work_overrun(ledger, permille), LEAST_RESERVE if firmware.has_sends else 0),
-            end_cycles=end_base + max(_safety_margin(end) for end in ends.values()),
+            work_cycles=max(
+                _fitted_work_overrun(ledger, permille), LEAST_RESERVE if firmware.supports_task_releases else 0
+            ),
+            end_cycles=end_base + max(_safety_margin_cycles(end) for end in ends.values()),
             end_per_task_cycles=end_per_task,
         ),
         equals="slices" if ledger.equals_rotate else "any" if ledger.preempted_goes_behind else "fifo",
-        fit=_fitted_lines(ledger, ticks, down, ends, {"to_idle": to_idle, "around": round_, "starts": starts}),
+        fit=_fitted_overhead_lines(ledger, ticks, down, ends, {"to_idle": to_idle, "around": round_, "starts": starts}),
     )
-    return _with_extra_costs(simple, ledger, firmware, permille)
+    return _overheads_with_event_costs(simple, ledger, firmware, permille)
 
 
-def _image_config(firmware: TaskSetFirmware) -> dict[str, str]:
+def _overheads_image_config(firmware: TaskSetFirmware) -> dict[str, str]:
     """Returns the configuration that the overheads of an image hold for."""
     point = firmware.point
     code = {} if point.code == DEFAULT_CODE else {"code": point.code}
@@ -283,7 +326,7 @@ def _switch_handler_cycles(ends: Iterable[JobEnd]) -> tuple[dict[int, list[int]]
     return down, to_idle
 
 
-def _hand_over_cycles(
+def _tick_hand_over_cycles(
     switching: Iterable[TaskInterruption], tick_base: int, tick_per_task: int, *, among_equals: bool
 ) -> int | None:
     """Returns how many cycles a tick with a task switch takes more than one without.
@@ -295,10 +338,10 @@ def _hand_over_cycles(
         for entry in switching
         if entry.among_equals == among_equals
     ]
-    return max(more) + _safety_margin(more) if more else None
+    return max(more) + _safety_margin_cycles(more) if more else None
 
 
-def _with_extra_costs(
+def _overheads_with_event_costs(
     simple: KernelOverheads, ledger: CycleLedger, firmware: TaskSetFirmware, permille: int
 ) -> KernelOverheads:
     """Returns the overheads with the costs of interrupts, critical sections and several cores, if it has them."""
@@ -306,27 +349,33 @@ def _with_extra_costs(
         smp = MulticoreCosts(kernels=firmware.core_count, contention_permille=permille)
         simple = simple.model_copy(update={"smp": smp})
     if firmware.is_smp:
-        simple = with_core_costs(simple, ledger, firmware.core_count, permille, _upper_value)
-    if firmware.has_events:
-        simple = simple.model_copy(update={"events": event_costs(simple, ledger, has_sends=firmware.has_sends)})
-    if firmware.has_sends:
-        simple = simple.model_copy(update={"sends": send_costs(simple, ledger)})
-    if firmware.has_timers:
-        simple = simple.model_copy(update={"timers": timer_costs(ledger)})
+        simple = overheads_with_multicore_costs(
+            simple, ledger, firmware.core_count, permille, _largest_with_double_reserve
+        )
+    if firmware.supports_interrupt_releases:
+        simple = simple.model_copy(
+            update={"events": fit_event_costs(simple, ledger, has_sends=firmware.supports_task_releases)}
+        )
+    if firmware.supports_task_releases:
+        simple = simple.model_copy(update={"sends": fit_send_costs(simple, ledger)})
+    if firmware.supports_kernel_timers:
+        simple = simple.model_copy(update={"timers": fit_timer_costs(ledger)})
     if firmware.is_smp and simple.events is not None:
         # The other core delays handlers in more ways than the training sets show.
         longer = simple.events.handler_cycles + simple.events.handler_cycles // _RESERVE_PART
         simple = simple.model_copy(update={"events": simple.events.model_copy(update={"handler_cycles": longer})})
     if not firmware.is_smp:
-        combined = _with_combined_costs(simple, ledger)
-        return with_sram_contention(combined) if firmware.has_two_kernels else combined
-    simple = with_requests_in_job_ends(simple, ledger)
-    simple = with_remote_gives(simple, ledger, _upper_value)
-    several = with_release_delay(_with_combined_costs(simple, ledger), ledger, _upper_value)
-    return with_sram_contention(several) if firmware.has_events else several
+        combined = _overheads_with_combined_costs(simple, ledger)
+        return overheads_with_sram_contention(combined) if firmware.has_two_kernels else combined
+    simple = overheads_with_requests_in_job_ends(simple, ledger)
+    simple = overheads_with_remote_releases(simple, ledger, _largest_with_double_reserve)
+    several = overheads_with_release_delay(
+        _overheads_with_combined_costs(simple, ledger), ledger, _largest_with_double_reserve
+    )
+    return overheads_with_sram_contention(several) if firmware.supports_interrupt_releases else several
 
 
-def _require_samples(firmware: TaskSetFirmware, seen: Mapping[str, bool]) -> None:
+def _require_training_samples(firmware: TaskSetFirmware, seen: Mapping[str, bool]) -> None:
     """Raises TaskSetCheckError if the training runs did not show a kind of entry."""
     for kind, was_seen in seen.items():
         if not was_seen:
@@ -336,12 +385,12 @@ def _require_samples(firmware: TaskSetFirmware, seen: Mapping[str, bool]) -> Non
             )
 
 
-def _is_tick_only(interruption: TaskInterruption) -> bool:
+def _is_interrupted_by_tick_only(interruption: TaskInterruption) -> bool:
     """Whether an interruption contains nothing but the kernel's tick."""
     return not interruption.interrupts.count and not interruption.core_requests
 
 
-def _is_plain(span: PhaseSpan) -> bool:
+def _is_span_of_tick_released_task(span: PhaseSpan) -> bool:
     """Whether the task is one that sleeps until the tick releases it."""
     return not span.is_woken and not span.is_timer
 
@@ -356,12 +405,14 @@ def _uninterrupted_job_ends(leaves: Iterable[JobEnd]) -> list[JobEnd]:
     quiet = (
         job_end
         for job_end in leaves
-        if not job_end.chain.tick_count and not job_end.chain.core_requests and not job_end.chain.interrupts.count
+        if not job_end.chain.kernel_tick_count
+        and not job_end.chain.core_request_count
+        and not job_end.chain.interrupts.count
     )
     return [job_end for job_end in quiet if _is_uninterrupted(job_end.span)]
 
 
-def event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: bool = False) -> EventCosts:
+def fit_event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: bool = False) -> EventCosts:
     """Returns the costs of interrupts that release tasks, and of work under locks, from a ledger.
     A cost that was not seen is 0.
 
@@ -377,15 +428,15 @@ def event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: bool
         and not interruption.core_requests
         and not (has_sends and interruption.meets_kernel)
     ]
-    plain_prices = EntryPrices(simple)
+    plain_prices = LedgerEntryPrices(simple)
     silent = [
-        entry.cycles - _work_on_bus(entry.interrupts.work_cycles, plain_prices)
+        entry.cycles - _work_cycles_under_contention(entry.interrupts.work_cycles, plain_prices)
         for entry in single
         if not entry.interrupts.gives and not entry.switches
     ]
-    handler = _upper_value(silent)
+    handler = _largest_with_double_reserve(silent)
     giving = [
-        max(0, entry.cycles - _work_on_bus(entry.interrupts.work_cycles, plain_prices) - handler)
+        max(0, entry.cycles - _work_cycles_under_contention(entry.interrupts.work_cycles, plain_prices) - handler)
         for entry in single
         if entry.interrupts.gives
     ]
@@ -393,20 +444,20 @@ def event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: bool
     starts = [start.cycles for start in ledger.starts if start.is_woken and _is_uninterrupted(start)]
     quiet = [(entry, work) for entry, work in ledger.works if _is_uninterrupted(entry)]
     calls = [
-        -(-(entry.cycles - _work_on_bus(work, plain_prices)) // entry.kernel_calls)
+        -(-(entry.cycles - _work_cycles_under_contention(work, plain_prices)) // entry.kernel_calls)
         for entry, work in quiet
         if entry.kernel_calls and not entry.handovers
     ]
-    plain = [handover.cycles for handover in ledger.handovers if handover.is_switch_alone]
+    plain = [handover.cycles for handover in ledger.handovers if handover.is_only_task_switch]
     events = EventCosts(
         handler_cycles=handler,
-        give_cycles=_upper_value(giving),
-        start_cycles=_upper_value(starts),
-        end_cycles=_upper_value(ends),
-        call_cycles=_upper_value(calls),
-        handover_cycles=_upper_value(plain),
+        give_cycles=_largest_with_double_reserve(giving),
+        start_cycles=_largest_with_double_reserve(starts),
+        end_cycles=_largest_with_double_reserve(ends),
+        call_cycles=_largest_with_double_reserve(calls),
+        handover_cycles=_largest_with_double_reserve(plain),
     )
-    prices = EntryPrices(simple.model_copy(update={"events": events}))
+    prices = LedgerEntryPrices(simple.model_copy(update={"events": events}))
     met = [
         -(-max(0, entry.cycles - prices.work_price(entry, work)) // entry.handovers)
         for entry, work in ledger.works
@@ -419,97 +470,111 @@ def event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: bool
     ]
     return events.model_copy(
         update={
-            "contended_cycles": _upper_value(met),
-            "handler_cycles": handler + (_upper_value(mixed) if any(mixed) else 0),
+            "contended_cycles": _largest_with_double_reserve(met),
+            "handler_cycles": handler + (_largest_with_double_reserve(mixed) if any(mixed) else 0),
         }
     )
 
 
-def _work_on_bus(cycles: int, prices: EntryPrices) -> int:
+def _work_cycles_under_contention(cycles: int, prices: LedgerEntryPrices) -> int:
     """Returns the cycles that work lasts if other cores delay its accesses as much as they can."""
-    return cycles + prices.bus_price(cycles)
+    return cycles + prices.bus_contention_price(cycles)
 
 
-def send_costs(simple: KernelOverheads, ledger: CycleLedger) -> SendCosts:
+def fit_send_costs(simple: KernelOverheads, ledger: CycleLedger) -> SendCosts:
     """Returns the costs of calls with which tasks release other tasks, from a ledger."""
     quiet = [send for send in ledger.sends if _is_uninterrupted(send)]
-    calls = _upper_value([send.cycles for send in quiet if not send.handovers])
-    entry_and_exit = EntryPrices(simple).entry_and_exit
+    calls = _largest_with_double_reserve([send.cycles for send in quiet if not send.handovers])
+    entry_and_exit = LedgerEntryPrices(simple).entry_and_exit_price
     contended = [max(0, send.cycles - calls - entry_and_exit) for send in quiet if send.handovers]
-    switches = [handover.cycles for handover in ledger.send_switches if handover.is_switch_alone]
-    return SendCosts(call_cycles=calls, contended_cycles=_upper_value(contended), switch_cycles=_upper_value(switches))
+    switches = [handover.cycles for handover in ledger.send_switches if handover.is_only_task_switch]
+    return SendCosts(
+        call_cycles=calls,
+        contended_cycles=_largest_with_double_reserve(contended),
+        switch_cycles=_largest_with_double_reserve(switches),
+    )
 
 
-def timer_costs(ledger: CycleLedger) -> TimerCosts:
+def fit_timer_costs(ledger: CycleLedger) -> TimerCosts:
     """Returns the costs of the kernel's timer task, from a ledger."""
     starts = [start.cycles for start in ledger.starts if start.is_timer and _is_uninterrupted(start)]
     ends = [end.span.cycles for end in _uninterrupted_job_ends(ledger.job_ends) if end.span.is_timer]
-    return TimerCosts(start_cycles=_upper_value(starts), end_cycles=_upper_value(ends))
+    return TimerCosts(start_cycles=_largest_with_double_reserve(starts), end_cycles=_largest_with_double_reserve(ends))
 
 
-def _work_overrun(ledger: CycleLedger, permille: int) -> int:
+def _fitted_work_overrun(ledger: CycleLedger, permille: int) -> int:
     """Returns by how many cycles undisturbed work lasted longer than calibrated, with a reserve."""
     quiet = ((item, work) for item, work in ledger.works if not item.interruptions and not item.kernel_calls)
     return 2 * max(0, *(item.cycles - work - math.ceil(work * permille / 1000) for item, work in quiet))
 
 
-def _upper_value(cycles: Sequence[int]) -> int:
+def _largest_with_double_reserve(cycles: Sequence[int]) -> int:
     """Returns the largest value plus a double reserve, for costs with few samples."""
-    return max(cycles) + 2 * _safety_margin(cycles) if cycles else 0
+    return max(cycles) + 2 * _safety_margin_cycles(cycles) if cycles else 0
 
 
-def _fitted_lines(
+def _fitted_overhead_lines(
     ledger: CycleLedger,
     ticks: Mapping[int, list[int]],
     down: Mapping[int, list[int]],
     ends: Mapping[int, list[int]],
     constants: Mapping[str, list[int]],
-) -> tuple[LineFit, ...]:
+) -> tuple[FittedCostLine, ...]:
     """Returns least-squares fits of the overheads, to be printed."""
     return (
-        fit_line("tick", "base + slope for each task released", ticks),
-        fit_line("switch up", "constant", {0: ledger.switch_handlers["up"]}),
-        fit_line("switch down", "base at one priority below, slope for each further", down),
-        fit_line("switch to idle", "constant", {0: constants["to_idle"]}),
-        fit_line("switch from idle", "constant", {0: ledger.switch_handlers["from_idle"]}),
-        fit_line("entry of an interrupt", "constant", {0: ledger.tick_entries}),
+        fit_least_squares_line("tick", "base + slope for each task released", ticks),
+        fit_least_squares_line("switch up", "constant", {0: ledger.switch_handlers["up"]}),
+        fit_least_squares_line("switch down", "base at one priority below, slope for each further", down),
+        fit_least_squares_line("switch to idle", "constant", {0: constants["to_idle"]}),
+        fit_least_squares_line("switch from idle", "constant", {0: ledger.switch_handlers["from_idle"]}),
+        fit_least_squares_line("entry of an interrupt", "constant", {0: ledger.tick_entries}),
         *(
-            fit_line("entry and exit of an interrupt", "constant", {0: value})
+            fit_least_squares_line("entry and exit of an interrupt", "constant", {0: value})
             for value in (constants["around"],)
             if value
         ),
-        fit_line("start of a job", "constant", {0: constants["starts"]}),
-        fit_line("end of a job", "base + slope for each task of the set", ends),
-        *([fit_line("tick waits for the kernel", "constant", {0: ledger.tick_delays})] if ledger.tick_delays else []),
+        fit_least_squares_line("start of a job", "constant", {0: constants["starts"]}),
+        fit_least_squares_line("end of a job", "base + slope for each task of the set", ends),
+        *(
+            [fit_least_squares_line("tick waits for the kernel", "constant", {0: ledger.tick_delays})]
+            if ledger.tick_delays
+            else []
+        ),
     )
 
 
-def _with_combined_costs(simple: KernelOverheads, ledger: CycleLedger) -> KernelOverheads:
+def _overheads_with_combined_costs(simple: KernelOverheads, ledger: CycleLedger) -> KernelOverheads:
     """Returns the overheads with the costs of ticks that come while the kernel is at work."""
-    prices = EntryPrices(simple)
+    prices = LedgerEntryPrices(simple)
     stretches = [(start, prices.job_start_price(start)) for start in ledger.starts]
-    met = [(item.cycles - price, _count_ticks(item)) for item, price in stretches]
-    met += [(send.cycles - prices.send_price(send), _count_ticks(send)) for send in ledger.sends]
+    met = [(item.cycles - price, _count_ticks_in_span(item)) for item, price in stretches]
+    met += [(send.cycles - prices.send_price(send), _count_ticks_in_span(send)) for send in ledger.sends]
     met += [
-        (job_end.cycles - prices.job_end_price(job_end), job_end.chain.tick_count + _count_ticks(job_end.span))
+        (
+            job_end.cycles - prices.job_end_price(job_end),
+            job_end.chain.kernel_tick_count + _count_ticks_in_span(job_end.span),
+        )
         for job_end in ledger.job_ends
     ]
     per_tick = [max(0, -(-excess // ticks)) for excess, ticks in met if ticks] or [0]
     waits = [max(0, wait.cycles - prices.release_wait_price(wait)) for wait in ledger.waits if not wait.by_other_core]
     return simple.model_copy(
         update={
-            "tick": simple.tick.model_copy(update={"deferred_cycles": max(per_tick) + _safety_margin(per_tick)}),
-            "masks": MaskingTimes(masked_cycles=_upper_value(ledger.tick_delays), wait_cycles=_upper_value(waits)),
+            "tick": simple.tick.model_copy(update={"deferred_cycles": max(per_tick) + _safety_margin_cycles(per_tick)}),
+            "masks": MaskingTimes(
+                masked_cycles=_largest_with_double_reserve(ledger.tick_delays),
+                wait_cycles=_largest_with_double_reserve(waits),
+            ),
         }
     )
 
 
-def _count_ticks(span: PhaseSpan) -> int:
+def _count_ticks_in_span(span: PhaseSpan) -> int:
     """Returns the number of kernel ticks in a span, those of another core included."""
     return sum(one.ticks for one in span.interruptions) + len(span.compensated_ticks)
 
 
-def _safety_margin(cycles: Sequence[int]) -> int:
+def _safety_margin_cycles(cycles: Sequence[int]) -> int:
     """Returns a safety margin in cycles for cases that sampling missed.
 
     A cost that does not depend on the kernel's path (a fetch that misses, a branch of a list's walk) has next to none.

@@ -8,7 +8,7 @@ from typing import Final
 
 from rtoslab.rta.entries import CycleLedger
 from rtoslab.rta.overheads import InterruptCosts, KernelOverheads, MulticoreCosts
-from rtoslab.rta.prices import EntryPrices
+from rtoslab.rta.prices import LedgerEntryPrices
 
 _LONG: Final = 2_000
 """Work of so many cycles or more shows the share by which it was delayed."""
@@ -21,7 +21,7 @@ UpperValue = Callable[[Sequence[int]], int]
 """Returns the largest of the samples with a reserve."""
 
 
-def contention_permille(ledger: CycleLedger) -> int:
+def fit_contention_permille(ledger: CycleLedger) -> int:
     """Returns by how many thousandths undisturbed work lasted longer on several cores than on one, rounded up."""
     quiet = [
         (item.cycles, work)
@@ -31,7 +31,7 @@ def contention_permille(ledger: CycleLedger) -> int:
     return max((math.ceil(1000 * (cycles - work) / work) for cycles, work in quiet), default=0)
 
 
-def interrupt_costs(one_core: InterruptCosts, entries: Sequence[int], permille: int) -> InterruptCosts:
+def multicore_interrupt_costs(one_core: InterruptCosts, entries: Sequence[int], permille: int) -> InterruptCosts:
     """Returns the costs of an interrupt's entry and exit on several cores.
     An interrupted job does not show how much of its delay is the exit and how much the other core's accesses.
     """
@@ -39,7 +39,7 @@ def interrupt_costs(one_core: InterruptCosts, entries: Sequence[int], permille: 
     return InterruptCosts(entry_cycles=max([one_core.entry_cycles, *entries]), exit_cycles=exit_)
 
 
-def with_core_costs(
+def overheads_with_multicore_costs(
     simple: KernelOverheads, ledger: CycleLedger, cores: int, permille: int, upper_value: UpperValue
 ) -> KernelOverheads:
     """Returns the overheads with the waits for locks, and the cost of an interrupt by another core."""
@@ -61,16 +61,16 @@ def with_core_costs(
     return simple.model_copy(update={"smp": smp})
 
 
-def with_requests_in_job_ends(overheads: KernelOverheads, ledger: CycleLedger) -> KernelOverheads:
+def overheads_with_requests_in_job_ends(overheads: KernelOverheads, ledger: CycleLedger) -> KernelOverheads:
     """Returns the overheads with the cost of an interrupt by another core that comes as a job ends, if it is higher.
     With events it is at least that of the handler that switches, which then runs once more.
     """
-    prices = EntryPrices(overheads)
+    prices = LedgerEntryPrices(overheads)
     excess = [
-        -(-(end.cycles - prices.job_end_price(end)) // end.chain.core_requests)
+        -(-(end.cycles - prices.job_end_price(end)) // end.chain.core_request_count)
         for end in ledger.job_ends
-        if end.chain.core_requests
-        and not (end.chain.tick_count or end.chain.interrupts.count)
+        if end.chain.core_request_count
+        and not (end.chain.kernel_tick_count or end.chain.interrupts.count)
         and not (end.span.interruptions or end.span.compensated_ticks or end.span.remote_gives)
     ]
     longest = overheads.smp.yield_cycles + max([0, *excess])
@@ -79,18 +79,20 @@ def with_requests_in_job_ends(overheads: KernelOverheads, ledger: CycleLedger) -
     return overheads.model_copy(update={"smp": overheads.smp.model_copy(update={"yield_cycles": longest})})
 
 
-def with_sram_contention(overheads: KernelOverheads) -> KernelOverheads:
+def overheads_with_sram_contention(overheads: KernelOverheads) -> KernelOverheads:
     """Returns the overheads with at least the contention of code in SRAM."""
     permille = max(overheads.smp.contention_permille, SRAM_CONTENTION_PERMILLE)
     smp = overheads.smp.model_copy(update={"contention_permille": permille})
     return overheads.model_copy(update={"smp": smp})
 
 
-def with_remote_gives(overheads: KernelOverheads, ledger: CycleLedger, upper_value: UpperValue) -> KernelOverheads:
+def overheads_with_remote_releases(
+    overheads: KernelOverheads, ledger: CycleLedger, upper_value: UpperValue
+) -> KernelOverheads:
     """Returns the overheads with the cost of completing a release by an interrupt of another core.
     It is at least that of a release in a tick, which does the same to the task.
     """
-    prices = EntryPrices(overheads)
+    prices = LedgerEntryPrices(overheads)
     priced = [(start, start.cycles - prices.job_start_price(start)) for start in ledger.starts]
     priced += [(end.span, end.cycles - prices.job_end_price(end)) for end in ledger.job_ends]
     priced += [(send, send.cycles - prices.send_price(send)) for send in ledger.sends]
@@ -105,9 +107,11 @@ def with_remote_gives(overheads: KernelOverheads, ledger: CycleLedger, upper_val
     return overheads.model_copy(update={"smp": smp})
 
 
-def with_release_delay(overheads: KernelOverheads, ledger: CycleLedger, upper_value: UpperValue) -> KernelOverheads:
+def overheads_with_release_delay(
+    overheads: KernelOverheads, ledger: CycleLedger, upper_value: UpperValue
+) -> KernelOverheads:
     """Returns the overheads with the longest time for which a release waits for another core."""
-    prices = EntryPrices(overheads)
+    prices = LedgerEntryPrices(overheads)
     waits = [max(0, wait.cycles - prices.release_wait_price(wait)) for wait in ledger.waits if wait.by_other_core]
     smp = overheads.smp.model_copy(update={"release_cycles": upper_value(waits)})
     return overheads.model_copy(update={"smp": smp})

@@ -8,16 +8,16 @@ from itertools import combinations
 
 import numpy as np
 
-from rtoslab.rta.overheads import LineFit
+from rtoslab.rta.overheads import FittedCostLine
 
 
-def fit_line(name: str, model: str, samples: Mapping[int, Sequence[int]]) -> LineFit:
+def fit_least_squares_line(name: str, model: str, samples: Mapping[int, Sequence[int]]) -> FittedCostLine:
     """Returns the least-squares line through samples by key, or the mean if there is only one key."""
     keys = np.concatenate([np.full(len(cycles), key) for key, cycles in samples.items()])
     observed = np.concatenate([np.asarray(cycles) for cycles in samples.values()])
     slope, base = np.polyfit(keys, observed, 1) if len(samples) > 1 else (0.0, float(observed.mean()))
     residuals = observed - (base + slope * keys)
-    return LineFit(
+    return FittedCostLine(
         name=name,
         model=model,
         samples=len(observed),
@@ -29,7 +29,7 @@ def fit_line(name: str, model: str, samples: Mapping[int, Sequence[int]]) -> Lin
     )
 
 
-def upper_line(samples: Mapping[int, Sequence[int]]) -> tuple[int, int]:
+def fit_upper_bound_line(samples: Mapping[int, Sequence[int]]) -> tuple[int, int]:
     """Returns base and slope, whole and not negative, of the nearest line that no sample exceeds.
 
     Nearest by the sum over the keys of how far the line lies above the largest sample. It passes through two of the

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from rtoslab.base import TaskSetCheckError
 from rtoslab.catalogue import Catalogue
 from rtoslab.plan import PAIR_SIGN
-from rtoslab.rta.firmware import TaskSetFirmware, build_firmware
-from rtoslab.rta.fit import measure_overheads
+from rtoslab.rta.firmware import TaskSetFirmware, build_task_set_firmware
+from rtoslab.rta.fit import measure_kernel_overheads
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.work import BusyWork, calibrate_work
+from rtoslab.rta.work import BusyWork, calibrate_busy_work
 
 
-def _with_code_in_sram(config: Mapping[str, str]) -> dict[str, str]:
+def _config_with_code_in_sram(config: Mapping[str, str]) -> dict[str, str]:
     """Returns a configuration with the code in SRAM. Raises TaskSetCheckError if it says that the code is elsewhere.
     In flash the image would not fit the cache that the flash is read through, and each job could wait for the flash.
     """
@@ -52,11 +52,11 @@ class TaskSetImages:
         Raises BuildError, ConformanceError, TaskSetCheckError.
         """
         if PAIR_SIGN in kernel or (events and cores > 1):
-            config = _with_code_in_sram(config)
-        firmware = one = build_firmware(catalogue, kernel, board, config, events=events, cores=cores)
+            config = _config_with_code_in_sram(config)
+        firmware = one = build_task_set_firmware(catalogue, kernel, board, config, events=events, cores=cores)
         if cores > 1 or PAIR_SIGN in kernel:
-            one = build_firmware(catalogue, kernel.partition(PAIR_SIGN)[0], board, config)
-        return cls(firmware, one, calibrate_work(one))
+            one = build_task_set_firmware(catalogue, kernel.partition(PAIR_SIGN)[0], board, config)
+        return cls(firmware, one, calibrate_busy_work(one))
 
     def measured_overheads(self, catalogue: Catalogue) -> KernelOverheads:
         """Returns the kernel's overheads, measured now or read from the cache. Raises TaskSetCheckError."""
@@ -64,7 +64,7 @@ class TaskSetImages:
         one_core = (
             None
             if firmware is self.one_core_firmware
-            else measure_overheads(catalogue, self.one_core_firmware, self.work)
+            else measure_kernel_overheads(catalogue, self.one_core_firmware, self.work)
         )
-        overheads = measure_overheads(catalogue, firmware, self.work, one_core=one_core)
+        overheads = measure_kernel_overheads(catalogue, firmware, self.work, one_core=one_core)
         return overheads.model_copy(update={"deviations": firmware.deviations})

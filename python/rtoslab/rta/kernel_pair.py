@@ -16,15 +16,15 @@ from rtoslab.rta.rows import InterruptLine, TaskRow
 KERNELS: Final = 2
 
 
-def rows_of_core(
+def image_rows_of_core(
     rows: Sequence[TaskRow], lines: Sequence[InterruptLine], core: int
 ) -> tuple[list[TaskRow], list[InterruptLine]]:
     """Returns the tasks and interrupts of one core, as the tables of its own image have them.
     Raises TaskSetCheckError for a task that releases one of the other kernel.
     """
-    tasks = task_indices(rows, core)
+    tasks = task_indices_of_core(rows, core)
     numbers = [number for number, line in enumerate(lines, 1) if line.core == core]
-    if any(receiver - 1 not in tasks for at in tasks for receiver in rows[at].receivers):
+    if any(receiver - 1 not in tasks for at in tasks for receiver in rows[at].released_task_numbers):
         raise TaskSetCheckError(
             "A task of one kernel cannot release a task of the other one in the image; let both run on one core, or "
             "check the set with one kernel for both cores."
@@ -41,12 +41,12 @@ def rows_of_core(
     ], [replace(lines[number - 1], core=0) for number in numbers]
 
 
-def task_indices(rows: Sequence[TaskRow], core: int) -> list[int]:
+def task_indices_of_core(rows: Sequence[TaskRow], core: int) -> list[int]:
     """Returns the indices of the tasks of one core."""
     return [at for at, row in enumerate(rows) if row.core == core]
 
 
-def with_embedded_image(image: bytes, embedded: bytes) -> bytes:
+def image_with_embedded_image(image: bytes, embedded: bytes) -> bytes:
     """Returns core 0's ELF file with another version of core 1's image, which it contains.
     Raises TaskSetCheckError if it contains no image of this size at its place.
     """
@@ -70,31 +70,35 @@ def with_embedded_image(image: bytes, embedded: bytes) -> bytes:
     return bytes(result)
 
 
-def merge_traces(
+def merge_core_traces(
     rows: Sequence[TaskRow], lines: Sequence[InterruptLine], traces: Sequence[TaskSetTrace]
 ) -> TaskSetTrace:
     """Returns the traces of all cores as one, with the indices of the whole task set."""
     first = traces[0]
     merged = TaskSetTrace(rows, lines, first.tick_cycles, first.origin, end=first.end, kernels=tuple(traces))
     for core, trace in enumerate(traces):
-        tasks = task_indices(rows, core)
+        tasks = task_indices_of_core(rows, core)
         numbers = [0, *(number for number, line in enumerate(lines, 1) if line.core == core)]
-        merged.jobs += [_with_task(job, tasks) for job in trace.jobs]
-        merged.unfinished += [_with_task(job, tasks) for job in trace.unfinished]
+        merged.jobs += [_job_with_system_task_index(job, tasks) for job in trace.jobs]
+        merged.unfinished += [_job_with_system_task_index(job, tasks) for job in trace.unfinished]
         merged.sent += [(cycle, tasks[task]) for cycle, task in trace.sent]
         merged.ticks += trace.ticks
-        merged.handlers += [_with_tasks(handler, tasks, numbers, core) for handler in trace.handlers]
+        merged.handlers += [
+            _handler_with_system_task_indices(handler, tasks, numbers, core) for handler in trace.handlers
+        ]
     for part in (merged.jobs, merged.handlers):
         part.sort(key=lambda item: item.end)
     return merged
 
 
-def _with_task(job: TaskJob, tasks: Sequence[int]) -> TaskJob:
+def _job_with_system_task_index(job: TaskJob, tasks: Sequence[int]) -> TaskJob:
     """Returns a job of one core with the index of its task in the whole set."""
     return replace(job, task=tasks[job.task])
 
 
-def _with_tasks(handler: HandlerRun, tasks: Sequence[int], numbers: Sequence[int], core: int) -> HandlerRun:
+def _handler_with_system_task_indices(
+    handler: HandlerRun, tasks: Sequence[int], numbers: Sequence[int], core: int
+) -> HandlerRun:
     """Returns a handler of one core with the indices of the whole set."""
     before, after = (IDLE if at == IDLE else tasks[at] for at in (handler.task_before, handler.task_after))
     return replace(handler, task_before=before, task_after=after, line=numbers[handler.line], core=core)

@@ -31,48 +31,48 @@ from rtoslab.rta.work import BusyWork
 from rtoslab.targets import SYSTICK
 
 
-def make_ledger(traces: Iterable[TaskSetTrace], work: BusyWork) -> CycleLedger:
+def make_cycle_ledger(traces: Iterable[TaskSetTrace], work: BusyWork) -> CycleLedger:
     """Returns the ledger of traces: every cycle that the kernel took, by cause."""
     ledger = CycleLedger()
     for trace in (part for whole in traces for part in whole.kernels or (whole,)):
         attributors = [
-            _CycleAttributor(trace.of_core(core), work, ledger, core) for core in range(len(trace.lock_waits))
+            _CycleAttributor(trace.trace_of_core(core), work, ledger, core) for core in range(len(trace.lock_waits))
         ]
         for attributor in attributors:
             attributor.attribute_trace()
         for attributor in attributors if len(attributors) > 1 else ():
             others = [one for one in attributors if one is not attributor]
-            ledger.lock_waits += _lock_waits(trace.lock_waits[attributor.core], others)
+            ledger.lock_waits += _uninterrupted_lock_waits(trace.lock_waits[attributor.core], others)
     return ledger
 
 
-def _lock_waits(spins: CycleSpans, others: Sequence[_CycleAttributor]) -> Iterator[LockWait]:
+def _uninterrupted_lock_waits(spins: CycleSpans, others: Sequence[_CycleAttributor]) -> Iterator[LockWait]:
     """Yields each wait of a core for a kernel lock, without the time in which another core's task masked interrupts or
     its interrupts were handled: it may hold the kernel's locks meanwhile.
     """
-    works = [_spans_of(other.working) for other in others]
-    masks = [_spans_of(other.masked) for other in others]
-    handlers = [_spans_of(other.handled) for other in others]
+    works = [_cycle_spans_of_pairs(other.working) for other in others]
+    masks = [_cycle_spans_of_pairs(other.masked) for other in others]
+    handlers = [_cycle_spans_of_pairs(other.handled) for other in others]
     for begin, end in zip(spins.begins, spins.ends, strict=True):
         masked = max(
-            mask.cycles_within(begin, end) + handler.cycles_within(begin, end)
+            mask.cycles_between(begin, end) + handler.cycles_between(begin, end)
             for mask, handler in zip(masks, handlers, strict=True)
         )
-        yield LockWait(end, end - begin - masked, min(work.cycles_within(begin, end) for work in works))
+        yield LockWait(end, end - begin - masked, min(work.cycles_between(begin, end) for work in works))
 
 
-def _spans_of(pairs: Sequence[tuple[int, int]]) -> CycleSpans:
+def _cycle_spans_of_pairs(pairs: Sequence[tuple[int, int]]) -> CycleSpans:
     """Returns pairs (from, to) as spans."""
     return CycleSpans(tuple(since for since, _ in pairs), tuple(until for _, until in pairs))
 
 
-def _overlaps(spans: CycleSpans, since: int, until: int) -> Iterator[tuple[int, int]]:
+def _overlaps_with_span(spans: CycleSpans, since: int, until: int) -> Iterator[tuple[int, int]]:
     """Yields the common parts of one span with others."""
-    for at in spans.indices_within(since, until):
+    for at in spans.span_indices_between(since, until):
         yield max(spans.begins[at], since), min(spans.ends[at], until)
 
 
-def handler_chains(trace: TaskSetTrace, work: BusyWork) -> list[HandlerChain]:
+def handler_chains_in_trace(trace: TaskSetTrace, work: BusyWork) -> list[HandlerChain]:
     """Returns the sequences of exception handlers in a trace that follow each other without a return to a task.
     A handler belongs to the chain if it was recognised before the last one returned.
     """
@@ -91,29 +91,29 @@ def handler_chains(trace: TaskSetTrace, work: BusyWork) -> list[HandlerChain]:
         if handler.line:
             lines[-1].append(handler.line)
     for chain, of in zip(result, lines, strict=True):
-        chain.interrupts = _chain_interrupts(trace, work, of, begins_chain=chain.handlers[0].line > 0)
-        chain.lock_wait_cycles = trace.lock_waits[trace.core or 0].cycles_within(chain.start_cycle, chain.end_cycle)
+        chain.interrupts = _interrupts_of_handler_chain(trace, work, of, begins_chain=chain.handlers[0].line > 0)
+        chain.lock_wait_cycles = trace.lock_waits[trace.core or 0].cycles_between(chain.start_cycle, chain.end_cycle)
     return result
 
 
-def _tick_spans(ticks: Sequence[HandlerRun]) -> CycleSpans:
+def _tick_handler_spans(ticks: Sequence[HandlerRun]) -> CycleSpans:
     """Returns the spans in which the tick's handlers ran."""
     return CycleSpans(tuple(tick.start for tick in ticks), tuple(tick.end for tick in ticks))
 
 
-def _has_call_without_switch(chain: HandlerChain) -> bool:
+def _has_switch_request_without_switch(chain: HandlerChain) -> bool:
     """Whether an interrupt came together with a requested task switch that then did not happen."""
-    is_single = not chain.tick_count and not chain.interrupts.gives and not chain.switch_count
+    is_single = not chain.kernel_tick_count and not chain.interrupts.gives and not chain.task_switch_count
     return is_single and any(handler.is_requested_by_task for handler in chain.handlers)
 
 
-def _chain_interrupts(
+def _interrupts_of_handler_chain(
     trace: TaskSetTrace, work: BusyWork, lines: Sequence[int], *, begins_chain: bool
 ) -> ChainInterrupts:
     """Returns the interrupts that were handled in a sequence of handlers."""
     giving = {row.line for row in trace.rows}
     rows = [trace.lines[line - 1] for line in lines]
-    cycles = sum(work.total_cycles(row.rounds, row.extra) for row in rows if row.rounds)
+    cycles = sum(work.cycles_of_work_amount(row.rounds, row.extra) for row in rows if row.rounds)
     return ChainInterrupts(len(lines), sum(line in giving for line in lines), cycles, begins_chain)
 
 
@@ -133,20 +133,22 @@ class _CycleAttributor:
         """(from, to) of each span in which a job worked undisturbed, outside the kernel."""
         unmasked = [part for part in trace.parts if not part.is_masked] if len(trace.lock_waits) > 1 else []
         self.parts = {
-            task: _spans_of([(part.begin, part.end) for part in unmasked if part.task == task])
+            task: _cycle_spans_of_pairs([(part.begin, part.end) for part in unmasked if part.task == task])
             for task in {part.task for part in unmasked}
         }
         self.handled = [
             (chain.start_cycle, chain.end_cycle)
-            for chain in (handler_chains(trace, work) if len(trace.lock_waits) > 1 and trace.lines else ())
+            for chain in (handler_chains_in_trace(trace, work) if len(trace.lock_waits) > 1 and trace.lines else ())
             if chain.interrupts.count
         ]
         """(from, to) of each sequence of handlers with an interrupt."""
         self.masked = [(part.begin, part.end) for part in trace.parts if part.is_masked]
         self.remote_gives = (
-            _spans_of([(give.start, give.end) for give in trace.gives if give.core != core]) if trace.gives else None
+            _cycle_spans_of_pairs([(give.start, give.end) for give in trace.gives if give.core != core])
+            if trace.gives
+            else None
         )
-        self.other_core_ticks = CycleSpans() if core == TICK_CORE else _tick_spans(trace.ticks)
+        self.other_core_ticks = CycleSpans() if core == TICK_CORE else _tick_handler_spans(trace.ticks)
         self.work = work
         self.ledger = ledger
         self.phases = dict.fromkeys(range(len(trace.rows)), JobPhase.ASLEEP)
@@ -159,49 +161,49 @@ class _CycleAttributor:
         """By priority, its task that a more urgent one has preempted."""
         self.ticks = {tick.due: tick for tick in trace.ticks}
         self.raised_cycles = sorted(trace.origin + cycle for line in trace.lines for cycle in line.raised)
-        handled = (work.total_cycles(line.rounds, line.extra) for line in trace.lines if line.rounds)
+        handled = (work.cycles_of_work_amount(line.rounds, line.extra) for line in trace.lines if line.rounds)
         self.unrelated_cycles = _UNRELATED_CYCLES + sum(handled)
-        self.has_sections = any(row.kernel_calls for row in trace.rows)
+        self.has_sections = any(row.kernel_calls_per_job for row in trace.rows)
 
     def attribute_trace(self) -> None:
         """Adds the entries of the core's whole trace to the ledger."""
         marks: list[tuple[int, int, TaskJob | HandlerChain | int]] = [(job.end, 0, job) for job in self.trace.jobs]
-        marks += [(chain.start_cycle, 1, chain) for chain in handler_chains(self.trace, self.work)]
+        marks += [(chain.start_cycle, 1, chain) for chain in handler_chains_in_trace(self.trace, self.work)]
         begun = [*self.trace.jobs, *(item for item in self.trace.unfinished if item.begin)]
         marks += [(item.begin, 2, item) for item in begun]
-        marks += [(cycle, 0, self.trace.executing_task(task)) for cycle, task in self.trace.sent]
+        marks += [(cycle, 0, self.trace.task_executing_jobs_of(task)) for cycle, task in self.trace.sent]
         for cycle, rank, mark in sorted(marks, key=lambda row: row[:2]):
             if isinstance(mark, HandlerChain):
-                self._attribute_chain(mark)
+                self._attribute_handler_chain(mark)
             elif isinstance(mark, int):
-                self._end_send(mark, cycle)
+                self._record_send_return(mark, cycle)
             elif rank == 0:
-                self._end_job(mark, cycle)
+                self._record_job_end(mark, cycle)
             else:
-                self._begin_job(mark, cycle)
+                self._record_job_begin(mark, cycle)
 
-    def _close_span(self, task: int, cycle: int) -> PhaseSpan:
+    def _end_task_span(self, task: int, cycle: int) -> PhaseSpan:
         """Ends the span of a task's own execution and returns it."""
         span = self.open_spans.pop(task)
-        self._add_time(span, cycle)
+        self._add_cycles_to_span(span, cycle)
         span.ended_at = cycle
         return span
 
-    def _add_time(self, span: PhaseSpan, cycle: int) -> None:
+    def _add_cycles_to_span(self, span: PhaseSpan, cycle: int) -> None:
         """Adds to a span the cycles since it began, or was last interrupted."""
         since = span.running_since
-        span.cycles += cycle - since - self.lock_waits.cycles_within(since, cycle)
+        span.cycles += cycle - since - self.lock_waits.cycles_between(since, cycle)
         if self.phases[span.task] is JobPhase.WORKING:
-            if self.trace.rows[span.task].kernel_calls:
-                self.working += _overlaps(self.parts.get(span.task, CycleSpans()), since, cycle)
+            if self.trace.rows[span.task].kernel_calls_per_job:
+                self.working += _overlaps_with_span(self.parts.get(span.task, CycleSpans()), since, cycle)
             else:
                 self.working.append((since, cycle))
         if self.remote_gives is not None:
-            span.remote_gives += len(self.remote_gives.indices_within(since, cycle))
-        for at in self.other_core_ticks.indices_within(since, cycle):
+            span.remote_gives += len(self.remote_gives.span_indices_between(since, cycle))
+        for at in self.other_core_ticks.span_indices_between(since, cycle):
             span.compensated_ticks.append(self.trace.ticks[at].released)
 
-    def _open_span(self, task: int, phase: JobPhase, cycle: int) -> None:
+    def _begin_task_span(self, task: int, phase: JobPhase, cycle: int) -> None:
         """Begins a span of a task's own execution in one phase of its job."""
         row = self.trace.rows[task]
         self.phases[task] = phase
@@ -212,45 +214,45 @@ class _CycleAttributor:
             cycle,
             is_woken=not row.is_tick_released,
             is_timer=row.is_timer,
-            kernel_calls=row.kernel_calls,
+            kernel_calls=row.kernel_calls_per_job,
         )
 
-    def _begin_job(self, job: TaskJob, cycle: int) -> None:
+    def _record_job_begin(self, job: TaskJob, cycle: int) -> None:
         """Records that a job's work begins."""
-        task = self.trace.executing_task(job.task)
+        task = self.trace.task_executing_jobs_of(job.task)
         if self.phases[task] is JobPhase.ENDING:
-            self.ledger.restarts.append(self._close_span(task, cycle))
+            self.ledger.restarts.append(self._end_task_span(task, cycle))
         elif task in self.open_spans:
-            self.ledger.starts.append(self._close_span(task, cycle))
-        self._open_span(task, JobPhase.WORKING, cycle)
+            self.ledger.starts.append(self._end_task_span(task, cycle))
+        self._begin_task_span(task, JobPhase.WORKING, cycle)
 
-    def _end_job(self, job: TaskJob, cycle: int) -> None:
+    def _record_job_end(self, job: TaskJob, cycle: int) -> None:
         """Records that a job's work ends."""
-        row, task = self.trace.rows[job.task], self.trace.executing_task(job.task)
+        row, task = self.trace.rows[job.task], self.trace.task_executing_jobs_of(job.task)
         if task in self.open_spans:
-            self.ledger.works.append((self._close_span(task, cycle), self.work.row_cycles(row)))
-        self.sends_left[task] = len(row.receivers)
-        self._open_span(task, JobPhase.SENDING if row.receiver else JobPhase.ENDING, cycle)
+            self.ledger.works.append((self._end_task_span(task, cycle), self.work.job_cycles_of_task(row)))
+        self.sends_left[task] = len(row.released_task_numbers)
+        self._begin_task_span(task, JobPhase.SENDING if row.receiver else JobPhase.ENDING, cycle)
 
-    def _end_send(self, task: int, cycle: int) -> None:
+    def _record_send_return(self, task: int, cycle: int) -> None:
         """Records that a task's call that releases another one returned."""
         if self.phases[task] is JobPhase.SENDING:
-            self.ledger.sends.append(self._close_span(task, cycle))
+            self.ledger.sends.append(self._end_task_span(task, cycle))
             self.sends_left[task] -= 1
-            self._open_span(task, JobPhase.SENDING if self.sends_left[task] else JobPhase.ENDING, cycle)
+            self._begin_task_span(task, JobPhase.SENDING if self.sends_left[task] else JobPhase.ENDING, cycle)
 
-    def _attribute_chain(self, chain: HandlerChain) -> None:
+    def _attribute_handler_chain(self, chain: HandlerChain) -> None:
         """Adds a sequence of handlers to the ledger: as the end of a job, a switch at a lock, or an interruption."""
         before = chain.task_before
         phase = self.phases.get(before, JobPhase.ASLEEP)
-        called = chain.is_requested_by_task and chain.switch_count > 0
+        called = chain.is_requested_by_task and chain.task_switch_count > 0
         span = self.open_spans.get(before)
         if span is not None:
-            if chain.is_requested_by_task and chain.switch_count == 0 and not chain.interrupts.count:
+            if chain.is_requested_by_task and chain.task_switch_count == 0 and not chain.interrupts.count:
                 return  # a call of its own that came back: its own time
-            self._add_time(span, chain.start_cycle)
+            self._add_cycles_to_span(span, chain.start_cycle)
         if called and phase is JobPhase.ENDING and span is not None:
-            self._add_job_end(chain, span)
+            self._add_job_end_to_ledger(chain, span)
         elif called and phase in {JobPhase.WORKING, JobPhase.SENDING} and span is not None:
             span.handovers += 1
             switches = self.ledger.handovers if phase is JobPhase.WORKING else self.ledger.send_switches
@@ -258,20 +260,20 @@ class _CycleAttributor:
                 LockHandover(
                     chain.end_cycle,
                     chain.total_cycles,
-                    chain.tick_count,
+                    chain.kernel_tick_count,
                     chain.released,
-                    chain.switch_count,
+                    chain.task_switch_count,
                     interrupts=chain.interrupts,
-                    core_requests=chain.core_requests,
+                    core_requests=chain.core_request_count,
                 )
             )
         else:
-            self._add_interruption(chain, span)
+            self._add_interruption_to_ledger(chain, span)
         if before != IDLE:
             self.last_ran[self.trace.rows[before].priority] = chain.start_cycle
-        self._resume_task(chain)
+        self._record_task_continues(chain)
 
-    def _add_job_end(self, chain: HandlerChain, span: PhaseSpan) -> None:
+    def _add_job_end_to_ledger(self, chain: HandlerChain, span: PhaseSpan) -> None:
         """Adds the end of a job to the ledger, with the handlers that switch to the next task."""
         rows = self.trace.rows
         before, after = next(
@@ -285,14 +287,14 @@ class _CycleAttributor:
         del self.open_spans[before]
         self.phases[before] = JobPhase.ASLEEP
 
-    def _add_interruption(self, chain: HandlerChain, span: PhaseSpan | None) -> None:
+    def _add_interruption_to_ledger(self, chain: HandlerChain, span: PhaseSpan | None) -> None:
         """Adds an interruption to the ledger, with the delays and handlers that it shows."""
         before, after = chain.task_before, chain.task_after
         phase = self.phases.get(before, JobPhase.WORKING)
         in_kernel = phase in {JobPhase.STARTING, JobPhase.SENDING, JobPhase.ENDING}
         meets = in_kernel or chain.handlers[0].is_requested_by_task
-        if before != IDLE and self.trace.rows[before].kernel_calls:
-            meets |= _has_call_without_switch(chain)
+        if before != IDLE and self.trace.rows[before].kernel_calls_per_job:
+            meets |= _has_switch_request_without_switch(chain)
         undisturbed = [] if self.trace.lines or self.has_sections else chain.handlers
         for tick in (job for job in undisturbed if job.exception == SYSTICK):
             first = tick is chain.handlers[0]
@@ -302,38 +304,43 @@ class _CycleAttributor:
         equal = both and rows[before].priority == rows[after].priority
         slices = (
             equal
-            and chain.tick_count > 0
-            and self._last_release(after, chain.start_cycle) not in self._tick_due_cycles(chain)
+            and chain.kernel_tick_count > 0
+            and self._last_release_cycle(after, chain.start_cycle) not in self._due_cycles_of_ticks(chain)
         )
         if both and rows[before].priority < rows[after].priority:
             self.preempted[rows[before].priority] = before
         interruption = TaskInterruption(
             chain.end_cycle,
             chain.total_cycles,
-            chain.tick_count,
+            chain.kernel_tick_count,
             chain.released,
-            chain.switch_count,
+            chain.task_switch_count,
             slices,
             meets,
             chain.interrupts,
-            chain.core_requests,
+            chain.core_request_count,
         )
         self.ledger.interruptions.append(interruption)
         self.ledger.equals_rotate |= slices
         if span is not None:
             span.interruptions.append(interruption)
-        if chain.switch_count == 1 and chain.tick_count == 1 and not chain.interrupts.count and not chain.core_requests:
+        if (
+            chain.task_switch_count == 1
+            and chain.kernel_tick_count == 1
+            and not chain.interrupts.count
+            and not chain.core_request_count
+        ):
             last = next(handler for handler in chain.handlers if handler.task_before != handler.task_after)
             kind = "from_idle" if before == IDLE else "up"
-            own_cycles = last.end - last.start - self.lock_waits.cycles_within(last.start, last.end)
+            own_cycles = last.end - last.start - self.lock_waits.cycles_between(last.start, last.end)
             self.ledger.switch_handlers.setdefault(kind, []).append(own_cycles)
 
     @staticmethod
-    def _tick_due_cycles(chain: HandlerChain) -> set[int]:
+    def _due_cycles_of_ticks(chain: HandlerChain) -> set[int]:
         """Returns the cycles at which the ticks of a sequence of handlers were due."""
         return {handler.due for handler in chain.handlers if handler.exception == SYSTICK}
 
-    def _resume_task(self, chain: HandlerChain) -> None:
+    def _record_task_continues(self, chain: HandlerChain) -> None:
         """Records that the task after a sequence of handlers continues, or starts a job."""
         after = chain.task_after
         if after == IDLE:
@@ -343,12 +350,12 @@ class _CycleAttributor:
         if after in self.open_spans:
             self.open_spans[after].running_since = chain.end_cycle
         else:
-            self._add_release_wait(after, chain)
-            self._open_span(after, JobPhase.STARTING, chain.end_cycle)
+            self._add_release_wait_to_ledger(after, chain)
+            self._begin_task_span(after, JobPhase.STARTING, chain.end_cycle)
 
-    def _add_release_wait(self, task: int, chain: HandlerChain) -> None:
+    def _add_release_wait_to_ledger(self, task: int, chain: HandlerChain) -> None:
         """Adds to the ledger how long a job waited for its first cycle, unless an equally urgent task delayed it."""
-        due = self._last_release(task, chain.end_cycle)
+        due = self._last_release_cycle(task, chain.end_cycle)
         priority = self.trace.rows[task].priority
         if due is None or any(at > due for item, at in self.last_ran.items() if item >= priority):
             return
@@ -365,7 +372,7 @@ class _CycleAttributor:
                         chain.end_cycle,
                         chain.end_cycle - due,
                         0,
-                        _chain_interrupts(self.trace, self.work, [line], begins_chain=True),
+                        _interrupts_of_handler_chain(self.trace, self.work, [line], begins_chain=True),
                     )
                 )
         elif due in self.ticks:
@@ -374,7 +381,7 @@ class _CycleAttributor:
                 ReleaseWait(chain.end_cycle, chain.end_cycle - due, self.ticks[due].released, by_other_core=remote)
             )
 
-    def _last_release(self, task: int, now: int) -> int | None:
+    def _last_release_cycle(self, task: int, now: int) -> int | None:
         """Returns the cycle of a task's last release: of its tick, or of its interrupt."""
         row = self.trace.rows[task]
         if row.line:
@@ -384,12 +391,12 @@ class _CycleAttributor:
         if not row.is_tick_released:
             return None
         if row.is_timer:
-            expired = [self._last_tick_release(timer, now) for timer in self.trace.rows if timer.is_timer]
+            expired = [self._last_releasing_tick_cycle(timer, now) for timer in self.trace.rows if timer.is_timer]
             return max((cycle for cycle in expired if cycle is not None), default=None)
-        return self._last_tick_release(row, now)
+        return self._last_releasing_tick_cycle(row, now)
 
-    def _last_tick_release(self, row: TaskRow, now: int) -> int | None:
+    def _last_releasing_tick_cycle(self, row: TaskRow, now: int) -> int | None:
         """Returns the cycle of the last tick at which the tick released a task, or a timer expired."""
         tick = self.trace.tick_cycles
         number = row.last_released_job((now - self.trace.origin) // tick)
-        return None if number < 0 else self.trace.origin + row.job_ticks(number)[1] * tick
+        return None if number < 0 else self.trace.origin + row.job_arrival_and_release_ticks(number)[1] * tick

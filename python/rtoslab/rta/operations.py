@@ -13,15 +13,15 @@ from rtoslab.measure import run_plan
 from rtoslab.plan import PlanOptions, make_plan
 from rtoslab.results import MeasuredPoint
 from rtoslab.rta.firmware import TaskSetFirmware
-from rtoslab.rta.fitted_lines import fit_line
+from rtoslab.rta.fitted_lines import fit_least_squares_line
 from rtoslab.rta.masked_calls import longest_masked_call
-from rtoslab.rta.overheads import KernelOverheads, LineFit
+from rtoslab.rta.overheads import FittedCostLine, KernelOverheads
 
 _OPERATION: Final = re.compile(r"\w+\.\w+\.(free|available|no_waiter|contended|hand_over)")
 """The ids of series that are one call of the kernel: object, operation, outcome."""
 
 
-def with_operation_costs(
+def overheads_with_operation_costs(
     catalogue: Catalogue, firmware: TaskSetFirmware, overheads: KernelOverheads
 ) -> KernelOverheads:
     """Returns the overheads with the longest call of every kernel operation (semaphore, queue, mutex).
@@ -42,14 +42,14 @@ def with_operation_costs(
         options = PlanOptions([point.kernel], [point.board], [1], None, config)
         outcomes = run_plan(catalogue.root, make_plan(catalogue, names, options), Path(folder) / "run")
     operations: dict[str, int] = {}
-    fits: list[LineFit] = []
+    fits: list[FittedCostLine] = []
     for result in (outcome.result for outcome in outcomes):
         for series in result.series if isinstance(result, MeasuredPoint) else ():
             cycles = [mark for mark, ticks in zip(series.mark_cycles, series.ticks, strict=True) if ticks == 0]
             if _OPERATION.fullmatch(series.id) and cycles:
                 name = series.id.replace(".", "_")
                 operations[name] = max(operations.get(name, 0), *cycles)
-                fits.append(fit_line(series.title, "constant", {0: cycles}))
+                fits.append(fit_least_squares_line(series.title, "constant", {0: cycles}))
     masked = max(overheads.masks.masked_cycles, longest_masked_call(catalogue, point, names))
     update = {
         "operations": operations,

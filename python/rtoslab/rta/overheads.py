@@ -138,7 +138,7 @@ class MulticoreCosts(StrictModel):
     tick_core: int = Field(default=0, ge=0)
 
 
-class LineFit(StrictModel):
+class FittedCostLine(StrictModel):
     """A line fitted to a cost, with its residuals. `model` is in words, `base` and `slope` in cycles."""
 
     name: str
@@ -176,7 +176,7 @@ class KernelOverheads(StrictModel):
     (any)."""
     operations: Mapping[str, int] = Field(default_factory=dict)
     """The longest call of each operation, by object, operation and outcome: `mutex_lock_free`."""
-    fit: tuple[LineFit, ...] = ()
+    fit: tuple[FittedCostLine, ...] = ()
 
     @property
     def tick_switch_cycles(self) -> int:
@@ -198,15 +198,15 @@ _HINTS: Final = {
 }
 
 
-def read_overheads(path: Path) -> KernelOverheads:
+def read_kernel_overheads(path: Path) -> KernelOverheads:
     """Reads a file of kernel overheads, JSON if it ends in .json, else TOML.
     Raises OverheadsFileError naming file and key.
     """
     read = read_json_object if path.suffix.lower() == ".json" else read_toml_table
-    return parse_overheads(read(path, "the overheads", OverheadsFileError), printable_path(path))
+    return parse_kernel_overheads(read(path, "the overheads", OverheadsFileError), printable_path(path))
 
 
-def parse_overheads(table: Mapping[str, Any], source: str) -> KernelOverheads:
+def parse_kernel_overheads(table: Mapping[str, Any], source: str) -> KernelOverheads:
     """Returns the kernel overheads of a parsed table. `source` names its file. Raises OverheadsFileError."""
     try:
         return KernelOverheads.model_validate(table)
@@ -217,34 +217,40 @@ def parse_overheads(table: Mapping[str, Any], source: str) -> KernelOverheads:
         raise OverheadsFileError(f"{source}, {first_validation_problem(cause)}; correct or remove it.") from None
 
 
-def write_overheads(overheads: KernelOverheads, path: Path) -> None:
+def write_kernel_overheads(overheads: KernelOverheads, path: Path) -> None:
     """Writes a file of kernel overheads. Raises StoreError."""
     table = overheads.model_dump(mode="json", exclude_none=True)
-    text = json.dumps(table, indent=1) + "\n" if path.suffix.lower() == ".json" else toml_text(table)
+    text = json.dumps(table, indent=1) + "\n" if path.suffix.lower() == ".json" else table_as_toml(table)
     write_file_atomically(path, text, "the overheads")
 
 
-def toml_text(table: Mapping[str, Any]) -> str:
+def table_as_toml(table: Mapping[str, Any]) -> str:
     """Returns a table as TOML text: plain keys, then tables, then lists of tables."""
     lines = [
-        f"{key} = {_toml_value(value)}" for key, value in table.items() if not isinstance(value, Mapping | list | tuple)
+        f"{key} = {_value_as_toml(value)}"
+        for key, value in table.items()
+        if not isinstance(value, Mapping | list | tuple)
     ]
     for key, value in table.items():
         if isinstance(value, Mapping) and value:
-            lines += ["", f"[{key}]", *(f"{_toml_key(name)} = {_toml_value(item)}" for name, item in value.items())]
+            lines += [
+                "",
+                f"[{key}]",
+                *(f"{_key_as_toml(name)} = {_value_as_toml(item)}" for name, item in value.items()),
+            ]
         elif isinstance(value, list | tuple):
             for item in value:
                 lines += [
                     "",
                     f"[[{key}]]",
-                    *(f"{_toml_key(name)} = {_toml_value(part)}" for name, part in item.items()),
+                    *(f"{_key_as_toml(name)} = {_value_as_toml(part)}" for name, part in item.items()),
                 ]
     return "\n".join(lines) + "\n"
 
 
-def _toml_key(name: str) -> str:
+def _key_as_toml(name: str) -> str:
     return name if name.replace("_", "").isalnum() else json.dumps(name)
 
 
-def _toml_value(value: object) -> str:
+def _value_as_toml(value: object) -> str:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else json.dumps(value)

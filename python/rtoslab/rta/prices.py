@@ -18,7 +18,7 @@ from rtoslab.rta.overheads import EventCosts, KernelOverheads, SendCosts, TimerC
 
 
 @dataclass(frozen=True, slots=True)
-class ChargeExcess:
+class ExcessOverCharge:
     """A kernel activity that took longer than the overheads charge for it."""
 
     event: str
@@ -34,17 +34,17 @@ class ChargeExcess:
 
 
 @dataclass(frozen=True, slots=True)
-class EntryPrices:
+class LedgerEntryPrices:
     """The price (charge) in cycles of every kind of ledger entry, by a kernel's overheads."""
 
     overheads: KernelOverheads
 
     @property
-    def entry_and_exit(self) -> int:
+    def entry_and_exit_price(self) -> int:
         """Returns the price of an interruption's entry and exit, including fetches that it makes necessary again."""
         return self.overheads.interrupt.entry_cycles + self.overheads.interrupt.exit_cycles
 
-    def handlers_price(self, ticks: int, released: int, switches: int, *, is_slice: bool) -> int:
+    def handler_chain_price(self, ticks: int, released: int, switches: int, *, is_slice: bool) -> int:
         """Returns the price of the handlers of so many ticks with releases and switches."""
         tick, switch = self.overheads.tick, self.overheads.tick_switch_cycles
         if is_slice:
@@ -67,11 +67,11 @@ class EntryPrices:
         It is 0 if sends were not measured.
         """
         sends = self.overheads.sends
-        return 0 if sends is None else self.entry_and_exit + sends.contended_cycles + sends.switch_cycles
+        return 0 if sends is None else self.entry_and_exit_price + sends.contended_cycles + sends.switch_cycles
 
     def send_price(self, span: PhaseSpan) -> int:
         """Returns the price of a call with which a job releases another task, without the switches in it."""
-        contended = span.handovers * (self.entry_and_exit + self.send_costs.contended_cycles)
+        contended = span.handovers * (self.entry_and_exit_price + self.send_costs.contended_cycles)
         return self.send_costs.call_cycles + contended + self.interruptions_price(span)
 
     def send_handover_price(self, handover: LockHandover) -> int:
@@ -83,13 +83,13 @@ class EntryPrices:
         events = self.event_costs
         return (
             interrupts.work_cycles
-            + self.bus_price(interrupts.work_cycles)
+            + self.bus_contention_price(interrupts.work_cycles)
             + interrupts.count * events.handler_cycles
             + interrupts.gives * events.give_cycles
-            + interrupts.further_entries * self.entry_and_exit
+            + interrupts.further_entry_count * self.entry_and_exit_price
         )
 
-    def bus_price(self, cycles: int) -> int:
+    def bus_contention_price(self, cycles: int) -> int:
         """Returns by how much the other cores' accesses may prolong work of so many cycles."""
         return -(-cycles * self.overheads.smp.contention_permille // 1000)
 
@@ -98,11 +98,11 @@ class EntryPrices:
         The switch to a task that a handler wakes is in the price of its give.
         """
         switches = max(0, interruption.switches - interruption.interrupts.gives)
-        handlers = self.handlers_price(
+        handlers = self.handler_chain_price(
             interruption.ticks, interruption.released, switches, is_slice=interruption.among_equals
         )
         # Where an interrupt or another core was first, the tick has an entry of its own, as it is charged with.
-        later = self.entry_and_exit * (
+        later = self.entry_and_exit_price * (
             interruption.ticks
             if interruption.interrupts.begins_chain
             else min(interruption.ticks, interruption.core_requests)
@@ -117,22 +117,22 @@ class EntryPrices:
     @property
     def core_request_price(self) -> int:
         """Returns the price of an interrupt by which another core makes this one choose its task again."""
-        return self.entry_and_exit + self.overheads.smp.yield_cycles
+        return self.entry_and_exit_price + self.overheads.smp.yield_cycles
 
     def compensated_tick_price(self, released: int) -> int:
         """Returns the price of another core's tick that is handled late, because the scheduler was locked."""
-        return self.handlers_price(1, released, 0, is_slice=False) + self.overheads.tick.deferred_cycles
+        return self.handler_chain_price(1, released, 0, is_slice=False) + self.overheads.tick.deferred_cycles
 
-    def saved_cycles(self, interruptions: Iterable[TaskInterruption]) -> int:
+    def cycles_below_price(self, interruptions: Iterable[TaskInterruption]) -> int:
         """Returns by how many cycles the interruptions took less than their price.
 
         A tick that meets a locked scheduler does little in its handler. Postponed work is done in the section.
         """
         return sum(self.interruption_price(interruption) - interruption.cycles for interruption in interruptions)
 
-    def accompanying_price(self, ticks: int, released: int, switches: int, interrupts: ChainInterrupts) -> int:
+    def accompanying_events_price(self, ticks: int, released: int, switches: int, interrupts: ChainInterrupts) -> int:
         """Returns the price of everything that happens in the same handlers as a requested switch."""
-        return self.handlers_price(
+        return self.handler_chain_price(
             ticks, released, max(0, switches - 1 - interrupts.gives), is_slice=False
         ) + self.interrupts_price(interrupts)
 
@@ -140,11 +140,11 @@ class EntryPrices:
         """Returns by how many cycles the interruptions of a span may prolong it."""
         ticks = sum(interruption.ticks for interruption in span.interruptions)
         return (
-            len(span.interruptions) * self.entry_and_exit
+            len(span.interruptions) * self.entry_and_exit_price
             + ticks * self.overheads.tick.deferred_cycles
             + sum(map(self.compensated_tick_price, span.compensated_ticks))
             + span.remote_gives * self.overheads.smp.remote_give_cycles
-            + self.saved_cycles(span.interruptions)
+            + self.cycles_below_price(span.interruptions)
         )
 
     def job_start_price(self, span: PhaseSpan) -> int:
@@ -159,7 +159,7 @@ class EntryPrices:
         """Returns the costs of the kernel's timer task. All are 0 if they were not measured."""
         return self.overheads.timers or TimerCosts()
 
-    def span_end_price(self, span: PhaseSpan, tasks: int) -> int:
+    def job_ending_call_price(self, span: PhaseSpan, tasks: int) -> int:
         """Returns the price of the call with which a job ends, by what its task waits for afterwards."""
         if span.is_timer:
             return self.timer_costs.end_cycles
@@ -175,15 +175,17 @@ class EntryPrices:
     def job_end_price(self, job_end: JobEnd) -> int:
         """Returns the price of a job's end: from its last instruction to the next task, whichever it is."""
         chain = job_end.chain
-        more = self.accompanying_price(chain.tick_count, chain.released, chain.switch_count, chain.interrupts)
-        more += chain.core_requests * self.overheads.smp.yield_cycles
-        deferred = chain.tick_count * self.overheads.tick.deferred_cycles
-        simple = self.span_end_price(job_end.span, job_end.task_count) + self.switch_away_price(
+        more = self.accompanying_events_price(
+            chain.kernel_tick_count, chain.released, chain.task_switch_count, chain.interrupts
+        )
+        more += chain.core_request_count * self.overheads.smp.yield_cycles
+        deferred = chain.kernel_tick_count * self.overheads.tick.deferred_cycles
+        simple = self.job_ending_call_price(job_end.span, job_end.task_count) + self.switch_away_price(
             job_end.priority_distance, to_idle=job_end.to_idle
         )
         return simple + more + deferred + self.interruptions_price(job_end.span)
 
-    def longest_blocking(self, tasks: int, distance: int) -> int:
+    def longest_kernel_call_blocking(self, tasks: int, distance: int) -> int:
         """Returns the longest time for which a less urgent task's kernel call delays a release."""
         switches = max(self.switch_away_price(distance, to_idle=False), self.switch_away_price(0, to_idle=True))
         masks = self.overheads.masks
@@ -191,18 +193,18 @@ class EntryPrices:
         end = max(self.sleep_call_price(tasks), timers.end_cycles) + switches
         return max(masks.masked_cycles, masks.wait_cycles, end, send, timers.start_cycles)
 
-    def longest_masked(self, tasks: int, distance: int) -> int:
+    def longest_interrupt_delay(self, tasks: int, distance: int) -> int:
         """Returns the longest time for which the kernel delays an interrupt of any priority."""
         handlers = max(
             self.switch_away_price(distance, to_idle=False), self.switch_away_price(0, to_idle=True)
-        ) + self.handlers_price(1, tasks, 1, is_slice=True)
+        ) + self.handler_chain_price(1, tasks, 1, is_slice=True)
         events, job = self.event_costs, self.overheads.job
         calls = (job.start_cycles, self.sleep_call_price(tasks),
                  events.start_cycles, events.end_cycles, events.give_cycles,
                  events.call_cycles, events.contended_cycles + events.handover_cycles,
                  self.send_costs.call_cycles + self.send_switch_price,
                  self.timer_costs.start_cycles, self.timer_costs.end_cycles)  # fmt: skip
-        return max(self.overheads.masks.masked_cycles, handlers + self.entry_and_exit, *calls)
+        return max(self.overheads.masks.masked_cycles, handlers + self.entry_and_exit_price, *calls)
 
     def longest_release_delay(self, tasks: int, distance: int) -> int:
         """Returns the longest time from a tick to its releases on several cores, besides their own cost.
@@ -211,11 +213,16 @@ class EntryPrices:
         """
         smp = self.overheads.smp
         tick = (
-            self.entry_and_exit + self.handlers_price(1, tasks, 0, is_slice=False) + self.overheads.tick.deferred_cycles
+            self.entry_and_exit_price
+            + self.handler_chain_price(1, tasks, 0, is_slice=False)
+            + self.overheads.tick.deferred_cycles
         )
         return max(
             smp.release_cycles,
-            self.longest_blocking(tasks, distance) + 2 * tick + self.core_request_price + smp.lock_wait_cycles,
+            self.longest_kernel_call_blocking(tasks, distance)
+            + 2 * tick
+            + self.core_request_price
+            + smp.lock_wait_cycles,
         )
 
     def switch_away_price(self, distance: int, *, to_idle: bool) -> int:
@@ -230,89 +237,103 @@ class EntryPrices:
     def release_wait_price(self, wait: ReleaseWait) -> int:
         """Returns the price of the time from a tick or interrupt to the job it releases, if nothing delays the job."""
         if wait.interrupts.count:
-            return self.entry_and_exit + self.interrupts_price(wait.interrupts)
+            return self.entry_and_exit_price + self.interrupts_price(wait.interrupts)
         if wait.by_other_core:
-            return self.core_request_price + self.handlers_price(0, 0, 1, is_slice=False)
-        return self.entry_and_exit + self.handlers_price(1, wait.released, 1, is_slice=False)
+            return self.core_request_price + self.handler_chain_price(0, 0, 1, is_slice=False)
+        return self.entry_and_exit_price + self.handler_chain_price(1, wait.released, 1, is_slice=False)
 
     def work_price(self, span: PhaseSpan, cycles: int) -> int:
         """Returns the price of a job's work, with the calls between its parts."""
         between = span.kernel_calls * self.event_costs.call_cycles
         contended = span.handovers * self.event_costs.contended_cycles
         # A call that coincides with an interruption: a part of its cost is booked there.
-        moved = self.saved_cycles(interruption for interruption in span.interruptions if interruption.meets_kernel)
-        around = (len(span.interruptions) + span.handovers) * self.entry_and_exit
+        moved = self.cycles_below_price(
+            interruption for interruption in span.interruptions if interruption.meets_kernel
+        )
+        around = (len(span.interruptions) + span.handovers) * self.entry_and_exit_price
         remote = span.remote_gives * self.overheads.smp.remote_give_cycles if span.kernel_calls else 0
-        work = cycles + self.bus_price(cycles) + self.overheads.job.work_cycles
+        work = cycles + self.bus_contention_price(cycles) + self.overheads.job.work_cycles
         return work + between + contended + around + moved + remote
 
-    def handover_price(self, handover: LockHandover) -> int:
+    def task_handover_price(self, handover: LockHandover) -> int:
         """Returns the price of a switch that a task's own call caused, with the kernel events that came with it."""
         return self.event_costs.handover_cycles + self._price_beside_handover(handover)
 
     def _price_beside_handover(self, handover: LockHandover) -> int:
         """Returns the price of the kernel events that came with a switch."""
         requests = handover.core_requests * self.overheads.smp.yield_cycles
-        return requests + self.accompanying_price(
+        return requests + self.accompanying_events_price(
             handover.ticks, handover.released, handover.switches, handover.interrupts
         )
 
 
-def entries_above_charge(ledger: CycleLedger, overheads: KernelOverheads, tasks: int) -> list[ChargeExcess]:
+def ledger_entries_above_charge(ledger: CycleLedger, overheads: KernelOverheads, tasks: int) -> list[ExcessOverCharge]:
     """Returns the ledger's entries that took longer than their price, the worst first."""
     return sorted(
-        (excess for excess in _compare_entries(ledger, EntryPrices(overheads), tasks) if excess.excess_cycles > 0),
+        (
+            excess
+            for excess in _ledger_entries_with_prices(ledger, LedgerEntryPrices(overheads), tasks)
+            if excess.excess_cycles > 0
+        ),
         key=lambda excess: -excess.excess_cycles,
     )
 
 
-def _compare_job_entries(ledger: CycleLedger, prices: EntryPrices, tasks: int) -> Iterator[ChargeExcess]:
+def _job_entries_with_prices(ledger: CycleLedger, prices: LedgerEntryPrices, tasks: int) -> Iterator[ExcessOverCharge]:
     """Yields each start and end of a job with its cycles and its price."""
     for start in ledger.starts:
-        yield ChargeExcess("the start of a job", start.cycles, prices.job_start_price(start), start.ended_at)
+        yield ExcessOverCharge("the start of a job", start.cycles, prices.job_start_price(start), start.ended_at)
     for job_end in ledger.job_ends:
-        yield ChargeExcess("the end of a job", job_end.cycles, prices.job_end_price(job_end), job_end.ended_at)
+        yield ExcessOverCharge("the end of a job", job_end.cycles, prices.job_end_price(job_end), job_end.ended_at)
     for again in ledger.restarts:
         both = (
-            prices.span_end_price(again, tasks)
+            prices.job_ending_call_price(again, tasks)
             + prices.job_start_price(again)
             + prices.switch_away_price(0, to_idle=False)
         )
-        yield ChargeExcess("the end of a job and the next one's start", again.cycles, both, again.ended_at)
+        yield ExcessOverCharge("the end of a job and the next one's start", again.cycles, both, again.ended_at)
 
 
-def _compare_sends(ledger: CycleLedger, prices: EntryPrices) -> Iterator[ChargeExcess]:
+def _sends_with_prices(ledger: CycleLedger, prices: LedgerEntryPrices) -> Iterator[ExcessOverCharge]:
     """Yields each call that releases another task, and each switch in one, with its cycles and its price."""
     for send in ledger.sends:
-        yield ChargeExcess("a release of another task", send.cycles, prices.send_price(send), send.ended_at)
+        yield ExcessOverCharge("a release of another task", send.cycles, prices.send_price(send), send.ended_at)
     for switch in ledger.send_switches:
         price = prices.send_handover_price(switch)
-        yield ChargeExcess("a switch to a task that another one releases", switch.cycles, price, switch.ended_at)
+        yield ExcessOverCharge("a switch to a task that another one releases", switch.cycles, price, switch.ended_at)
 
 
-def _compare_entries(ledger: CycleLedger, prices: EntryPrices, tasks: int) -> Iterator[ChargeExcess]:
+def _ledger_entries_with_prices(
+    ledger: CycleLedger, prices: LedgerEntryPrices, tasks: int
+) -> Iterator[ExcessOverCharge]:
     """Yields each entry of a ledger with its cycles and its price."""
-    yield from _compare_job_entries(ledger, prices, tasks)
-    yield from _compare_sends(ledger, prices)
+    yield from _job_entries_with_prices(ledger, prices, tasks)
+    yield from _sends_with_prices(ledger, prices)
     for interruption in ledger.interruptions:
         if not interruption.meets_kernel:
-            yield ChargeExcess(
+            yield ExcessOverCharge(
                 "a tick or an interrupt",
                 interruption.cycles,
                 prices.interruption_price(interruption),
                 interruption.ended_at,
             )
     for span, work in ledger.works:
-        yield ChargeExcess("work", span.cycles, prices.work_price(span, work), span.ended_at)
+        yield ExcessOverCharge("work", span.cycles, prices.work_price(span, work), span.ended_at)
     for handover in ledger.handovers:
-        yield ChargeExcess("a switch for a lock", handover.cycles, prices.handover_price(handover), handover.ended_at)
+        yield ExcessOverCharge(
+            "a switch for a lock", handover.cycles, prices.task_handover_price(handover), handover.ended_at
+        )
     held = (
-        prices.longest_release_delay(tasks, 0) if prices.overheads.smp.cores > 1 else prices.longest_blocking(tasks, 0)
+        prices.longest_release_delay(tasks, 0)
+        if prices.overheads.smp.cores > 1
+        else prices.longest_kernel_call_blocking(tasks, 0)
     )
     for wait in ledger.waits:
-        yield ChargeExcess("a wait for the kernel", wait.cycles, prices.release_wait_price(wait) + held, wait.ended_at)
+        yield ExcessOverCharge(
+            "a wait for the kernel", wait.cycles, prices.release_wait_price(wait) + held, wait.ended_at
+        )
     for spin in ledger.lock_waits:
-        yield ChargeExcess("a wait for a lock", spin.cycles, prices.overheads.smp.lock_wait_cycles, spin.ended_at)
-        yield ChargeExcess(
+        yield ExcessOverCharge("a wait for a lock", spin.cycles, prices.overheads.smp.lock_wait_cycles, spin.ended_at)
+        yield ExcessOverCharge(
             "a wait for a lock while no other core was in the kernel", spin.without_holder, 0, spin.ended_at
         )

@@ -11,8 +11,8 @@ from typing import Final
 from rtoslab.base import TaskSetError
 from rtoslab.rta.arrival_curves import ArrivalCurve
 from rtoslab.rta.firmware import INTERRUPT_LINES, MAX_RECEIVERS, TIMERS, TaskSetFirmware
-from rtoslab.rta.senders import chain_of_senders
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask, expand_releases
+from rtoslab.rta.senders import senders_before_task
+from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask, expand_tasks_by_sender
 from rtoslab.rta.taskset import Carrier
 
 PERIODS_TICKS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40)
@@ -22,7 +22,7 @@ SHORTEST_CYCLES: Final = 100
 """The shortest work of a job. Every board can be calibrated to this or less."""
 
 
-def random_system(random: Random, clock_hz: int, tick_cycles: int, most: int = 10) -> IntegerTaskSet:
+def random_task_set(random: Random, clock_hz: int, tick_cycles: int, most: int = 10) -> IntegerTaskSet:
     """Returns a random task set: utilisation from 0.2 to 0.85, rate-monotonic or any priorities, some offsets."""
     count = random.randint(2, most)
     shares = [random.expovariate(1.0) for _ in range(count)]
@@ -50,7 +50,7 @@ def random_system(random: Random, clock_hz: int, tick_cycles: int, most: int = 1
 
 
 @dataclass(frozen=True, slots=True)
-class SetShape:
+class TaskSetShape:
     """The ranges from which random task sets of one shape are drawn. Loads count the tasks' work alone."""
 
     periods_ticks: tuple[int, ...] = PERIODS_TICKS
@@ -65,23 +65,23 @@ class SetShape:
 
 
 SHAPES: Final = {
-    "mixed": SetShape(),
-    "any order": SetShape(monotonic=False),
-    "equals": SetShape(priority_levels=3, load=(0.3, 0.95)),
-    "all equal": SetShape(priority_levels=1, tasks=(2, 6)),
-    "long": SetShape(LONG_PERIODS_TICKS, (1, 4), (0.4, 0.98)),
-    "long equals": SetShape(LONG_PERIODS_TICKS, (2, 5), (0.4, 0.98), priority_levels=2),
-    "long and short": SetShape(PERIODS_TICKS[:3] + LONG_PERIODS_TICKS[3:], (3, 8), (0.5, 0.95), monotonic=True),
-    "full": SetShape(load=(0.95, 0.999), tasks=(1, 6)),
-    "primes": SetShape(PRIME_PERIODS_TICKS, (4, 10), (0.3, 0.9)),
-    "short jobs": SetShape(tasks=(4, 10), load=(0.05, 0.4), short_share=0.8),
-    "every tick": SetShape((1,), (1, 4), (0.3, 0.97), monotonic=False),
-    "one": SetShape(PERIODS_TICKS + LONG_PERIODS_TICKS, (1, 1), (0.1, 0.999)),
+    "mixed": TaskSetShape(),
+    "any order": TaskSetShape(monotonic=False),
+    "equals": TaskSetShape(priority_levels=3, load=(0.3, 0.95)),
+    "all equal": TaskSetShape(priority_levels=1, tasks=(2, 6)),
+    "long": TaskSetShape(LONG_PERIODS_TICKS, (1, 4), (0.4, 0.98)),
+    "long equals": TaskSetShape(LONG_PERIODS_TICKS, (2, 5), (0.4, 0.98), priority_levels=2),
+    "long and short": TaskSetShape(PERIODS_TICKS[:3] + LONG_PERIODS_TICKS[3:], (3, 8), (0.5, 0.95), monotonic=True),
+    "full": TaskSetShape(load=(0.95, 0.999), tasks=(1, 6)),
+    "primes": TaskSetShape(PRIME_PERIODS_TICKS, (4, 10), (0.3, 0.9)),
+    "short jobs": TaskSetShape(tasks=(4, 10), load=(0.05, 0.4), short_share=0.8),
+    "every tick": TaskSetShape((1,), (1, 4), (0.3, 0.97), monotonic=False),
+    "one": TaskSetShape(PERIODS_TICKS + LONG_PERIODS_TICKS, (1, 1), (0.1, 0.999)),
 }
 """The shapes by name, for the search for a broken bound."""
 
 
-def system_of_shape(random: Random, shape: SetShape, clock_hz: int, tick_cycles: int) -> IntegerTaskSet:
+def random_task_set_of_shape(random: Random, shape: TaskSetShape, clock_hz: int, tick_cycles: int) -> IntegerTaskSet:
     """Returns a random task set of this shape, with all tasks released by the tick."""
     count = random.randint(*shape.tasks)
     shares = [random.expovariate(1.0) for _ in range(count)]
@@ -91,7 +91,7 @@ def system_of_shape(random: Random, shape: SetShape, clock_hz: int, tick_cycles:
     if not shape.monotonic:
         random.shuffle(order)
 
-    def random_wcet(at: int) -> int:
+    def random_execution_time(at: int) -> int:
         """Returns the random execution time of a task."""
         if random.random() < shape.short_share:
             return random.randint(SHORTEST_CYCLES, 20 * SHORTEST_CYCLES)
@@ -101,7 +101,7 @@ def system_of_shape(random: Random, shape: SetShape, clock_hz: int, tick_cycles:
         SystemTask(
             name=chr(ord("A") + at),
             period=periods[at] * tick_cycles,
-            wcet=random_wcet(at),
+            wcet=random_execution_time(at),
             deadline=periods[at] * tick_cycles,
             priority=order.index(at) * min(shape.priority_levels, count) // count,
         )
@@ -110,8 +110,8 @@ def system_of_shape(random: Random, shape: SetShape, clock_hz: int, tick_cycles:
     return IntegerTaskSet(tasks, units_per_second=clock_hz)
 
 
-def multicore_system(
-    random: Random, shape: SetShape, firmware: TaskSetFirmware, contention_permille: int
+def random_multicore_task_set(
+    random: Random, shape: TaskSetShape, firmware: TaskSetFirmware, contention_permille: int
 ) -> IntegerTaskSet:
     """Returns a random task set of this shape on each core.
     Together they have no more tasks than the image holds, and their load leaves room for the delays by other cores'
@@ -123,33 +123,33 @@ def multicore_system(
     part = replace(shape, tasks=(min(shape.tasks[0], most), min(shape.tasks[1], most)), load=load)
     tasks: list[SystemTask] = []
     for core in range(firmware.core_count):
-        system = system_of_shape(random, part, firmware.clock_hz, firmware.tick_cycles)
+        system = random_task_set_of_shape(random, part, firmware.clock_hz, firmware.tick_cycles)
         tasks += [
             replace(task, name=chr(ord("A") + len(tasks) + at), core=core) for at, task in enumerate(system.tasks)
         ]
     return IntegerTaskSet(tuple(tasks), units_per_second=firmware.clock_hz)
 
 
-def event_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
+def random_event_task_set(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
     """Returns a random task set in which some tasks are released by interrupts, hold resources or mask interrupts.
     On several cores each core has tasks and resources of its own, and interrupts arrive in bursts.
     """
     if firmware.core_count == 1:
-        return _one_core_event_system(random, firmware)
-    return _with_random_curves(random, _draw_for_each_core(random, firmware))
+        return _random_one_core_event_task_set(random, firmware)
+    return _system_with_random_curves(random, _random_task_set_for_each_core(random, firmware))
 
 
 _BUS_SHARE: Final = 0.7
 """The load of a task set on several cores, as a share of that on one. The rest is for delays by other cores."""
 
 
-def _draw_for_each_core(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
+def _random_task_set_for_each_core(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
     """Returns a random task set with interrupts and sections on each core, as many as the image holds."""
     whole = IntegerTaskSet((), units_per_second=firmware.clock_hz)
     raised = random.random() < 0.4 and firmware.kernel.services["priority_set"]
     for core in range(firmware.core_count):
         lines = INTERRUPT_LINES - len(whole.interrupts)
-        part = _one_core_event_system(random, firmware, random.randint(0, lines), _BUS_SHARE)
+        part = _random_one_core_event_task_set(random, firmware, random.randint(0, lines), _BUS_SHARE)
         first = len(whole.tasks)
         names = {task.name: chr(ord("A") + first + at) for at, task in enumerate(part.tasks)}
         handlers = {handler.name: f"{handler.name} on core {core}" for handler in part.interrupts}
@@ -178,21 +178,21 @@ def _draw_for_each_core(random: Random, firmware: TaskSetFirmware) -> IntegerTas
     return whole
 
 
-def _one_core_event_system(
+def _random_one_core_event_task_set(
     random: Random, firmware: TaskSetFirmware, lines: int = INTERRUPT_LINES, share: float = 1.0
 ) -> IntegerTaskSet:
     """Returns a random task set on one core with up to so many interrupts, sections and masks.
     `share`: of the usual load.
     """
     tick, clock_hz = firmware.tick_cycles, firmware.clock_hz
-    shape = SetShape(
+    shape = TaskSetShape(
         PERIODS_TICKS,
         (1, 6),
         (0.1 * share, 0.75 * share),
         priority_levels=random.choice((3, 10)),
         monotonic=random.random() < 0.6,
     )
-    plain = system_of_shape(random, shape, clock_hz, tick)
+    plain = random_task_set_of_shape(random, shape, clock_hz, tick)
     tasks = list(plain.tasks)
     handlers: list[SystemInterrupt] = []
     for _ in range(min(lines, random.choice((0, 0, 1, 2)))):
@@ -209,7 +209,7 @@ def _one_core_event_system(
         own = random.choice((0, 0, min(period // 20, tick // 10)))
         handlers.append(SystemInterrupt(name, period, own, period, jitter, gives=item.name, implied=not own))
     if random.random() < 0.7:
-        tasks = [_with_random_sections(random, task) for task in tasks]
+        tasks = [_task_with_random_sections(random, task) for task in tasks]
     if random.random() < 0.3:
         at = random.randrange(len(tasks))
         masked = min(tasks[at].wcet // 5, tick // 3)
@@ -223,21 +223,25 @@ def _one_core_event_system(
     )
 
 
-def usable_carriers(firmware: TaskSetFirmware) -> tuple[Carrier, ...]:
+def usable_release_carriers(firmware: TaskSetFirmware) -> tuple[Carrier, ...]:
     """Returns the objects by which the image's kernel lets a task release another one."""
     services = firmware.kernel.services
     needed: dict[Carrier, str] = {"semaphore": "semaphore", "message": "queue", "notification": "notify"}
     return tuple(carrier for carrier, service in needed.items() if services[service])
 
 
-def send_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
+def random_sending_task_set(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
     """Returns a random task set in which tasks release other tasks, in chains of two to five, beside interrupts,
     sections, masks and late releases by the tick.
     """
-    system = event_system(random, firmware) if firmware.core_count == 1 else _draw_for_each_core(random, firmware)
+    system = (
+        random_event_task_set(random, firmware)
+        if firmware.core_count == 1
+        else _random_task_set_for_each_core(random, firmware)
+    )
     if len(system.tasks) == 1:
-        shape = SetShape(PERIODS_TICKS, (2, 6), (0.1, 0.75), monotonic=random.random() < 0.6)
-        system = system_of_shape(random, shape, firmware.clock_hz, firmware.tick_cycles)
+        shape = TaskSetShape(PERIODS_TICKS, (2, 6), (0.1, 0.75), monotonic=random.random() < 0.6)
+        system = random_task_set_of_shape(random, shape, firmware.clock_hz, firmware.tick_cycles)
     tasks = list(system.tasks)
     order = random.sample(range(len(tasks)), len(tasks))
     groups = [order]
@@ -247,14 +251,14 @@ def send_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
         while len(group) > 1:
             chain = group[: random.randint(2, min(5, len(group)))]
             group = group[len(chain) :]  # noqa: PLW2901
-            tasks = _with_chain(random, tasks, chain, usable_carriers(firmware))
+            tasks = _tasks_with_release_chain(random, tasks, chain, usable_release_carriers(firmware))
             if random.random() < 0.4:
                 break
-    tasks = [_with_random_lateness(random, task, firmware.tick_cycles) for task in tasks]
-    return _with_random_curves(random, replace(system, tasks=tuple(tasks)))
+    tasks = [_task_with_random_jitter(random, task, firmware.tick_cycles) for task in tasks]
+    return _system_with_random_curves(random, replace(system, tasks=tuple(tasks)))
 
 
-def _with_random_curves(random: Random, system: IntegerTaskSet) -> IntegerTaskSet:
+def _system_with_random_curves(random: Random, system: IntegerTaskSet) -> IntegerTaskSet:
     """Returns the system with some interrupts, and the tasks that they release, that arrive in bursts.
     The long-run rate of their arrivals stays.
     """
@@ -270,61 +274,68 @@ def _with_random_curves(random: Random, system: IntegerTaskSet) -> IntegerTaskSe
         curves[handler.name] = tuple(sorted(curve, key=lambda pair: pair[1]))
     by_name = {task.name: task for task in system.tasks}
 
-    def arriving(task: SystemTask) -> SystemTask:
+    def task_with_chain_arrivals(task: SystemTask) -> SystemTask:
         """Returns the task with the arrivals of the interrupt at the begin of its chain."""
-        first = by_name[chain_of_senders(task, by_name)[-1]] if task.sender else task
+        first = by_name[senders_before_task(task, by_name)[-1]] if task.sender else task
         curve = curves.get(first.released_by, ())
         return replace(task, curve=curve, period=curve[0][1], deadline=curve[0][1]) if curve else task
 
-    def bursting(handler: SystemInterrupt) -> SystemInterrupt:
+    def interrupt_with_curve(handler: SystemInterrupt) -> SystemInterrupt:
         """Returns the interrupt with its curve, if it has one."""
         curve = curves.get(handler.name, ())
         shortest = curve[0][1] if curve else 0
         return replace(handler, curve=curve, period=shortest, deadline=shortest, jitter=0) if curve else handler
 
-    tasks = (replace(task, jitter=0) if task.released_by in curves else task for task in map(arriving, system.tasks))
-    return replace(system, tasks=tuple(tasks), interrupts=tuple(map(bursting, system.interrupts)))
+    tasks = (
+        replace(task, jitter=0) if task.released_by in curves else task
+        for task in map(task_with_chain_arrivals, system.tasks)
+    )
+    return replace(system, tasks=tuple(tasks), interrupts=tuple(map(interrupt_with_curve, system.interrupts)))
 
 
-def timer_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
+def random_timer_task_set(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
     """Returns a random task set in which one to four tasks are timers of the kernel, beside all that others have."""
     places: list[int] = []
     while not places:
-        system = send_system(random, firmware)
+        system = random_sending_task_set(random, firmware)
         places = [at for at, task in enumerate(system.tasks) if task.is_tick_released and task.core == 0]
     chosen = random.sample(places, min(len(places), random.randint(1, TIMERS)))
     priority = random.choice([task.priority for task in system.tasks])
     share = random.choice((1, 1, 3, 10))  # functions of timers are mostly short
 
-    def expiring(task: SystemTask) -> SystemTask:
+    def task_as_timer(task: SystemTask) -> SystemTask:
         """Returns the task as a timer."""
         wcet = max(SHORTEST_CYCLES, task.wcet // share)
         return replace(task, priority=priority, wcet=wcet, jitter=0, sections=(), masked=0, is_timer=True)
 
-    tasks = (expiring(task) if at in chosen else task for at, task in enumerate(system.tasks))
+    tasks = (task_as_timer(task) if at in chosen else task for at, task in enumerate(system.tasks))
     return replace(system, tasks=tuple(tasks))
 
 
-def fan_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
+def random_fan_in_fan_out_task_set(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
     """Returns a random task set in which some tasks release several tasks, and several tasks release some, beside all
     that others have.
     """
     while True:
-        system = timer_system(random, firmware) if random.random() < 0.5 else send_system(random, firmware)
+        system = (
+            random_timer_task_set(random, firmware)
+            if random.random() < 0.5
+            else random_sending_task_set(random, firmware)
+        )
         tasks = {task.name: replace(task, sender="") for task in system.tasks}
         roots = [task.name for task in system.tasks if task.is_tick_released and not task.gives and not task.is_timer]
         for name in random.sample(roots, min(len(roots), random.randint(0, 2))):
-            tasks = _with_further_sender(random, tasks, name)
+            tasks = _tasks_with_further_sender(random, tasks, name)
         receivers = sorted({name for task in tasks.values() for name in task.gives})
         for name in random.sample(receivers, min(len(receivers), random.randint(0, 2))):
-            tasks = _with_second_sender(random, tasks, name)
+            tasks = _tasks_with_second_sender(random, tasks, name)
         try:
-            return replace(system, tasks=expand_releases([*tasks.values()], "the random set"))
+            return replace(system, tasks=expand_tasks_by_sender([*tasks.values()], "the random set"))
         except TaskSetError:
             continue
 
 
-def _with_further_sender(random: Random, tasks: dict[str, SystemTask], name: str) -> dict[str, SystemTask]:
+def _tasks_with_further_sender(random: Random, tasks: dict[str, SystemTask], name: str) -> dict[str, SystemTask]:
     """Returns the tasks with one that the tick releases released by a task that releases another one already, if there
     is one.
     """
@@ -341,7 +352,7 @@ def _with_further_sender(random: Random, tasks: dict[str, SystemTask], name: str
     }
 
 
-def _with_second_sender(random: Random, tasks: dict[str, SystemTask], name: str) -> dict[str, SystemTask]:
+def _tasks_with_second_sender(random: Random, tasks: dict[str, SystemTask], name: str) -> dict[str, SystemTask]:
     """Returns the tasks with one that a second task releases too, all by messages, if there is such a task."""
     after, waiting = {name}, [name]
     while waiting:
@@ -368,7 +379,7 @@ def _with_second_sender(random: Random, tasks: dict[str, SystemTask], name: str)
     return changed
 
 
-def _with_chain(
+def _tasks_with_release_chain(
     random: Random, tasks: Sequence[SystemTask], chain: Sequence[int], carriers: Sequence[Carrier]
 ) -> list[SystemTask]:
     """Returns the tasks with a chain in which each releases the next. Tasks that interrupts release can only begin
@@ -397,7 +408,7 @@ def _with_chain(
     return linked
 
 
-def _with_random_lateness(random: Random, task: SystemTask, tick: int) -> SystemTask:
+def _task_with_random_jitter(random: Random, task: SystemTask, tick: int) -> SystemTask:
     """Returns the task with a random jitter of whole ticks if the tick releases it, three times out of ten."""
     most = min(task.period // tick - 1, 20)
     if not task.is_tick_released or most < 1 or random.random() < 0.7:
@@ -405,18 +416,18 @@ def _with_random_lateness(random: Random, task: SystemTask, tick: int) -> System
     return replace(task, jitter=random.randint(1, most) * tick)
 
 
-def _with_random_sections(random: Random, task: SystemTask) -> SystemTask:
+def _task_with_random_sections(random: Random, task: SystemTask) -> SystemTask:
     """Returns the task with up to two random critical sections, each at most a third of its work."""
     lengths = [int(task.wcet * random.uniform(0.02, 0.3)) for _ in range(random.randint(0, 2))]
     sections = [(random.choice("rs"), length) for length in lengths if length > SHORTEST_CYCLES]
     return replace(task, sections=tuple(sections))
 
 
-def change_one_task(
+def vary_task_set_randomly(
     random: Random, system: IntegerTaskSet, starts: tuple[int, ...], tick_cycles: int
 ) -> tuple[IntegerTaskSet, tuple[int, ...]]:
     """Returns a random variation of a task set: other work, another first release or another first interrupt."""
-    image_tasks = system.image_tasks
+    image_tasks = system.tasks_of_image
     at = random.randrange(len(image_tasks))
     task, others = image_tasks[at], list(starts)
     steps: dict[str, Callable[[], int]] = {

@@ -67,7 +67,7 @@ class HandlerRun:
 
 
 @dataclass(frozen=True, slots=True)
-class PartSpan:
+class WorkPartSpan:
     """A part of a job's work, from its first instruction to its last one, whatever interrupted it."""
 
     core: int
@@ -101,14 +101,14 @@ class TaskSetTrace:
     """The cycle at which a call that releases another task returned, and the index of the task that called."""
     kernels: tuple[TaskSetTrace, ...] = ()
     """The trace of each core, with the indices of its own tasks, if each core runs a kernel of its own."""
-    parts: list[PartSpan] = field(default_factory=list)
+    parts: list[WorkPartSpan] = field(default_factory=list)
     """The parts of jobs whose work has several."""
     gives: list[HandlerRun] = field(default_factory=list)
     """The handlers that release a task, whichever core is shown. Empty on one core."""
     ticks: list[HandlerRun] = field(default_factory=list)
     """The runs of the tick's handler, whichever core is shown."""
 
-    def of_core(self, core: int) -> TaskSetTrace:
+    def trace_of_core(self, core: int) -> TaskSetTrace:
         """Returns the part of the trace that belongs to one core."""
         if len(self.lock_waits) == 1:
             return self
@@ -125,18 +125,18 @@ class TaskSetTrace:
             core=core,
         )
 
-    def arrival(self, task: int, number: int) -> int | None:
+    def job_arrival_cycle(self, task: int, number: int) -> int | None:
         """Returns the cycle at which a job of a task arrives. None for a job whose interrupt is never raised.
         The job of a task that another one releases arrives with the job that begins the chain.
         """
-        first = self.first_sender(task)
+        first = self.first_sender_of_chain(task)
         row = self.rows[first]
         if row.line:
             arrivals = self.lines[row.line - 1].arrivals
             return self.origin + arrivals[number] if number < len(arrivals) else None
-        return self.origin + row.job_ticks(number)[0] * self.tick_cycles
+        return self.origin + row.job_arrival_and_release_ticks(number)[0] * self.tick_cycles
 
-    def executing_task(self, task: int) -> int:
+    def task_executing_jobs_of(self, task: int) -> int:
         """Returns the index of the task that executes a task's jobs: of all timers, that of the first timer."""
         if not self.rows[task].is_timer:
             return task
@@ -145,35 +145,35 @@ class TaskSetTrace:
     @property
     def has_several_senders(self) -> bool:
         """Whether several tasks release some task."""
-        receivers = [receiver for row in self.rows for receiver in row.receivers]
+        receivers = [receiver for row in self.rows for receiver in row.released_task_numbers]
         return len(set(receivers)) < len(receivers)
 
     def senders_of(self, task: int) -> list[int]:
         """Returns the indices of the tasks that release a task."""
-        return [at for at, row in enumerate(self.rows) if task + 1 in row.receivers]
+        return [at for at, row in enumerate(self.rows) if task + 1 in row.released_task_numbers]
 
-    def sends_to(self, task: int) -> list[int]:
+    def send_return_cycles(self, task: int) -> list[int]:
         """Returns the cycles at which the calls that release a task returned, in their order."""
         cycles = []
         for sender in self.senders_of(task):
-            receivers = self.rows[sender].receivers
+            receivers = self.rows[sender].released_task_numbers
             mine = [cycle for cycle, caller in self.sent if caller == sender]
             cycles += mine[receivers.index(task + 1) :: len(receivers)]
         return sorted(cycles)
 
-    def first_sender(self, task: int) -> int:
+    def first_sender_of_chain(self, task: int) -> int:
         """Returns the index of the first task of the chain of senders that ends with a task."""
         while True:
-            sender = next((at for at, row in enumerate(self.rows) if task + 1 in row.receivers), None)
+            sender = next((at for at, row in enumerate(self.rows) if task + 1 in row.released_task_numbers), None)
             if sender is None:
                 return task
             task = sender
 
-    def response_times(self, line: int) -> list[int]:
+    def interrupt_response_times(self, line: int) -> list[int]:
         """Returns the response times of an interrupt in cycles: from each arrival to its handler's return."""
         if self.kernels:
             core = self.lines[line - 1].core
             number = sum(other.core == core for other in self.lines[:line])
-            return self.kernels[core].response_times(number)
+            return self.kernels[core].interrupt_response_times(number)
         ends = (handler.end - self.origin for handler in self.handlers if handler.line == line)
         return [end - arrival for arrival, end in zip(self.lines[line - 1].arrivals, ends, strict=False)]

@@ -7,21 +7,21 @@ from rtoslab.reports import Deviations, ReportDocument, ReportSection, TableData
 from rtoslab.rta import study_charts as plots
 from rtoslab.rta.charges import MODEL_NAMES, OverheadModel
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.prices import EntryPrices
+from rtoslab.rta.prices import LedgerEntryPrices
 from rtoslab.rta.tables import (
-    bounds_table,
-    chains_table,
-    check_table,
-    costs_table,
-    fits_table,
+    bound_parts_table,
+    chain_latencies_table,
+    fitted_overheads_table,
+    observed_responses_table,
+    overhead_costs_table,
     overheads_comparison_table,
-    parts_table,
+    response_bounds_table,
     sensitivity_table,
 )
 from rtoslab.rta.task_set_study import TaskSetStudy
 
 
-def study_document(study: TaskSetStudy) -> ReportDocument:
+def task_set_report(study: TaskSetStudy) -> ReportDocument:
     """Returns the report of a task set's analysis."""
     overheads = study.overheads
     where = (
@@ -30,12 +30,12 @@ def study_document(study: TaskSetStudy) -> ReportDocument:
         else ["no overheads"]
     )
     sections = [
-        ReportSection("bounds", "Bounds", study.notes, plots.nonempty_charts(plots.pessimism_chart(study)),
-                _bounds_tables(study)),
-        *_observed_sections(study),
-        *_tick_sections(study),
+        ReportSection("bounds", "Bounds", study.notes, plots.charts_with_data(plots.model_pessimism_chart(study)),
+                _study_bounds_tables(study)),
+        *_observed_run_sections(study),
+        *_tick_comparison_sections(study),
         ReportSection("growth", "Sensitivity", (), (),
-                tuple(filter(None, (sensitivity_table(study), costs_table(study))))),
+                tuple(filter(None, (sensitivity_table(study), overhead_costs_table(study))))),
     ]  # fmt: skip
     if overheads is not None:
         beside = (
@@ -43,66 +43,72 @@ def study_document(study: TaskSetStudy) -> ReportDocument:
             if study.compared_overheads is not None
             else None
         )
-        tables = tuple(filter(None, (beside, fits_table(overheads) if overheads.fit else None)))
+        tables = tuple(filter(None, (beside, fitted_overheads_table(overheads) if overheads.fit else None)))
         sections.append(ReportSection("overheads", "The kernel's overheads", (overheads.note,), (), tables))
     page = ReportDocument(
         title=f"Response times: {study.task_set.title}",
         subtitle=" · ".join(part for part in where if part),
-        summary=" ".join(study.answer_sentences()),
+        summary=" ".join(study.schedulability_answer_sentences()),
         sections=tuple(sections),
     )
-    return mark_deviations_by(page, study_deviations(study), all_deviate=_all_deviate(study))
+    return mark_deviations_by(page, deviations_of_studied_kernels(study), all_deviate=_do_all_kernels_deviate(study))
 
 
-def study_deviations(study: TaskSetStudy) -> Deviations:
+def deviations_of_studied_kernels(study: TaskSetStudy) -> Deviations:
     """Returns the declared deviations of the kernels whose overheads a study uses."""
-    return {source.kernel: source.deviations for source in _overhead_sources(study) if source.deviations}
+    return {source.kernel: source.deviations for source in _overheads_of_study(study) if source.deviations}
 
 
-def _all_deviate(study: TaskSetStudy) -> bool:
+def _do_all_kernels_deviate(study: TaskSetStudy) -> bool:
     """Whether all kernels of a study deviate from the port contract."""
-    return all(source.deviations for source in _overhead_sources(study))
+    return all(source.deviations for source in _overheads_of_study(study))
 
 
-def _overhead_sources(study: TaskSetStudy) -> list[KernelOverheads]:
+def _overheads_of_study(study: TaskSetStudy) -> list[KernelOverheads]:
     """Returns the kernel overheads that a study uses or compares."""
     return [overheads for overheads in (study.overheads, study.compared_overheads) if overheads is not None]
 
 
-def terminal_tables(study: TaskSetStudy) -> list[TableData]:
+def study_tables_for_terminal(study: TaskSetStudy) -> list[TableData]:
     """Returns the tables of a study that the terminal shows."""
     beside = (
         overheads_comparison_table(study, study.compared_overheads) if study.compared_overheads is not None else None
     )
-    return _mark_deviations(study, (beside, bounds_table(study), check_table(study), chains_table(study)))
+    return _mark_deviating_kernels(
+        study, (beside, response_bounds_table(study), observed_responses_table(study), chain_latencies_table(study))
+    )
 
 
-def sensitivity_tables(study: TaskSetStudy) -> list[TableData]:
+def sensitivity_tables_for_terminal(study: TaskSetStudy) -> list[TableData]:
     """Returns the tables of a study that the terminal shows after the answer, because they take longer."""
-    return _mark_deviations(study, (sensitivity_table(study),))
+    return _mark_deviating_kernels(study, (sensitivity_table(study),))
 
 
-def _mark_deviations(study: TaskSetStudy, tables: tuple[TableData | None, ...]) -> list[TableData]:
+def _mark_deviating_kernels(study: TaskSetStudy, tables: tuple[TableData | None, ...]) -> list[TableData]:
     """Returns the tables with marks at the kernels that deviate from the port contract."""
     page = ReportDocument("", "", "", (ReportSection("", "", tables=tuple(filter(None, tables))),))
-    return [*mark_deviations_by(page, study_deviations(study), all_deviate=_all_deviate(study)).sections[0].tables]
+    return [
+        *mark_deviations_by(page, deviations_of_studied_kernels(study), all_deviate=_do_all_kernels_deviate(study))
+        .sections[0]
+        .tables
+    ]
 
 
-def _bounds_tables(study: TaskSetStudy) -> tuple[TableData, ...]:
+def _study_bounds_tables(study: TaskSetStudy) -> tuple[TableData, ...]:
     """Returns the tables of a study's bounds."""
-    return tuple(filter(None, (bounds_table(study), chains_table(study), parts_table(study))))
+    return tuple(filter(None, (response_bounds_table(study), chain_latencies_table(study), bound_parts_table(study))))
 
 
-def _observed_sections(study: TaskSetStudy) -> list[ReportSection]:
+def _observed_run_sections(study: TaskSetStudy) -> list[ReportSection]:
     """Returns the report's sections on the observed run. Empty without one."""
-    check, table = study.check, check_table(study)
+    check, table = study.check, observed_responses_table(study)
     if check is None or table is None:
         return []
-    shown = plots.nonempty_charts(plots.response_chart(study, check), plots.timeline_chart(study, check))
+    shown = plots.charts_with_data(plots.response_time_chart(study, check), plots.running_task_chart(study, check))
     return [ReportSection("observed", "Observed on the virtual board", check.notes, shown, (table,))]
 
 
-def _tick_sections(study: TaskSetStudy) -> list[ReportSection]:
+def _tick_comparison_sections(study: TaskSetStudy) -> list[ReportSection]:
     """Returns the report's section that compares the charges for the tick with the observed ticks.
     Empty without a run.
     """
@@ -110,14 +116,14 @@ def _tick_sections(study: TaskSetStudy) -> list[ReportSection]:
     if check is None or overheads is None:
         return []
     us = study.system.microseconds_of_cycles
-    taken, prices = check.undisturbed_ticks, EntryPrices(overheads)
+    taken, prices = check.undisturbed_tick_interruptions, LedgerEntryPrices(overheads)
     if not taken:
         return []
     totals = {
         "observed": sum(interruption.cycles for interruption in taken),
         MODEL_NAMES[OverheadModel.SPLIT_TICK]: sum(prices.interruption_price(interruption) for interruption in taken),
         MODEL_NAMES[OverheadModel.WORST_TICK]: sum(
-            plots.worst_tick_cycles(prices, interruption, len(study.system.tasks)) for interruption in taken
+            plots.worst_tick_charge_cycles(prices, interruption, len(study.system.tasks)) for interruption in taken
         ),
     }
     rows = [[name, f"{us(value):,.1f}", f"{value / totals['observed']:.3f}"] for name, value in totals.items()]
@@ -135,7 +141,7 @@ def _tick_sections(study: TaskSetStudy) -> list[ReportSection]:
             "tick",
             "The tick in two models",
             (prose,),
-            plots.nonempty_charts(plots.tick_chart(study, check)),
+            plots.charts_with_data(plots.tick_cycles_chart(study, check)),
             (table,),
         )
     ]

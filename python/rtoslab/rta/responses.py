@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rtoslab.rta.record import TaskSetTrace
-from rtoslab.rta.senders import chain_of_senders
+from rtoslab.rta.senders import senders_before_task
 from rtoslab.rta.system import IntegerTaskSet
 
 
@@ -30,7 +30,7 @@ class ObservedResponses:
         return bound is not None and self.longest_response > bound
 
 
-def observed_responses(
+def observed_response_times(
     system: IntegerTaskSet, trace: TaskSetTrace, until: int | None = None
 ) -> Iterator[ObservedResponses]:
     """Yields the observed response times of each task, then of each interrupt."""
@@ -39,7 +39,7 @@ def observed_responses(
     indices = {name: at for at, name in enumerate(system.task_names)}
     for task in system.tasks:
         at = indices[task.task_name]
-        names = [*reversed(chain_of_senders(task, by_name)), task.name]
+        names = [*reversed(senders_before_task(task, by_name)), task.name]
         path = tuple(indices[by_name[name].task_name] for name in names)
         ended, unfinished = (
             tuple(
@@ -52,4 +52,6 @@ def observed_responses(
         yield ObservedResponses(task.name, ended, unfinished)
     for at, handler in enumerate(system.interrupts):
         if not handler.implied:
-            yield ObservedResponses(handler.name, tuple(item * scale for item in trace.response_times(at + 1)))
+            yield ObservedResponses(
+                handler.name, tuple(item * scale for item in trace.interrupt_response_times(at + 1))
+            )

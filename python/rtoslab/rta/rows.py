@@ -70,7 +70,7 @@ class TaskRow:
     """Whether it is a timer of the kernel. `offset_ticks` is then the tick on which it first expires."""
 
     @property
-    def receivers(self) -> tuple[int, ...]:
+    def released_task_numbers(self) -> tuple[int, ...]:
         """Returns the tasks that its jobs release at their ends, in this order, counted from 1."""
         return (self.receiver, *self.further_receivers) if self.receiver else ()
 
@@ -79,7 +79,7 @@ class TaskRow:
         """Whether the kernel's tick releases its jobs."""
         return not self.line and self.carrier is ReleaseCarrier.NONE
 
-    def job_ticks(self, number: int) -> tuple[int, int]:
+    def job_arrival_and_release_ticks(self, number: int) -> tuple[int, int]:
         """Returns the ticks of the arrival and of the release of a job, counted from the first releases of the set."""
         late = self.late_ticks or (0,)
         arrival = self.offset_ticks - late[0] + number * self.period_ticks
@@ -89,15 +89,15 @@ class TaskRow:
         """Returns the number of the last job that was released at this tick or before. -1 if none was."""
         late = self.late_ticks or (0,)
         number = (tick - self.offset_ticks + late[0]) // self.period_ticks
-        return number if number < 0 or self.job_ticks(number)[1] <= tick else number - 1
+        return number if number < 0 or self.job_arrival_and_release_ticks(number)[1] <= tick else number - 1
 
-    def is_released_at(self, tick: int) -> bool:
+    def is_job_released_at_tick(self, tick: int) -> bool:
         """Whether the tick with this number releases a job."""
         number = self.last_released_job(tick)
-        return self.is_tick_released and number >= 0 and self.job_ticks(number)[1] == tick
+        return self.is_tick_released and number >= 0 and self.job_arrival_and_release_ticks(number)[1] == tick
 
     @property
-    def kernel_calls(self) -> int:
+    def kernel_calls_per_job(self) -> int:
         """Returns the number of kernel calls in a job's work: before and after each protected part."""
         return 2 * sum(part.protection is not PartProtection.PLAIN for part in self.parts)
 

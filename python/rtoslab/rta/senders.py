@@ -19,17 +19,17 @@ class UnboundedSendError(Exception):
     """Raised if a task's releases have no bound, because its sender has none. Contains a clause with the reason."""
 
 
-def with_sender_arrivals(
+def tasks_with_sender_arrivals(
     tasks: Sequence[SystemTask], system: IntegerTaskSet, priority: int, latest_sends: Sends
 ) -> list[SystemTask]:
     """Returns tasks of at least this priority, with the jitter and offset of their releases.
     Raises UnboundedSendError.
     """
     by_name = {task.name: task for task in system.tasks}
-    return [_with_arrivals(task, by_name, priority, latest_sends) for task in tasks]
+    return [_task_with_inherited_arrivals(task, by_name, priority, latest_sends) for task in tasks]
 
 
-def _with_arrivals(
+def _task_with_inherited_arrivals(
     task: SystemTask, by_name: Mapping[str, SystemTask], priority: int, latest_sends: Sends
 ) -> SystemTask:
     """Returns a task with the jitter and offset of its releases, as a task of this priority sees them.
@@ -47,7 +47,7 @@ def _with_arrivals(
     return task if first is task else replace(task, jitter=first.jitter, offset=first.offset)
 
 
-def urgent_successors(task: SystemTask, system: IntegerTaskSet) -> dict[str, int]:
+def successors_at_least_as_urgent(task: SystemTask, system: IntegerTaskSet) -> dict[str, int]:
     """Returns the tasks that are released by jobs of this one only, over tasks at least as urgent as this one and on
     its core. Each with the number of the send by which it begins, from 0 on.
     """
@@ -62,7 +62,7 @@ def urgent_successors(task: SystemTask, system: IntegerTaskSet) -> dict[str, int
     return successors
 
 
-def sends_upwards(system: IntegerTaskSet) -> list[tuple[SystemTask, str]]:
+def tasks_releasing_more_urgent_ones(system: IntegerTaskSet) -> list[tuple[SystemTask, str]]:
     """Returns the tasks that release a more urgent one or one of another core, each with that one, the least urgent
     first. The bounds of each depend on the sends of less urgent ones of its core, and of other cores.
     """
@@ -76,13 +76,13 @@ def sends_upwards(system: IntegerTaskSet) -> list[tuple[SystemTask, str]]:
     return sorted(upwards, key=lambda pair: pair[0].priority)
 
 
-def remote_receivers(system: IntegerTaskSet) -> frozenset[str]:
+def tasks_released_by_other_cores(system: IntegerTaskSet) -> frozenset[str]:
     """Returns the names of the tasks that a task of another core releases."""
     cores = {task.name: task.core for task in system.tasks}
     return frozenset(task.name for task in system.tasks if task.sender and cores[task.sender] != task.core)
 
 
-def chain_of_senders(task: SystemTask, by_name: Mapping[str, SystemTask]) -> list[str]:
+def senders_before_task(task: SystemTask, by_name: Mapping[str, SystemTask]) -> list[str]:
     """Returns the names of the tasks before a task in its chain, the nearest first."""
     names: list[str] = []
     while task.sender:

@@ -11,7 +11,7 @@ from rtoslab.intake import quote_text
 from rtoslab.rta.units import Duration
 
 
-class Giver(Protocol):
+class ReleasingInterrupt(Protocol):
     """An interrupt that may release a task, as the file states it."""
 
     @property
@@ -23,7 +23,7 @@ class Giver(Protocol):
         """Returns the task that it releases. Empty: none."""
 
 
-class LinkedTask(Protocol):
+class TaskWithReleases(Protocol):
     """A task that may release other ones and be released, as the file states it."""
 
     @property
@@ -59,23 +59,23 @@ class LinkedTask(Protocol):
         """Returns the limits of its arrivals. Empty if it has a period."""
 
 
-def with_giver_periods(
+def task_tables_with_inherited_periods(
     tasks: Sequence[Mapping[str, Any]], interrupts: Sequence[Mapping[str, Any]]
 ) -> list[Mapping[str, Any]]:
     """Returns the `[[task]]` tables, each without a period or arrivals with those of the task or interrupt that
     releases it.
     """
-    givers = {name: row for row in reversed((*tasks, *interrupts)) for name in _receiver_names(row)}
-    return [{**row, **_find_inherited_period(row, givers)} for row in tasks]
+    givers = {name: row for row in reversed((*tasks, *interrupts)) for name in _released_task_names(row)}
+    return [{**row, **_find_inherited_period_keys(row, givers)} for row in tasks]
 
 
-def _receiver_names(row: Mapping[str, Any]) -> list[str]:
+def _released_task_names(row: Mapping[str, Any]) -> list[str]:
     """Returns the names of the tasks that a table's task or interrupt releases."""
     names = row.get("gives")
     return [name for name in (names if isinstance(names, list) else [names]) if isinstance(name, str) and name]
 
 
-def _find_inherited_period(row: Mapping[str, Any], givers: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+def _find_inherited_period_keys(row: Mapping[str, Any], givers: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
     """Returns the keys of its period or arrivals that a task's table inherits.
     Empty if it has its own, or nothing of the file releases it.
     """
@@ -91,7 +91,9 @@ def _find_inherited_period(row: Mapping[str, Any], givers: Mapping[str, Mapping[
     return {}
 
 
-def require_senders(tasks: Sequence[LinkedTask], interrupts: Sequence[Giver], source: str) -> None:
+def require_valid_senders(
+    tasks: Sequence[TaskWithReleases], interrupts: Sequence[ReleasingInterrupt], source: str
+) -> None:
     """Raises TaskSetError if the tasks that release other tasks do not fit those."""
     by_name = {task.name: task for task in tasks}
     by_interrupt = {interrupt.gives: interrupt.name for interrupt in interrupts if interrupt.gives}
@@ -104,12 +106,14 @@ def require_senders(tasks: Sequence[LinkedTask], interrupts: Sequence[Giver], so
             if name in by_interrupt:
                 raise TaskSetError(f"{where}: {by_interrupt[name]} releases {name} already; keep one of them.")
             senders = [other for other in tasks if name in other.gives]
-            _require_receiver(sender, task, senders, where)
+            _require_valid_receiver(sender, task, senders, where)
     for task in tasks:
-        _require_no_circle(task, by_name, source)
+        _require_no_release_cycle(task, by_name, source)
 
 
-def _require_receiver(sender: LinkedTask, task: LinkedTask, senders: Sequence[LinkedTask], where: str) -> None:
+def _require_valid_receiver(
+    sender: TaskWithReleases, task: TaskWithReleases, senders: Sequence[TaskWithReleases], where: str
+) -> None:
     """Raises TaskSetError if a task cannot be released by this sender."""
     if task.release != "tick":
         what = "an interrupt" if task.release == "interrupt" else "a timer"
@@ -135,7 +139,7 @@ def _require_receiver(sender: LinkedTask, task: LinkedTask, senders: Sequence[Li
         )
 
 
-def _require_no_circle(task: LinkedTask, by_name: Mapping[str, LinkedTask], source: str) -> None:
+def _require_no_release_cycle(task: TaskWithReleases, by_name: Mapping[str, TaskWithReleases], source: str) -> None:
     """Raises TaskSetError if a task is released by itself, over whichever other tasks."""
     before = {task.name: ""}
     reached = [task.name]

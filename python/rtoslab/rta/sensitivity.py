@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import partial
 from typing import Final
 
-from rtoslab.rta.analysis import BoundObstacle, ResponseTimeAnalysis, compute_bounds
+from rtoslab.rta.analysis import MissingBoundReason, ResponseTimeAnalysis, compute_bounds
 from rtoslab.rta.charges import OverheadModel
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.system import IntegerTaskSet, SystemTask, exact_utilisation, with_finer_units
+from rtoslab.rta.system import IntegerTaskSet, SystemTask, exact_utilisation, system_in_finer_units
 
 RESOLUTION: Final = 1_000_000
 """Factors are whole multiples of one part in so many."""
@@ -42,7 +42,7 @@ class WcetMargin:
     """Whether the same holds for the factor."""
 
 
-def find_sensitivity(
+def find_wcet_sensitivity(
     system: IntegerTaskSet,
     overheads: KernelOverheads | None,
     model: OverheadModel,
@@ -56,19 +56,21 @@ def find_sensitivity(
     whatever a shorter search says.
     """
     scale = 1 if overheads is not None else -(-_NANOSECONDS // system.units_per_second)
-    fine = with_finer_units(system, scale)
+    fine = system_in_finer_units(system, scale)
     search = _MarginSearch(overheads, model, is_schedulable)
     progress("how much all WCETs may grow")
-    now, most = RESOLUTION, max(RESOLUTION, _largest_factor(fine))
-    parts = search.largest_schedulable(lambda part: _scaled_system(fine, Fraction(part, RESOLUTION)), 0, now, most)
+    now, most = RESOLUTION, max(RESOLUTION, _largest_wcet_factor(fine))
+    parts = search.largest_schedulable_number(
+        lambda part: _system_with_scaled_wcets(fine, Fraction(part, RESOLUTION)), 0, now, most
+    )
     factor, factor_bounded = Fraction(max(parts, 0), RESOLUTION), search.bounded
-    load = exact_utilisation(task.load(task.wcet) for task in system.tasks)
+    load = exact_utilisation(task.long_run_load(task.wcet) for task in system.tasks)
     growth, bounded = {}, []
-    for task in fine.image_tasks:
+    for task in fine.tasks_of_image:
         progress(f"how much the WCET of {task.task_name} may grow")
         least = max([1, task.masked, *(length for _, length in task.sections)])
-        wcet = search.largest_schedulable(
-            partial(_with_wcet, fine, task),
+        wcet = search.largest_schedulable_number(
+            partial(_system_with_task_wcet, fine, task),
             least,
             task.wcet,
             task.deadline,
@@ -87,7 +89,9 @@ class _MarginSearch:
         self.overheads, self.model, self.is_schedulable = overheads, model, is_schedulable
         self.bounded = False
 
-    def largest_schedulable(self, system_for: Callable[[int], IntegerTaskSet], low: int, now: int, high: int) -> int:
+    def largest_schedulable_number(
+        self, system_for: Callable[[int], IntegerTaskSet], low: int, now: int, high: int
+    ) -> int:
         """Returns the largest number in [low, high] whose system is schedulable, provided that all smaller ones are
         too. Low - 1 if none is.
 
@@ -102,42 +106,45 @@ class _MarginSearch:
                 low = middle
             else:
                 high = middle - 1
-                too_large = too_large if _is_undecided(analysis) else middle
+                too_large = too_large if _is_bound_undecided(analysis) else middle
         self.bounded = too_large - 1 - low > now // _UNDECIDED
         return low
 
 
-def _is_undecided(analysis: ResponseTimeAnalysis) -> bool:
+def _is_bound_undecided(analysis: ResponseTimeAnalysis) -> bool:
     """Whether a bound was not found in so few steps, while no deadline is known to be missed."""
     bounds = (*analysis.tasks, *analysis.interrupts)
-    return any(bound.obstacle is BoundObstacle.STEPS for bound in bounds) and not any(
-        bound.can_be_missed for bound in bounds
+    return any(bound.obstacle is MissingBoundReason.STEPS for bound in bounds) and not any(
+        bound.can_deadline_be_missed for bound in bounds
     )
 
 
-def _largest_factor(system: IntegerTaskSet) -> int:
+def _largest_wcet_factor(system: IntegerTaskSet) -> int:
     """Returns the largest factor by which every WCET stays within its deadline, in parts of RESOLUTION."""
     return min(task.deadline * RESOLUTION // task.wcet for task in system.tasks)
 
 
-def _scaled_system(system: IntegerTaskSet, factor: Fraction) -> IntegerTaskSet:
+def _system_with_scaled_wcets(system: IntegerTaskSet, factor: Fraction) -> IntegerTaskSet:
     """Returns the system with all WCETs scaled, rounded up: none becomes 0."""
 
-    def scale_task(task: SystemTask) -> SystemTask:
+    def scale_wcet_and_sections(task: SystemTask) -> SystemTask:
         """Returns the task with its WCET and critical sections scaled."""
-        sections = tuple((name, _round_up(length * factor)) for name, length in task.sections)
+        sections = tuple((name, _round_up_to_integer(length * factor)) for name, length in task.sections)
         return replace(
-            task, wcet=max(1, _round_up(task.wcet * factor)), masked=_round_up(task.masked * factor), sections=sections
+            task,
+            wcet=max(1, _round_up_to_integer(task.wcet * factor)),
+            masked=_round_up_to_integer(task.masked * factor),
+            sections=sections,
         )
 
-    return replace(system, tasks=tuple(scale_task(item) for item in system.tasks))
+    return replace(system, tasks=tuple(scale_wcet_and_sections(item) for item in system.tasks))
 
 
-def _round_up(value: Fraction) -> int:
+def _round_up_to_integer(value: Fraction) -> int:
     return -(-value.numerator // value.denominator)
 
 
-def _with_wcet(system: IntegerTaskSet, task: SystemTask, wcet: int) -> IntegerTaskSet:
+def _system_with_task_wcet(system: IntegerTaskSet, task: SystemTask, wcet: int) -> IntegerTaskSet:
     """Returns the system with another WCET of one task of the file."""
     name = task.task_name
     tasks = (replace(item, wcet=wcet) if item.task_name == name else item for item in system.tasks)

@@ -25,20 +25,20 @@ class CycleSpans:
         lengths = (end - begin for begin, end in zip(self.begins, self.ends, strict=True))
         object.__setattr__(self, "_sums", (0, *accumulate(lengths)))
 
-    def cycles_within(self, since: int, until: int) -> int:
+    def cycles_between(self, since: int, until: int) -> int:
         """Returns how many cycles of the spans are between two cycles."""
-        indices = self.indices_within(since, until)
+        indices = self.span_indices_between(since, until)
         if not indices:
             return 0
         whole = self._sums[indices.stop] - self._sums[indices.start]
         return whole - max(0, since - self.begins[indices.start]) - max(0, self.ends[indices.stop - 1] - until)
 
-    def indices_within(self, since: int, until: int) -> range:
+    def span_indices_between(self, since: int, until: int) -> range:
         """Returns the indices of the spans between two cycles, wholly or in part."""
         return range(bisect_right(self.ends, since), bisect_left(self.begins, until))
 
 
-def lock_wait_spans(events: Iterable[tuple[int, int, int]]) -> CycleSpans:
+def kernel_lock_wait_spans(events: Iterable[tuple[int, int, int]]) -> CycleSpans:
     """Returns the spans in which one core waited for kernel locks, from (cycle, kind, lock) events.
     A wait at the run's end is left out.
     """

@@ -12,7 +12,7 @@ has no room for another frame. Not all of them change in an overflow, because un
 frames."""
 
 
-def stack_ends(machine: VirtualMachine, firmware: TaskSetFirmware, task_blocks: set[int]) -> dict[int, bytes]:
+def read_task_stack_ends(machine: VirtualMachine, firmware: TaskSetFirmware, task_blocks: set[int]) -> dict[int, bytes]:
     """Returns the bytes at the far end of each task's stack, by control block.
     Empty for a kernel that does not declare where its stacks are.
     """
@@ -24,6 +24,6 @@ def stack_ends(machine: VirtualMachine, firmware: TaskSetFirmware, task_blocks: 
     return {item: bytes(machine.read(base, _END_BYTES)) for item, base in bases.items()}
 
 
-def count_overrun_stacks(before: dict[int, bytes], after: dict[int, bytes]) -> int:
+def count_overflowed_stacks(before: dict[int, bytes], after: dict[int, bytes]) -> int:
     """Returns the number of task stacks that left no room for an exception's frame."""
     return sum(before[item] != after.get(item) for item in before)

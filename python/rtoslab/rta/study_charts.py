@@ -10,10 +10,10 @@ from typing import Any, Final
 import numpy as np
 
 from rtoslab.reports import ChartData
-from rtoslab.rta.board_check import BoardCheck
+from rtoslab.rta.board_check import TaskSetBoardCheck
 from rtoslab.rta.charges import MODEL_NAMES, OverheadModel
 from rtoslab.rta.entries import TaskInterruption
-from rtoslab.rta.prices import EntryPrices
+from rtoslab.rta.prices import LedgerEntryPrices
 from rtoslab.rta.record import IDLE, TaskSetTrace
 from rtoslab.rta.task_set_study import TaskSetStudy
 from rtoslab.targets import SYSTICK
@@ -24,7 +24,7 @@ _SHOWN_TICKS: Final = 24
 """The longest part of the schedule that is shown."""
 
 
-def response_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData:
+def response_time_chart(study: TaskSetStudy, check: TaskSetBoardCheck) -> ChartData:
     """Returns a chart with a histogram of every task's response times, with the bounds.
     It shows the deadline only if that does not squeeze the rest.
     """
@@ -43,7 +43,7 @@ def response_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData:
         ]
         lines = {"longest observed": task.longest_response}
         for model, analysis in study.analyses.items():
-            response = analysis.find_bound(task.name).response
+            response = analysis.bound_of_task_or_interrupt(task.name).response
             lines |= {f"bound, {MODEL_NAMES[model]}": response} if response is not None else {}
         if task.deadline <= 1.5 * max(lines.values()):
             lines["deadline"] = task.deadline
@@ -52,7 +52,7 @@ def response_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData:
     return ChartData("responses", rows, caption, x_title="response, us")
 
 
-def timeline_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData:
+def running_task_chart(study: TaskSetStudy, check: TaskSetBoardCheck) -> ChartData:
     """Returns a chart of the running task over time, from the critical instant on."""
     trace, us = check.trace, study.system.microseconds_of_cycles
     firsts = [job.end for job in trace.jobs if job.number == 0]
@@ -61,7 +61,7 @@ def timeline_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData:
     order = sorted(range(len(names)), key=lambda at: -trace.rows[at].priority)
     rows: list[dict[str, Any]] = []
     for task in order:
-        releases = _release_cycles(trace, task, end)
+        releases = _release_cycles_before(trace, task, end)
         rows += [{"row": names[task], "release": us(release - trace.origin)} for release in releases]
         rows += [
             {
@@ -70,7 +70,7 @@ def timeline_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData:
                 "to": us(min(stop, end) - trace.origin),
                 "what": what,
             }
-            for start, stop, what in _run_spans(trace, task)
+            for start, stop, what in _running_spans_of_task(trace, task)
             if start < end
         ]
     rows += [
@@ -88,21 +88,23 @@ def timeline_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData:
     )
 
 
-def _release_cycles(trace: TaskSetTrace, task: int, end: int) -> Sequence[int]:
+def _release_cycles_before(trace: TaskSetTrace, task: int, end: int) -> Sequence[int]:
     """Returns the cycles at which a task is released before `end`."""
     row = trace.rows[task]
     if row.line:
         raised = (trace.origin + cycle for cycle in trace.lines[row.line - 1].raised)
         return [cycle for cycle in raised if cycle < end]
     if not row.is_tick_released:
-        return [cycle for cycle in trace.sends_to(task) if cycle < end]
+        return [cycle for cycle in trace.send_return_cycles(task) if cycle < end]
     last = row.last_released_job((end - trace.origin - 1) // trace.tick_cycles)
-    return [trace.origin + row.job_ticks(number)[1] * trace.tick_cycles for number in range(last + 1)]
+    return [
+        trace.origin + row.job_arrival_and_release_ticks(number)[1] * trace.tick_cycles for number in range(last + 1)
+    ]
 
 
-def _run_spans(trace: TaskSetTrace, task: int) -> list[tuple[int, int, str]]:
+def _running_spans_of_task(trace: TaskSetTrace, task: int) -> list[tuple[int, int, str]]:
     """Returns the spans in which a task ran: (from, to, "work" inside its job's work, else "kernel for it")."""
-    executing = trace.executing_task(task)
+    executing = trace.task_executing_jobs_of(task)
     ran = [
         (one.end, next_.start)
         for one, next_ in pairwise(trace.handlers)
@@ -125,16 +127,16 @@ def _run_spans(trace: TaskSetTrace, task: int) -> list[tuple[int, int, str]]:
     return [piece for piece in pieces if piece[2] == "work"] if trace.rows[task].is_timer else pieces
 
 
-def tick_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData | None:
+def tick_cycles_chart(study: TaskSetStudy, check: TaskSetBoardCheck) -> ChartData | None:
     """Returns a chart of every tick's cycles beside the models' charges. None without overheads."""
     if study.overheads is None:
         return None
     us = study.system.microseconds_of_cycles
-    shown, prices = check.undisturbed_ticks[:_MOST_TICKS], EntryPrices(study.overheads)
+    shown, prices = check.undisturbed_tick_interruptions[:_MOST_TICKS], LedgerEntryPrices(study.overheads)
     series = {
         "observed": [interruption.cycles for interruption in shown],
         MODEL_NAMES[OverheadModel.WORST_TICK]: [
-            worst_tick_cycles(prices, interruption, len(study.system.tasks)) for interruption in shown
+            worst_tick_charge_cycles(prices, interruption, len(study.system.tasks)) for interruption in shown
         ],
         MODEL_NAMES[OverheadModel.SPLIT_TICK]: [prices.interruption_price(interruption) for interruption in shown],
     }
@@ -147,19 +149,19 @@ def tick_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData | None:
     return ChartData("ticks", rows, caption, x_title="tick", y_title="handlers, us")
 
 
-def worst_tick_cycles(prices: EntryPrices, interruption: TaskInterruption, tasks: int) -> int:
+def worst_tick_charge_cycles(prices: LedgerEntryPrices, interruption: TaskInterruption, tasks: int) -> int:
     """Returns the cycles that the worst-tick model charges for an interruption, with a release of every task."""
     return prices.interruption_price(replace(interruption, released=tasks))
 
 
-def pessimism_chart(study: TaskSetStudy) -> ChartData | None:
+def model_pessimism_chart(study: TaskSetStudy) -> ChartData | None:
     """Returns a chart with the increase of the bounds by each overhead model, in percent. None without overheads."""
     if study.overheads is None:
         return None
     rows = []
     for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK):
         for task in study.analyses[OverheadModel.NO_OVERHEAD].tasks:
-            more = study.analyses[model].find_bound(task.name).response
+            more = study.analyses[model].bound_of_task_or_interrupt(task.name).response
             if task.response and more is not None:
                 percent = 100 * (more / task.response - 1)
                 rows.append(
@@ -178,6 +180,6 @@ def pessimism_chart(study: TaskSetStudy) -> ChartData | None:
     )
 
 
-def nonempty_charts(*chart: ChartData | None) -> Sequence[ChartData]:
+def charts_with_data(*chart: ChartData | None) -> Sequence[ChartData]:
     """Returns those of the charts that have data."""
     return tuple(data for data in chart if data is not None and data.rows)

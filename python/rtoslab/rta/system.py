@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.base import TaskSetError
-from rtoslab.rta.arrival_curves import ArrivalCurve, curve_distance, long_run_rate
+from rtoslab.rta.arrival_curves import ArrivalCurve, least_arrival_distance, long_run_arrival_rate
 from rtoslab.rta.taskset import Carrier, Equals, InterruptSpec, Protocol, TaskSet, TaskSpec
 from rtoslab.rta.units import Duration
 
@@ -38,8 +38,8 @@ class SystemTask:
     gives: tuple[str, ...] = ()
     """The tasks that each of its jobs releases with its last actions, in this order."""
     base_name: str = ""
-    """The task of the file that it is, if several tasks release that one or a task before it: see `expand_releases`.
-    Empty: `name`."""
+    """The task of the file that it is, if several tasks release that one or a task before it: see
+    `expand_tasks_by_sender`. Empty: `name`."""
     gives_by: Carrier = "semaphore"
     is_timer: bool = False
     """Whether it is a timer of the kernel. The kernel's timer task then executes it, as its job."""
@@ -51,13 +51,13 @@ class SystemTask:
         """Returns the name of the task in the file and in the image."""
         return self.base_name or self.name
 
-    def load(self, cost: int) -> tuple[int, int]:
+    def long_run_load(self, cost: int) -> tuple[int, int]:
         """Returns a cost of each job as (cost, period) in the long run."""
-        return _long_run_load(self.curve, self.period, cost)
+        return _long_run_load_of_curve(self.curve, self.period, cost)
 
-    def arrival_distance(self, number: int) -> int:
+    def least_time_between_arrivals(self, number: int) -> int:
         """Returns the least time from an arrival to the arrival so many later."""
-        return curve_distance(self.curve, number) if self.curve else number * self.period
+        return least_arrival_distance(self.curve, number) if self.curve else number * self.period
 
     @property
     def is_tick_released(self) -> bool:
@@ -88,16 +88,16 @@ class SystemInterrupt:
     curve: ArrivalCurve = ()
     """Its arrivals, if they are not periodic. `period` is then the shortest window of the curve."""
 
-    def load(self, cost: int) -> tuple[int, int]:
+    def long_run_load(self, cost: int) -> tuple[int, int]:
         """Returns a cost of each arrival as (cost, period) in the long run."""
-        return _long_run_load(self.curve, self.period, cost)
+        return _long_run_load_of_curve(self.curve, self.period, cost)
 
 
-def _long_run_load(curve: ArrivalCurve, period: int, cost: int) -> tuple[int, int]:
+def _long_run_load_of_curve(curve: ArrivalCurve, period: int, cost: int) -> tuple[int, int]:
     """Returns a cost of each arrival as (cost, period) in the long run."""
     if not curve:
         return cost, period
-    count, window = long_run_rate(curve)
+    count, window = long_run_arrival_rate(curve)
     return cost * count, window
 
 
@@ -126,7 +126,7 @@ class IntegerTaskSet:
     chains: tuple[ChainOfTasks, ...] = ()
 
     @property
-    def image_tasks(self) -> tuple[SystemTask, ...]:
+    def tasks_of_image(self) -> tuple[SystemTask, ...]:
         """Returns each task of the file once, as it is if the first of its senders releases it."""
         return tuple({task.task_name: task for task in reversed(self.tasks)}[name] for name in self.task_names)
 
@@ -136,7 +136,7 @@ class IntegerTaskSet:
         return tuple(dict.fromkeys(task.task_name for task in self.tasks))
 
     @property
-    def core_numbers(self) -> tuple[int, ...]:
+    def used_core_numbers(self) -> tuple[int, ...]:
         """Returns the cores that have tasks or interrupts, in order."""
         return tuple(sorted({task.core for task in self.tasks} | {interrupt.core for interrupt in self.interrupts}))
 
@@ -157,12 +157,12 @@ class IntegerTaskSet:
         """Converts cycles to microseconds, for people."""
         return cycles * 1e6 / self.clock_hz
 
-    def to_cycles(self, units: int) -> int:
+    def cycles_rounded_up(self, units: int) -> int:
         """Converts units of the system to cycles, rounded up."""
         return -(-units // self.units_per_cycle)
 
 
-def with_finer_units(system: IntegerTaskSet, scale: int) -> IntegerTaskSet:
+def system_in_finer_units(system: IntegerTaskSet, scale: int) -> IntegerTaskSet:
     """Returns the same system in units that are `scale` times shorter."""
     if scale == 1:
         return system
@@ -199,7 +199,7 @@ MAX_RELEASE_PATHS: Final = 64
 """The most tasks after the expansion of those that several tasks release."""
 
 
-def expand_releases(
+def expand_tasks_by_sender(
     tasks: Sequence[SystemTask], source: str, own_deadlines: Collection[str] = frozenset()
 ) -> tuple[SystemTask, ...]:
     """Returns the tasks with one for each sender of a task that several tasks release, and for each task after it.
@@ -256,12 +256,12 @@ def exact_utilisation(parts: Iterable[tuple[int, int]]) -> Fraction:
     return Fraction(sum(cost * (to_whole_units // period) for cost, period in pairs), to_whole_units)
 
 
-def make_system(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
+def integer_task_set(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
     """Returns the system of a task set, with all times as integers.
     Raises TaskSetError where a time in cycles has no clock, and where a part is longer than its whole.
     """
     specs: list[TaskSpec | InterruptSpec] = [*task_set.tasks, *task_set.interrupts]
-    times = [time for spec in specs for time in _spec_times(spec)] + [chain.deadline for chain in task_set.chains]
+    times = [time for spec in specs for time in _times_of_spec(spec)] + [chain.deadline for chain in task_set.chains]
     if clock_hz is None and any(item.in_cycles for item in times):
         raise TaskSetError(
             f"{task_set.source} contains times in cycles; add --clock or --board, which give the length of a cycle."
@@ -273,7 +273,7 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
         per_cycle = math.lcm(*(item.exact_cycles(clock_hz).denominator for item in times))
         rate = clock_hz * per_cycle
 
-    def to_whole_units(time: Duration) -> int:
+    def time_in_whole_units(time: Duration) -> int:
         """Returns a time as an integer in the system's unit."""
         return int(time.exact_cycles(rate)) if not time.in_cycles else int(time.value * per_cycle)
 
@@ -281,34 +281,34 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
     tasks = tuple(
         SystemTask(
             name=task_spec.name,
-            period=to_whole_units(task_spec.period),
-            wcet=to_whole_units(task_spec.wcet),
-            deadline=to_whole_units(task_spec.deadline),
+            period=time_in_whole_units(task_spec.period),
+            wcet=time_in_whole_units(task_spec.wcet),
+            deadline=time_in_whole_units(task_spec.deadline),
             priority=task_spec.priority,
-            jitter=to_whole_units(task_spec.jitter),
-            offset=None if task_spec.offset is None else to_whole_units(task_spec.offset),
-            masked=to_whole_units(task_spec.masked),
-            sections=tuple((one.resource, to_whole_units(one.length)) for one in task_spec.sections),
+            jitter=time_in_whole_units(task_spec.jitter),
+            offset=None if task_spec.offset is None else time_in_whole_units(task_spec.offset),
+            masked=time_in_whole_units(task_spec.masked),
+            sections=tuple((one.resource, time_in_whole_units(one.length)) for one in task_spec.sections),
             core=task_spec.core,
             released_by=givers.get(task_spec.name)
-            or (_release_name(task_spec) if task_spec.release == "interrupt" else ""),
+            or (_releasing_interrupt_name(task_spec) if task_spec.release == "interrupt" else ""),
             gives=task_spec.gives,
             gives_by=task_spec.gives_by,
             is_timer=task_spec.release == "timer",
-            curve=tuple((pair.count, to_whole_units(pair.window)) for pair in task_spec.arrivals),
+            curve=tuple((pair.count, time_in_whole_units(pair.window)) for pair in task_spec.arrivals),
         )
         for task_spec in task_set.tasks
     )
     handlers = tuple(
         SystemInterrupt(
             name=interrupt.name,
-            period=to_whole_units(interrupt.period),
-            wcet=to_whole_units(interrupt.wcet),
-            deadline=to_whole_units(interrupt.deadline),
-            jitter=to_whole_units(interrupt.jitter),
+            period=time_in_whole_units(interrupt.period),
+            wcet=time_in_whole_units(interrupt.wcet),
+            deadline=time_in_whole_units(interrupt.deadline),
+            jitter=time_in_whole_units(interrupt.jitter),
             core=interrupt.core,
             gives=interrupt.gives,
-            curve=tuple((pair.count, to_whole_units(pair.window)) for pair in interrupt.arrivals),
+            curve=tuple((pair.count, time_in_whole_units(pair.window)) for pair in interrupt.arrivals),
         )
         for interrupt in task_set.interrupts
     )
@@ -320,14 +320,18 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
         if item.released_by and item.name not in givers
     )
     for task in tasks:
-        _require_parts(task, task_set.source)
-    tasks = expand_releases(tasks, task_set.source, {task.name for task in task_set.tasks if task.has_own_deadline})
-    _require_single_ways(tasks, task_set)
-    chains = tuple(ChainOfTasks(chain.name, chain.tasks, to_whole_units(chain.deadline)) for chain in task_set.chains)
+        _require_parts_within_wcet(task, task_set.source)
+    tasks = expand_tasks_by_sender(
+        tasks, task_set.source, {task.name for task in task_set.tasks if task.has_own_deadline}
+    )
+    _require_single_release_ways(tasks, task_set)
+    chains = tuple(
+        ChainOfTasks(chain.name, chain.tasks, time_in_whole_units(chain.deadline)) for chain in task_set.chains
+    )
     return IntegerTaskSet(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle, chains)
 
 
-def _require_single_ways(tasks: Sequence[SystemTask], task_set: TaskSet) -> None:
+def _require_single_release_ways(tasks: Sequence[SystemTask], task_set: TaskSet) -> None:
     """Raises TaskSetError if a task of a chain can be released in several ways."""
     for chain in task_set.chains:
         several = next((task for task in tasks if task.base_name in chain.tasks), None)
@@ -338,12 +342,12 @@ def _require_single_ways(tasks: Sequence[SystemTask], task_set: TaskSet) -> None
             )
 
 
-def _release_name(spec: TaskSpec) -> str:
+def _releasing_interrupt_name(spec: TaskSpec) -> str:
     """Returns a name for the interrupt that releases a task, if the file has no table for it."""
     return f"release of {spec.name}"
 
 
-def _require_parts(task: SystemTask, source: str) -> None:
+def _require_parts_within_wcet(task: SystemTask, source: str) -> None:
     """Raises TaskSetError if a part of the WCET, or all sections together, are longer than the WCET."""
     sections = sum(length for _, length in task.sections)
     for what, length in (
@@ -355,7 +359,7 @@ def _require_parts(task: SystemTask, source: str) -> None:
             raise TaskSetError(f"{source}, task {task.name}: its {what} longer than its WCET; correct one of them.")
 
 
-def _spec_times(spec: TaskSpec | InterruptSpec) -> list[Duration]:
+def _times_of_spec(spec: TaskSpec | InterruptSpec) -> list[Duration]:
     """Returns all times in the description of a task or interrupt."""
     times = [spec.period, spec.wcet, spec.deadline, spec.jitter, *(pair.window for pair in spec.arrivals)]
     if isinstance(spec, TaskSpec):

@@ -16,12 +16,12 @@ from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.sensitivity import STEPS_PER_BOUND, WcetMargin
 from rtoslab.rta.system import SystemInterrupt, SystemTask, exact_utilisation
 from rtoslab.rta.task_set_study import TaskSetStudy
-from rtoslab.rta.units import WHOLE_FROM_US, format_decimals, format_microseconds
+from rtoslab.rta.units import WHOLE_FROM_US, microseconds_with_decimals, number_with_decimals
 
 _DASH: Final = "-"
 
 
-def bounds_table(study: TaskSetStudy) -> TableData:
+def response_bounds_table(study: TaskSetStudy) -> TableData:
     """Returns a table of each task's parameters, its bound by every model, and its slack."""
     models = tuple(study.analyses)
     columns = (
@@ -36,32 +36,38 @@ def bounds_table(study: TaskSetStudy) -> TableData:
     )
     rows = []
     for task in study.system.tasks:
-        bound = study.analysis.find_bound(task.name)
+        bound = study.answering_analysis.bound_of_task_or_interrupt(task.name)
         rows.append([
-            task.name, str(task.priority), _format_arrivals(study, task), _format_us(study, task.wcet),
-            _format_us(study, task.deadline),
-            *(_format_bound(study, study.analyses[model].find_bound(task.name)) for model in models),
-            _format_us(study, bound.slack), "yes" if bound.meets_deadline else "NO",
+            task.name, str(task.priority), _arrivals_text(study, task), _microseconds_text(study, task.wcet),
+            _microseconds_text(study, task.deadline),
+            *(
+                _bound_microseconds_text(study, study.analyses[model].bound_of_task_or_interrupt(task.name))
+                for model in models
+            ),
+            _microseconds_text(study, bound.slack_until_deadline), "yes" if bound.is_deadline_met else "NO",
         ])  # fmt: skip
     for one in (interrupt for interrupt in study.system.interrupts if not interrupt.implied):
-        bound = study.analysis.find_bound(one.name)
+        bound = study.answering_analysis.bound_of_task_or_interrupt(one.name)
         rows.append([
-            one.name, "interrupt", _format_arrivals(study, one), _format_us(study, one.wcet),
-            _format_us(study, one.deadline),
-            *(_format_bound(study, study.analyses[model].find_bound(one.name)) for model in models),
-            _format_us(study, bound.slack), "yes" if bound.meets_deadline else "NO",
+            one.name, "interrupt", _arrivals_text(study, one), _microseconds_text(study, one.wcet),
+            _microseconds_text(study, one.deadline),
+            *(
+                _bound_microseconds_text(study, study.analyses[model].bound_of_task_or_interrupt(one.name))
+                for model in models
+            ),
+            _microseconds_text(study, bound.slack_until_deadline), "yes" if bound.is_deadline_met else "NO",
         ])  # fmt: skip
     meaning = "; ".join(f"{MODEL_NAMES[model]}: {MODEL_TITLES[model]}" for model in models)
-    note = f"{_utilisation_sentences(study)} Overhead models: {meaning}.{_curve_sentences(study)}"
+    note = f"{_utilisation_sentences(study)} Overhead models: {meaning}.{_arrival_curve_sentences(study)}"
     return TableData("Bounds of the worst-case response time (WCRT), us", columns, rows, note)
 
 
-def _format_arrivals(study: TaskSetStudy, item: SystemTask | SystemInterrupt) -> str:
+def _arrivals_text(study: TaskSetStudy, item: SystemTask | SystemInterrupt) -> str:
     """Returns a period in microseconds, or a word for an arrival curve, as text."""
-    return "bursts" if item.curve else _format_us(study, item.period)
+    return "bursts" if item.curve else _microseconds_text(study, item.period)
 
 
-def _curve_sentences(study: TaskSetStudy) -> str:
+def _arrival_curve_sentences(study: TaskSetStudy) -> str:
     """Returns a sentence for each arrival curve, with the tasks and interrupts that arrive by it. Empty if none is."""
     names: dict[ArrivalCurve, list[str]] = {}
     for curve, name in (
@@ -72,7 +78,7 @@ def _curve_sentences(study: TaskSetStudy) -> str:
     names.pop((), None)
     sentences = []
     for curve, arriving in names.items():
-        limits = ", ".join(f"{count} in {_format_us(study, window)} us" for count, window in curve)
+        limits = ", ".join(f"{count} in {_microseconds_text(study, window)} us" for count, window in curve)
         sentences.append(f" Bursts of {', '.join(arriving)}: at most {limits}.")
     return "".join(sentences)
 
@@ -80,31 +86,33 @@ def _curve_sentences(study: TaskSetStudy) -> str:
 def _utilisation_sentences(study: TaskSetStudy) -> str:
     """Returns a sentence for each core: the utilisation by tasks and interrupts, and with the kernel's overheads."""
     parts, system = [], study.system
-    for core in system.core_numbers:
-        loads = [task.load(task.wcet) for task in system.tasks if task.core == core]
-        loads += [interrupt.load(interrupt.wcet) for interrupt in system.interrupts if interrupt.core == core]
-        bounds = [study.analysis.find_bound(task.name) for task in system.tasks if task.core == core]
+    for core in system.used_core_numbers:
+        loads = [task.long_run_load(task.wcet) for task in system.tasks if task.core == core]
+        loads += [interrupt.long_run_load(interrupt.wcet) for interrupt in system.interrupts if interrupt.core == core]
+        bounds = [
+            study.answering_analysis.bound_of_task_or_interrupt(task.name) for task in system.tasks if task.core == core
+        ]
         own, whole = float(exact_utilisation(loads)), max((bound.utilisation for bound in bounds), default=0.0)
-        where = f"Utilisation of core {core}" if len(system.core_numbers) > 1 else "Utilisation"
+        where = f"Utilisation of core {core}" if len(system.used_core_numbers) > 1 else "Utilisation"
         parts.append(f"{where}: {own:.3f} by tasks and interrupts, {max(whole, own):.3f} with the kernel's overheads.")
     return " ".join(parts)
 
 
-def check_table(study: TaskSetStudy) -> TableData | None:
+def observed_responses_table(study: TaskSetStudy) -> TableData | None:
     """Returns a table of the observed response times beside the bounds. None if nothing was run."""
     check = study.check
     if check is None:
         return None
     models = tuple(study.analyses)
-    tightness = {model: check.bound_tightness(analysis) for model, analysis in study.analyses.items()}
+    tightness = {model: check.bound_to_longest_observed_ratio(analysis) for model, analysis in study.analyses.items()}
     rows = [
         [
             task.name,
             f"{task.job_count:,}",
-            _format_us(study, round(task.median_response)),
-            _format_us(study, task.longest_response or None),
-            _format_bound(study, study.analysis.find_bound(task.name)),
-            *(_format_ratio(tightness[model].get(task.name)) for model in models),
+            _microseconds_text(study, round(task.median_response)),
+            _microseconds_text(study, task.longest_response or None),
+            _bound_microseconds_text(study, study.answering_analysis.bound_of_task_or_interrupt(task.name)),
+            *(_ratio_as_text(tightness[model].get(task.name)) for model in models),
             str(task.misses),
         ]
         for task in (*check.tasks, *check.interrupts)
@@ -122,14 +130,14 @@ def check_table(study: TaskSetStudy) -> TableData | None:
     return TableData("Responses observed on the virtual board, us", columns, rows, note)
 
 
-def chains_table(study: TaskSetStudy) -> TableData | None:
+def chain_latencies_table(study: TaskSetStudy) -> TableData | None:
     """Returns a table of the latency bounds of the chains of tasks. None if the file names no chain."""
     if not study.chain_bounds:
         return None
     observed = study.observed_chain_latencies
     rows = [
-        [chain.name, _format_us(study, chain.deadline), _format_us_up(study, chain.latency),
-         _format_us(study, observed.get(chain.name)), "yes" if chain.meets_deadline else "NO"]
+        [chain.name, _microseconds_text(study, chain.deadline), _microseconds_text_rounded_up(study, chain.latency),
+         _microseconds_text(study, observed.get(chain.name)), "yes" if chain.is_deadline_met else "NO"]
         for chain in study.chain_bounds
     ]  # fmt: skip
     released = any(task.sender for task in study.system.tasks)
@@ -141,30 +149,36 @@ def chains_table(study: TaskSetStudy) -> TableData | None:
     return TableData("End-to-end latencies of chains, us", ("chain", ">deadline", ">bound", ">max", "met"), rows, note)
 
 
-def parts_table(study: TaskSetStudy) -> TableData:
+def bound_parts_table(study: TaskSetStudy) -> TableData:
     """Returns a table with the parts of each task's bound, by cause."""
-    causes = list(dict.fromkeys(name for task in study.analysis.tasks for name in task.parts))
+    causes = list(dict.fromkeys(name for task in study.answering_analysis.tasks for name in task.parts))
     rows = [
-        [task.name, *(_format_us(study, task.parts.get(name)) for name in causes), _format_bound(study, task)]
-        for task in study.analysis.tasks
+        [
+            task.name,
+            *(_microseconds_text(study, task.parts.get(name)) for name in causes),
+            _bound_microseconds_text(study, task),
+        ]
+        for task in study.answering_analysis.tasks
     ]
     note = (
         "`waiting` is work that arrived before the worst job, and is subtracted. The other parts add up to the bound."
     )
     return TableData(
-        f"Parts of the bounds ({MODEL_NAMES[study.model]}), us",
+        f"Parts of the bounds ({MODEL_NAMES[study.answering_overhead_model]}), us",
         ("task", *(f">{name}" for name in causes), ">bound"),
         rows,
         note if "waiting" in causes else "",
     )
 
 
-def costs_table(study: TaskSetStudy) -> TableData | None:
+def overhead_costs_table(study: TaskSetStudy) -> TableData | None:
     """Returns a table with the costs of the kernel's overhead for each task, by component. None without overheads."""
     if not study.costs:
         return None
     parts = list(dict.fromkeys(name for cost in study.costs.values() for name in cost))
-    rows = [[task, *(_format_us(study, costs.get(name)) for name in parts)] for task, costs in study.costs.items()]
+    rows = [
+        [task, *(_microseconds_text(study, costs.get(name)) for name in parts)] for task, costs in study.costs.items()
+    ]
     return TableData(
         "Cost of each overhead: how much lower the bound would be without it, us",
         ("task", *(f">{name}" for name in parts)),
@@ -178,45 +192,47 @@ def sensitivity_table(study: TaskSetStudy) -> TableData | None:
     if grown is None:
         return None
     rows = []
-    for task in study.system.image_tasks:
+    for task in study.system.tasks_of_image:
         name = task.task_name
         growth = grown.growth.get(name)
         if growth is None:
-            rows.append([name, _format_us(study, task.wcet), _DASH, _DASH, _DASH])
+            rows.append([name, _microseconds_text(study, task.wcet), _DASH, _DASH, _DASH])
             continue
         sign = "+" if growth >= 0 else ""
-        percent = f"{sign}{format_decimals(100 * growth / task.wcet, 1, math.floor)} %"
-        limit = _format_sum(study, task.wcet, growth)
-        rows.append([name, _format_us(study, task.wcet), _format_us_down(study, growth), limit, percent])
+        percent = f"{sign}{number_with_decimals(100 * growth / task.wcet, 1, math.floor)} %"
+        limit = _grown_wcet_text(study, task.wcet, growth)
+        rows.append(
+            [name, _microseconds_text(study, task.wcet), _microseconds_text_rounded_down(study, growth), limit, percent]
+        )
     load = float(grown.utilisation)
     note = (
-        f"All WCETs together may grow by a factor of {_format_factor(grown.factor)}, to the breakdown utilisation of "
-        f"{load:.3f}.{_bounded_search_sentence(grown)}"
+        f"All WCETs together may grow by a factor of {_factor_text_rounded_down(grown.factor)}, to the breakdown "
+        f"utilisation of {load:.3f}.{_lower_limits_sentence(grown)}"
     )
     columns = ("task", ">WCET", ">margin", ">new WCET", ">change")
     return TableData("Sensitivity to each WCET alone, us", columns, rows, note)
 
 
-def _format_factor(factor: Fraction) -> str:
+def _factor_text_rounded_down(factor: Fraction) -> str:
     """Returns a factor as text, rounded down. A value other than 1 does not read as 1."""
     if factor < 1:
-        return format_decimals(factor, 3, math.floor)
+        return number_with_decimals(factor, 3, math.floor)
     decimals = 3
     while factor > 1 and math.floor(factor * 10**decimals) == 10**decimals:
         decimals += 1
-    return format_decimals(factor, decimals, math.floor)
+    return number_with_decimals(factor, decimals, math.floor)
 
 
-def _format_sum(study: TaskSetStudy, wcet: int, growth: Fraction) -> str:
+def _grown_wcet_text(study: TaskSetStudy, wcet: int, growth: Fraction) -> str:
     """Returns a grown WCET as text, rounded down."""
     exact, now = (study.system.exact_microseconds(value) for value in (wcet + growth, wcet))
     decimals = 0 if exact >= WHOLE_FROM_US else 1
     while exact != now and math.floor(exact * 10**decimals) == round(now * 10**decimals):
         decimals += 1
-    return format_decimals(exact, decimals, math.floor)
+    return number_with_decimals(exact, decimals, math.floor)
 
 
-def _bounded_search_sentence(grown: WcetMargin) -> str:
+def _lower_limits_sentence(grown: WcetMargin) -> str:
     """Returns a sentence that names the figures of the sensitivity that are only lower limits. Empty if none is."""
     names = [*(["the factor"] if grown.factor_bounded else []), *grown.bounded_tasks]
     if not names:
@@ -227,7 +243,7 @@ def _bounded_search_sentence(grown: WcetMargin) -> str:
     )
 
 
-def fits_table(overheads: KernelOverheads) -> TableData:
+def fitted_overheads_table(overheads: KernelOverheads) -> TableData:
     """Returns a table of the fitted overheads with their residuals."""
     rows = [
         [fit.name, fit.model, f"{fit.samples:,}", f"{fit.base:,.1f}", f"{fit.slope:,.1f}", f"{fit.rms:,.1f}",
@@ -275,7 +291,7 @@ _COMPARED_FIGURES: Final[Mapping[str, Callable[[KernelOverheads, int], int]]] = 
 }
 
 
-def study_json(study: TaskSetStudy) -> dict[str, Any]:
+def study_as_json(study: TaskSetStudy) -> dict[str, Any]:
     """Returns a study as a JSON object. Times are in microseconds.
     Names that end in `_units` are in units of the system.
     """
@@ -283,9 +299,9 @@ def study_json(study: TaskSetStudy) -> dict[str, Any]:
     return {
         "title": study.task_set.title,
         "units_per_second": study.system.units_per_second,
-        "model": study.model.value,
+        "model": study.answering_overhead_model.value,
         "holds": study.is_schedulable,
-        "answer": study.answer_sentences(),
+        "answer": study.schedulability_answer_sentences(),
         "notes": [*study.notes, *(check.notes if check is not None else ())],
         "overheads": study.overheads.model_dump(mode="json") if study.overheads is not None else None,
         "bounds": {
@@ -294,21 +310,21 @@ def study_json(study: TaskSetStudy) -> dict[str, Any]:
         },
         "costs_us": {task: {name: study.system.to_microseconds(value) for name, value in item.items()}
                      for task, item in study.costs.items()},
-        **_growth_json(study),
+        **_sensitivity_as_json(study),
         "chains": {
             chain.name: {
                 "latency_us": None if chain.latency is None else study.system.to_microseconds(chain.latency),
                 "deadline_us": study.system.to_microseconds(chain.deadline),
-                "meets": chain.meets_deadline,
+                "meets": chain.is_deadline_met,
                 "longest_us": _to_microseconds(study, longest.get(chain.name)),
             }
             for chain in study.chain_bounds
         },
-        "check": _check_json(study),
+        "check": _observed_run_as_json(study),
     }  # fmt: skip
 
 
-def _growth_json(study: TaskSetStudy) -> dict[str, Any]:
+def _sensitivity_as_json(study: TaskSetStudy) -> dict[str, Any]:
     """Returns the sensitivity of a study as a JSON object."""
     grown = study.sensitivity
     if grown is None:
@@ -332,20 +348,20 @@ def _bound_as_json(study: TaskSetStudy, bound: ResponseBound) -> dict[str, Any]:
         "response_units": bound.response,
         "response_us": None if bound.response is None else us(bound.response),
         "deadline_us": us(bound.deadline),
-        "slack_us": None if bound.slack is None else us(bound.slack),
-        "meets": bound.meets_deadline,
+        "slack_us": None if bound.slack_until_deadline is None else us(bound.slack_until_deadline),
+        "meets": bound.is_deadline_met,
         "reason": bound.reason,
         "parts_us": {name: us(value) for name, value in bound.parts.items()},
     }
 
 
-def _check_json(study: TaskSetStudy) -> dict[str, Any] | None:
+def _observed_run_as_json(study: TaskSetStudy) -> dict[str, Any] | None:
     """Returns the observed run of a study as a JSON object, or None."""
     check = study.check
     if check is None:
         return None
     ratios: Mapping[OverheadModel, Mapping[str, float]] = {
-        model: check.bound_tightness(item) for model, item in study.analyses.items()
+        model: check.bound_to_longest_observed_ratio(item) for model, item in study.analyses.items()
     }
     return {
         "ticks": check.ticks,
@@ -360,7 +376,7 @@ def _check_json(study: TaskSetStudy) -> dict[str, Any] | None:
                 "charged_cycles": excess.charged_cycles,
                 "at_cycle": excess.ended_at,
             }
-            for excess in study.entries_above_charge
+            for excess in study.kernel_entries_above_charge
         ],
         "tasks": {
             task.name: {
@@ -375,24 +391,24 @@ def _check_json(study: TaskSetStudy) -> dict[str, Any] | None:
     }
 
 
-def _format_us(study: TaskSetStudy, units: int | None) -> str:
+def _microseconds_text(study: TaskSetStudy, units: int | None) -> str:
     """Returns units of the system in microseconds, as text."""
     if units is None:
         return _DASH
-    return format_microseconds(study.system.exact_microseconds(units))
+    return microseconds_with_decimals(study.system.exact_microseconds(units))
 
 
-def _format_us_down(study: TaskSetStudy, units: Fraction) -> str:
+def _microseconds_text_rounded_down(study: TaskSetStudy, units: Fraction) -> str:
     """Returns units of the system in microseconds, as text, rounded down: growth must not exceed what is printed."""
-    return format_microseconds(study.system.exact_microseconds(units), rounding=math.floor)
+    return microseconds_with_decimals(study.system.exact_microseconds(units), rounding=math.floor)
 
 
-def _format_bound(study: TaskSetStudy, bound: ResponseBound) -> str:
+def _bound_microseconds_text(study: TaskSetStudy, bound: ResponseBound) -> str:
     """Returns a response-time bound in microseconds, as text, rounded up."""
-    return _format_us_up(study, bound.response)
+    return _microseconds_text_rounded_up(study, bound.response)
 
 
-def _format_us_up(study: TaskSetStudy, units: int | None) -> str:
+def _microseconds_text_rounded_up(study: TaskSetStudy, units: int | None) -> str:
     """Returns units of the system in microseconds, as text, rounded up."""
     if units is None:
         return "none"
@@ -400,5 +416,5 @@ def _format_us_up(study: TaskSetStudy, units: int | None) -> str:
     return f"{math.ceil(exact):,}" if exact >= WHOLE_FROM_US else f"{math.ceil(exact * 10) / 10:,.1f}"
 
 
-def _format_ratio(value: float | None) -> str:
+def _ratio_as_text(value: float | None) -> str:
     return _DASH if value is None else f"{value:.3f}"

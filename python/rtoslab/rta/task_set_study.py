@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from rtoslab.base import count_with_noun
-from rtoslab.rta.analysis import ResponseBound, ResponseTimeAnalysis, compute_bounds, overhead_costs
-from rtoslab.rta.board_check import BoardCheck
-from rtoslab.rta.chains import ChainBound, chain_bound, longest_observed_latency
+from rtoslab.rta.analysis import ResponseBound, ResponseTimeAnalysis, bound_increase_by_overhead, compute_bounds
+from rtoslab.rta.board_check import TaskSetBoardCheck
+from rtoslab.rta.chains import ChainBound, chain_latency_bound, longest_observed_chain_latency
 from rtoslab.rta.charges import INVERSION_OPERATIONS, SECTION_OPERATIONS, OverheadModel
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.prices import ChargeExcess
-from rtoslab.rta.senders import chain_of_senders
-from rtoslab.rta.sensitivity import Progress, WcetMargin, find_sensitivity
-from rtoslab.rta.system import IntegerTaskSet, SystemTask, make_system
+from rtoslab.rta.prices import ExcessOverCharge
+from rtoslab.rta.senders import senders_before_task
+from rtoslab.rta.sensitivity import Progress, WcetMargin, find_wcet_sensitivity
+from rtoslab.rta.system import IntegerTaskSet, SystemTask, integer_task_set
 from rtoslab.rta.taskset import TaskSet
-from rtoslab.rta.units import format_microseconds
+from rtoslab.rta.units import microseconds_with_decimals
 
 _BETWEEN_CORES = ("lock_wait_cycles", "release_cycles", "yield_cycles")
 
@@ -35,29 +35,33 @@ class TaskSetStudy:
     """None until it is computed: it takes hundreds of analyses."""
     costs: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """By task and component of the overhead, by how much the bound is lower without the component."""
-    check: BoardCheck | None = None
+    check: TaskSetBoardCheck | None = None
     compared_overheads: KernelOverheads | None = None
     """Another source's overheads, which tables show next to these."""
 
     @property
-    def model(self) -> OverheadModel:
+    def answering_overhead_model(self) -> OverheadModel:
         """Returns the overhead model on which the answer rests."""
         return OverheadModel.SPLIT_TICK if OverheadModel.SPLIT_TICK in self.analyses else OverheadModel.NO_OVERHEAD
 
     @property
-    def analysis(self) -> ResponseTimeAnalysis:
+    def answering_analysis(self) -> ResponseTimeAnalysis:
         """Returns the response-time bounds on which the answer rests."""
-        return self.analyses[self.model]
+        return self.analyses[self.answering_overhead_model]
 
     @property
     def tasks_over_bound(self) -> list[str]:
         """Returns the names of the tasks and chains that took longer in the run than their bound."""
-        return [*self.check.tasks_over_bound(self.analysis), *self.exceeded_chains] if self.check is not None else []
+        return (
+            [*self.check.tasks_over_bound(self.answering_analysis), *self.chains_over_bound]
+            if self.check is not None
+            else []
+        )
 
     @property
     def chain_bounds(self) -> list[ChainBound]:
         """Returns the latency bounds of the chains of tasks."""
-        return [chain_bound(chain, self.system, self.analysis) for chain in self.system.chains]
+        return [chain_latency_bound(chain, self.system, self.answering_analysis) for chain in self.system.chains]
 
     @property
     def observed_chain_latencies(self) -> dict[str, int | None]:
@@ -65,55 +69,63 @@ class TaskSetStudy:
         if self.check is None:
             return {}
         return {
-            chain.name: longest_observed_latency(chain, self.system, self.check.trace) for chain in self.system.chains
+            chain.name: longest_observed_chain_latency(chain, self.system, self.check.trace)
+            for chain in self.system.chains
         }
 
     @property
-    def exceeded_chains(self) -> list[str]:
+    def chains_over_bound(self) -> list[str]:
         """Returns the names of the chains of tasks that took longer in the run than their bound."""
         bounds = {chain.name: chain.latency for chain in self.chain_bounds}
         seen = self.observed_chain_latencies.items()
         return [name for name, longest in seen if None not in (longest, bounds[name]) and longest > bounds[name]]  # type: ignore[operator]
 
     @property
-    def entries_above_charge(self) -> list[ChargeExcess]:
+    def kernel_entries_above_charge(self) -> list[ExcessOverCharge]:
         """Returns the kernel's activities in the run that took longer than the overheads charge, the worst first."""
         return (
-            self.check.entries_above_charge(self.overheads)
+            self.check.kernel_entries_above_charge(self.overheads)
             if self.check is not None and self.overheads is not None
             else []
         )
 
     @property
-    def unknown_costs(self) -> list[str]:
+    def unknown_multicore_costs(self) -> list[str]:
         """Returns the costs of several cores that the overheads lack, so that no positive answer is possible.
         A yes without them would be a guess.
         """
-        if self.overheads is None or len(self.system.core_numbers) == 1:
+        if self.overheads is None or len(self.system.used_core_numbers) == 1:
             return []
-        return _unknown_core_costs(self.system, self.overheads)
+        return _unknown_multicore_costs(self.system, self.overheads)
 
     @property
     def is_undecided(self) -> bool:
         """Whether some bounds are unknown, while no deadline is known to be missed and no observation contradicts a
         bound."""
-        bounds = (*self.analysis.tasks, *self.analysis.interrupts)
-        missed = any(bound.can_be_missed for bound in bounds) or any(chain.can_be_missed for chain in self.chain_bounds)
-        return not self.is_schedulable and not missed and not self.tasks_over_bound and not self.entries_above_charge
+        bounds = (*self.answering_analysis.tasks, *self.answering_analysis.interrupts)
+        missed = any(bound.can_deadline_be_missed for bound in bounds) or any(
+            chain.can_deadline_be_missed for chain in self.chain_bounds
+        )
+        return (
+            not self.is_schedulable
+            and not missed
+            and not self.tasks_over_bound
+            and not self.kernel_entries_above_charge
+        )
 
     @property
     def is_schedulable(self) -> bool:
         """Whether the bounds meet every deadline, and no observation contradicts them."""
-        if self.unknown_costs:
+        if self.unknown_multicore_costs:
             return False
-        met = self.analysis.is_schedulable and all(chain.meets_deadline for chain in self.chain_bounds)
-        return met and not self.tasks_over_bound and not self.entries_above_charge
+        met = self.answering_analysis.is_schedulable and all(chain.is_deadline_met for chain in self.chain_bounds)
+        return met and not self.tasks_over_bound and not self.kernel_entries_above_charge
 
-    def answer_sentences(self) -> list[str]:
+    def schedulability_answer_sentences(self) -> list[str]:
         """Returns the answer in sentences: whether the task set is schedulable, and why."""
-        analysis = self.analysis
+        analysis = self.answering_analysis
         bounds = [*analysis.tasks, *analysis.interrupts]
-        exceeded, uncovered = self.tasks_over_bound, self.entries_above_charge
+        exceeded, uncovered = self.tasks_over_bound, self.kernel_entries_above_charge
         if exceeded:
             names = ", ".join(exceeded)
             return [f"No bound can be trusted: {names} took longer than the bound; measure the overheads again."]
@@ -128,30 +140,35 @@ class TaskSetStudy:
                     f"set; {advice}."
                 )
             ]
-        late = [self._missed_chain_text(chain) for chain in self.chain_bounds if not chain.meets_deadline]
+        late = [self._missed_chain_deadline_text(chain) for chain in self.chain_bounds if not chain.is_deadline_met]
         if analysis.is_schedulable and late:
             return late
-        if analysis.is_schedulable and self.unknown_costs:
-            left_out = f"the overheads do not contain {', '.join(self.unknown_costs)}, which the bounds leave out"
+        if analysis.is_schedulable and self.unknown_multicore_costs:
+            left_out = (
+                f"the overheads do not contain {', '.join(self.unknown_multicore_costs)}, which the bounds leave out"
+            )
             advice = "save the overheads (--save-overheads), add it to the file, and use it with --overheads"
             return [f"No answer: every bound is below its deadline, but {left_out}; {advice}."]
         if analysis.is_schedulable:
-            tightest = min(bounds, key=lambda bound: (bound.slack or 0) / bound.deadline)
-            left = f"{self._format_us(tightest.slack or 0)} of {self._format_us(tightest.deadline)} us left"
+            tightest = min(bounds, key=lambda bound: (bound.slack_until_deadline or 0) / bound.deadline)
+            left = (
+                f"{self._microseconds_text(tightest.slack_until_deadline or 0)} of "
+                f"{self._microseconds_text(tightest.deadline)} us left"
+            )
             return [
                 f"Yes: every deadline is met. The tightest is {tightest.name}, with {left}.",
-                *self._condition_sentences(),
+                *self._answer_condition_sentences(),
             ]
-        return [*(self._missed_deadline_text(bound) for bound in bounds if not bound.meets_deadline), *late]
+        return [*(self._missed_deadline_text(bound) for bound in bounds if not bound.is_deadline_met), *late]
 
-    def _missed_chain_text(self, chain: ChainBound) -> str:
+    def _missed_chain_deadline_text(self, chain: ChainBound) -> str:
         """Returns the sentence for a chain that misses its deadline."""
         if chain.latency is None:
             return f"No answer: the chain {chain.name} has no bound, because one of its tasks has none."
-        latency, deadline = self._format_us(chain.latency), self._format_us(chain.deadline)
+        latency, deadline = self._microseconds_text(chain.latency), self._microseconds_text(chain.deadline)
         return f"No: the chain {chain.name} may take {latency} us from end to end, its deadline is {deadline} us."
 
-    def _condition_sentences(self) -> list[str]:
+    def _answer_condition_sentences(self) -> list[str]:
         """Returns sentences on the kernel, clock and overheads on which the answer rests."""
         overheads = self.overheads
         if overheads is None:
@@ -174,63 +191,65 @@ class TaskSetStudy:
     def _missed_deadline_text(self, bound: ResponseBound) -> str:
         """Returns the sentence for a task that misses its deadline."""
         if bound.response is None:
-            answer = "No" if bound.can_be_missed else "No answer"
+            answer = "No" if bound.can_deadline_be_missed else "No answer"
             return f"{answer}: {bound.name} has no bound, because {bound.reason}."
         parts = sorted(bound.parts.items(), key=lambda part: -part[1])
-        spent = ", ".join(f"{name} {self._format_us(value)}" for name, value in parts if value > 0)
+        spent = ", ".join(f"{name} {self._microseconds_text(value)}" for name, value in parts if value > 0)
         return (
-            f"No: {bound.name} may take {self._format_us(bound.response)} us, "
-            f"its deadline is {self._format_us(bound.deadline)} us "
+            f"No: {bound.name} may take {self._microseconds_text(bound.response)} us, "
+            f"its deadline is {self._microseconds_text(bound.deadline)} us "
             f"({spent})."
         )
 
-    def _format_us(self, units: int) -> str:
+    def _microseconds_text(self, units: int) -> str:
         """Returns units of the system in microseconds, as text."""
-        return format_microseconds(self.system.exact_microseconds(units), whole_from=None)
+        return microseconds_with_decimals(self.system.exact_microseconds(units), whole_from=None)
 
 
 def study_task_set(task_set: TaskSet, overheads: KernelOverheads | None, clock_hz: int | None = None) -> TaskSetStudy:
     """Returns the full analysis of a task set, without a run. Raises TaskSetError."""
-    return with_sensitivity(study_bounds(task_set, overheads, clock_hz))
+    return study_with_sensitivity(study_bounds(task_set, overheads, clock_hz))
 
 
-def with_sensitivity(study: TaskSetStudy, progress: Progress = lambda _: None) -> TaskSetStudy:
+def study_with_sensitivity(study: TaskSetStudy, progress: Progress = lambda _: None) -> TaskSetStudy:
     """Returns the study with its sensitivity and the cost of each overhead added, which takes hundreds of analyses."""
-    system, overheads, holds = study.system, study.overheads, study.analysis.is_schedulable
-    grown = find_sensitivity(system, overheads, study.model, holds, progress)
+    system, overheads, holds = study.system, study.overheads, study.answering_analysis.is_schedulable
+    grown = find_wcet_sensitivity(system, overheads, study.answering_overhead_model, holds, progress)
     progress("what each overhead costs")
-    by_task = overhead_costs(system, overheads, study.model) if overheads is not None else {}
+    by_task = (
+        bound_increase_by_overhead(system, overheads, study.answering_overhead_model) if overheads is not None else {}
+    )
     return replace(study, sensitivity=grown, costs=by_task)
 
 
 def study_bounds(task_set: TaskSet, overheads: KernelOverheads | None, clock_hz: int | None = None) -> TaskSetStudy:
     """Returns the response-time bounds of a task set. Raises TaskSetError."""
-    system = make_system(task_set, overheads.clock_hz if overheads is not None else clock_hz)
+    system = integer_task_set(task_set, overheads.clock_hz if overheads is not None else clock_hz)
     notes = []
     if overheads is None:
         notes.append("No overheads are known, so the kernel is assumed to cost nothing; add --kernel or --overheads.")
     else:
-        system, observed_overheads = _with_observed_order(system, overheads)
+        system, observed_overheads = _system_with_observed_equal_order(system, overheads)
         notes += observed_overheads
-        system, late = with_tick_releases(system, overheads.tick.period_cycles * system.units_per_cycle)
+        system, late = system_with_tick_releases(system, overheads.tick.period_cycles * system.units_per_cycle)
         if late:
             notes.append(
                 f"These tasks are released by the tick, up to one tick after their period begins: {', '.join(late)}."
             )
         notes += _missing_cost_notes(system, overheads)
-    notes += _sender_notes(system)
+    notes += _released_task_notes(system)
     models = tuple(OverheadModel) if overheads is not None else (OverheadModel.NO_OVERHEAD,)
     analyses = {model: compute_bounds(system, overheads, model) for model in models}
     return TaskSetStudy(task_set, system, overheads, analyses, tuple(notes))
 
 
-def _sender_notes(system: IntegerTaskSet) -> list[str]:
+def _released_task_notes(system: IntegerTaskSet) -> list[str]:
     """Returns notes on tasks that other tasks release."""
     lasts = [task for task in system.tasks if task.sender and not task.gives]
     if not lasts:
         return []
     by_name = {task.name: task for task in system.tasks}
-    paths = [[*reversed(chain_of_senders(last, by_name)), last.name] for last in lasts]
+    paths = [[*reversed(senders_before_task(last, by_name)), last.name] for last in lasts]
     chains = [" > ".join(by_name[name].task_name for name in path) for path in paths]
     notes = [
         f"Tasks release each other: {'; '.join(chains)}. The response of each counts from the arrival of the first one."
@@ -246,7 +265,9 @@ def _sender_notes(system: IntegerTaskSet) -> list[str]:
     return notes
 
 
-def _with_observed_order(system: IntegerTaskSet, overheads: KernelOverheads) -> tuple[IntegerTaskSet, list[str]]:
+def _system_with_observed_equal_order(
+    system: IntegerTaskSet, overheads: KernelOverheads
+) -> tuple[IntegerTaskSet, list[str]]:
     """Returns the system with the order in which the kernel runs tasks of equal priority, and notes.
     The order is that of their releases only if the kernel was observed to keep it. Otherwise any order is assumed.
     """
@@ -261,7 +282,7 @@ def _with_observed_order(system: IntegerTaskSet, overheads: KernelOverheads) -> 
     return replace(system, equals="any"), [note]
 
 
-def with_tick_releases(system: IntegerTaskSet, tick: int) -> tuple[IntegerTaskSet, list[str]]:
+def system_with_tick_releases(system: IntegerTaskSet, tick: int) -> tuple[IntegerTaskSet, list[str]]:
     """Returns the system with tasks released by the tick, and the names of those that it releases late.
 
 
@@ -270,14 +291,14 @@ def with_tick_releases(system: IntegerTaskSet, tick: int) -> tuple[IntegerTaskSe
     by_tick = [task for task in system.tasks if task.is_tick_released]
     late = [item.name for item in by_tick if item.period % tick or (item.offset or 0) % tick]
 
-    def change_task(task: SystemTask) -> SystemTask:
+    def task_with_tick_jitter(task: SystemTask) -> SystemTask:
         """Returns the task with a tick of jitter added, if the tick releases it late."""
         return replace(task, jitter=task.jitter + tick, offset=None) if task.name in late else task
 
-    return replace(system, tasks=tuple(change_task(task) for task in system.tasks)), late
+    return replace(system, tasks=tuple(task_with_tick_jitter(task) for task in system.tasks)), late
 
 
-def _unknown_core_costs(system: IntegerTaskSet, overheads: KernelOverheads) -> list[str]:
+def _unknown_multicore_costs(system: IntegerTaskSet, overheads: KernelOverheads) -> list[str]:
     """Returns the costs of several cores to each other that the overheads do not have."""
     between = _BETWEEN_CORES if overheads.smp.kernels == 1 else ()
     unknown = [f"smp.{name}" for name in between if not getattr(overheads.smp, name)]
@@ -295,13 +316,13 @@ def _missing_cost_notes(system: IntegerTaskSet, overheads: KernelOverheads) -> l
     if overheads.events is None and any(task.sections for task in system.tasks):
         operations = (*SECTION_OPERATIONS, *INVERSION_OPERATIONS)
         missing += [f"operations.{name}" for name in operations if name not in overheads.operations]
-    if len(system.core_numbers) > 1 and overheads.smp.kernels == 1:
-        missing += _unknown_core_costs(system, overheads)
+    if len(system.used_core_numbers) > 1 and overheads.smp.kernels == 1:
+        missing += _unknown_multicore_costs(system, overheads)
     if overheads.timers is None and any(task.is_timer for task in system.tasks):
         missing.append("timers")
     if overheads.sends is None and any(task.sender for task in system.tasks):
         missing.append("sends")
     notes = [f"The overheads do not contain {', '.join(missing)}, which is counted as 0."] if missing else []
-    if len(system.core_numbers) > overheads.smp.cores * overheads.smp.kernels:
+    if len(system.used_core_numbers) > overheads.smp.cores * overheads.smp.kernels:
         notes.append("Handlers and switches are charged as on one core, although they take longer on several cores.")
     return notes

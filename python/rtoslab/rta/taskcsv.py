@@ -11,7 +11,7 @@ from rtoslab.base import TaskSetError
 from rtoslab.intake import ROWS, quote_text
 
 
-def parse_csv(text: str, source: str) -> dict[str, Any]:
+def parse_task_set_csv(text: str, source: str) -> dict[str, Any]:
     """Parses a task set in CSV into the table that the same set in TOML gives. Empty cells are left out.
     `sections` holds `resource:length_us` parts separated by spaces. Raises TaskSetError.
     """
@@ -32,21 +32,21 @@ def parse_csv(text: str, source: str) -> dict[str, Any]:
                     )
                 if len(tasks) >= ROWS:
                     raise TaskSetError(f"{source} contains more than {ROWS:,} tasks; split it.")
-                tasks.append(_csv_task(zip(head, (cell.strip() for cell in row), strict=True), where))
+                tasks.append(_csv_task_table(zip(head, (cell.strip() for cell in row), strict=True), where))
     except csv.Error as cause:
         raise TaskSetError(f"{source}, line {rows.line_num}: {cause}; correct that line.") from None
     return {"task": [task for task in tasks if task]}
 
 
-def _csv_task(row: Iterable[tuple[str, str]], where: str) -> dict[str, Any]:
+def _csv_task_table(row: Iterable[tuple[str, str]], where: str) -> dict[str, Any]:
     """Returns a task's table from the cells of a row."""
     cells: dict[str, Any] = {key: value for key, value in row if value}
     if "sections" in cells:
-        cells["section"] = [_csv_section(part, where) for part in cells.pop("sections").split()]
+        cells["section"] = [_csv_section_table(part, where) for part in cells.pop("sections").split()]
     return cells
 
 
-def _csv_section(text: str, where: str) -> dict[str, str]:
+def _csv_section_table(text: str, where: str) -> dict[str, str]:
     """Returns a critical section's table from `resource:length_us`."""
     resource, colon, length_us = text.partition(":")
     if not colon:

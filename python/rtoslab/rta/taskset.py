@@ -12,10 +12,10 @@ from typing import Any, Final, Literal, cast, get_args
 
 from rtoslab.base import TaskSetError
 from rtoslab.intake import ROWS, escape_to_one_line, printable_path, quote_text, read_text, read_toml_table
-from rtoslab.rta.chainspec import ChainSpec, parse_chain
-from rtoslab.rta.senderspec import require_senders, with_giver_periods
-from rtoslab.rta.taskcsv import parse_csv
-from rtoslab.rta.units import ZERO_DURATION, Duration, parse_duration, parse_number
+from rtoslab.rta.chainspec import ChainSpec, parse_task_chain
+from rtoslab.rta.senderspec import require_valid_senders, task_tables_with_inherited_periods
+from rtoslab.rta.taskcsv import parse_task_set_csv
+from rtoslab.rta.units import ZERO_DURATION, Duration, parse_duration_key, parse_nonnegative_number
 
 Protocol = Literal["inheritance", "ceiling", "immediate_ceiling"]
 """How a resource's holder avoids preemption: it inherits a waiter's priority, follows the priority ceiling protocol, or
@@ -139,7 +139,7 @@ class TaskSet:
     source: str = field(default="", compare=False)
 
     @property
-    def event_level(self) -> EventLevel:
+    def needed_event_level(self) -> EventLevel:
         """Returns which image the task set needs."""
         receivers = [name for task in self.tasks for name in task.gives]
         if len(set(receivers)) < len(receivers) or any(len(task.gives) > 1 for task in self.tasks):
@@ -160,7 +160,7 @@ class TaskSet:
 def read_task_set(path: Path) -> TaskSet:
     """Reads a task set from a TOML or CSV file, by its suffix. Raises TaskSetError naming file, task and key."""
     if path.suffix.lower() == ".csv":
-        table = parse_csv(read_text(path, "the task set", TaskSetError), printable_path(path))
+        table = parse_task_set_csv(read_text(path, "the task set", TaskSetError), printable_path(path))
     else:
         table = read_toml_table(path, "the task set", TaskSetError, exact=True)
     return parse_task_set(table, printable_path(path), title=escape_to_one_line(path.stem))
@@ -175,10 +175,10 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
             f"fixed priorities; "
             f'write policy = "{_POLICY}" or nothing, and a priority for each task.'
         )
-    interrupt_rows = _list_of_tables(table, "interrupt", source)
-    task_rows = with_giver_periods(_list_of_tables(table, "task", source), interrupt_rows)
-    interrupts = tuple(_parse_interrupt(row, number, source) for number, row in enumerate(interrupt_rows, 1))
-    tasks = tuple(_parse_task(row, number, source) for number, row in enumerate(task_rows, 1))
+    interrupt_rows = _toml_tables_under_key(table, "interrupt", source)
+    task_rows = task_tables_with_inherited_periods(_toml_tables_under_key(table, "task", source), interrupt_rows)
+    interrupts = tuple(_parse_interrupt_table(row, number, source) for number, row in enumerate(interrupt_rows, 1))
+    tasks = tuple(_parse_task_table(row, number, source) for number, row in enumerate(task_rows, 1))
     if len(tasks) + len(interrupts) + sum(len(task.sections) for task in tasks) > ROWS:
         raise TaskSetError(f"{source} contains more than {ROWS:,} tasks, interrupts and sections; split it.")
     if not tasks:
@@ -187,27 +187,27 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
     for name in names:
         if names.count(name) > 1:
             raise TaskSetError(f"{source} names {quote_text(name)} twice; give each task and interrupt another name.")
-    _require_released_tasks(tasks, interrupts, source)
-    require_senders(tasks, interrupts, source)
-    _require_timers(tasks, source)
-    _require_curves(tasks, interrupts, source)
+    _require_valid_released_tasks(tasks, interrupts, source)
+    require_valid_senders(tasks, interrupts, source)
+    _require_valid_timers(tasks, source)
+    _require_usable_curves(tasks, interrupts, source)
     return TaskSet(
-        title=_parse_text(table, "title", title, source),
+        title=_parse_one_line_text(table, "title", title, source),
         tasks=tasks,
         interrupts=interrupts,
-        protocol=cast("Protocol", _parse_choice(table, "protocol", get_args(Protocol), "inheritance", source)),
-        equals=cast("Equals", _parse_choice(table, "equals", get_args(Equals), "any", source)),
+        protocol=cast("Protocol", _parse_known_word(table, "protocol", get_args(Protocol), "inheritance", source)),
+        equals=cast("Equals", _parse_known_word(table, "equals", get_args(Equals), "any", source)),
         chains=tuple(
-            _parse_chain(row, number, tasks, source)
-            for number, row in enumerate(_list_of_tables(table, "chain", source), 1)
+            _parse_task_chain(row, number, tasks, source)
+            for number, row in enumerate(_toml_tables_under_key(table, "chain", source), 1)
         ),
         source=source,
     )
 
 
-def _parse_chain(row: Mapping[str, Any], number_: int, tasks: tuple[TaskSpec, ...], source: str) -> ChainSpec:
+def _parse_task_chain(row: Mapping[str, Any], number_: int, tasks: tuple[TaskSpec, ...], source: str) -> ChainSpec:
     """Returns the chain of tasks of one `[[chain]]` table."""
-    where = f"{source}, {_row_name(row, 'chain', number_)}"
+    where = f"{source}, {_table_name_for_errors(row, 'chain', number_)}"
     _require_known_keys(row, _CHAIN_KEYS, where)
     named: list[object] = row["tasks"] if isinstance(row.get("tasks"), list) else []
     curved = next((task.name for task in tasks if task.arrivals and task.name in named), None)
@@ -216,10 +216,12 @@ def _parse_chain(row: Mapping[str, Any], number_: int, tasks: tuple[TaskSpec, ..
             f"{where}: {curved} has arrivals without a period, so data may wait for it for any time; remove it from "
             "the chain."
         )
-    return parse_chain(row, _parse_name(row, where), [task.name for task in tasks], where)
+    return parse_task_chain(row, _parse_table_name(row, where), [task.name for task in tasks], where)
 
 
-def _require_released_tasks(tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec, ...], source: str) -> None:
+def _require_valid_released_tasks(
+    tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec, ...], source: str
+) -> None:
     """Raises TaskSetError if the interrupts that release tasks do not fit the tasks."""
     by_name = {spec.name: spec for spec in tasks}
     given: set[str] = set()
@@ -247,7 +249,7 @@ def _require_released_tasks(tasks: tuple[TaskSpec, ...], interrupts: tuple[Inter
         given.add(interrupt.gives)
 
 
-def _require_curves(tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec, ...], source: str) -> None:
+def _require_usable_curves(tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec, ...], source: str) -> None:
     """Raises TaskSetError for limits of arrivals of a task that no interrupt releases."""
     given = {item.gives for item in interrupts} | {name for item in tasks for name in item.gives}
     for task in tasks:
@@ -260,7 +262,7 @@ def _require_curves(tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec
             raise TaskSetError(f"{source}, task {task.name} has arrivals and an offset; remove the offset.")
 
 
-def _require_timers(tasks: tuple[TaskSpec, ...], source: str) -> None:
+def _require_valid_timers(tasks: tuple[TaskSpec, ...], source: str) -> None:
     """Raises TaskSetError if the timers of the kernel do not fit one timer task."""
     timers = [task for task in tasks if task.release == "timer"]
     for timer in timers:
@@ -282,7 +284,7 @@ def _require_timers(tasks: tuple[TaskSpec, ...], source: str) -> None:
             )
 
 
-def _list_of_tables(table: Mapping[str, Any], name: str, source: str) -> list[Mapping[str, Any]]:
+def _toml_tables_under_key(table: Mapping[str, Any], name: str, source: str) -> list[Mapping[str, Any]]:
     """Returns the tables under a key such as `[[task]]`. Raises TaskSetError if they are no list of tables."""
     rows = table.get(name, [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
@@ -290,67 +292,67 @@ def _list_of_tables(table: Mapping[str, Any], name: str, source: str) -> list[Ma
     return rows
 
 
-def _parse_task(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
+def _parse_task_table(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
     """Returns the task of one `[[task]]` table. Raises TaskSetError."""
-    where = f"{source}, {_row_name(row, 'task', number_)}"
+    where = f"{source}, {_table_name_for_errors(row, 'task', number_)}"
     _require_known_keys(row, _TASK_KEYS, where)
-    arrivals = _parse_arrivals(row, where)
-    period, wcet, deadline = _parse_times(row, where, arrivals)
+    arrivals = _parse_arrival_limits(row, where)
+    period, wcet, deadline = _parse_task_times(row, where, arrivals)
     times = {
         name: value
         for name in ("jitter", "offset", "masked")
-        if (value := parse_duration(row, name, where)) is not None
+        if (value := parse_duration_key(row, name, where)) is not None
     }
-    sections = tuple(_parse_section(table, where) for table in _list_of_tables(row, "section", where))
+    sections = tuple(_parse_critical_section(table, where) for table in _toml_tables_under_key(row, "section", where))
     return TaskSpec(
-        name=_parse_name(row, where),
+        name=_parse_table_name(row, where),
         period=period,
         wcet=wcet,
         deadline=deadline,
-        priority=_parse_whole(row, "priority", where, None),
-        has_own_deadline=parse_duration(row, "deadline", where) is not None,
+        priority=_parse_whole_number(row, "priority", where, None),
+        has_own_deadline=parse_duration_key(row, "deadline", where) is not None,
         sections=sections,
-        core=_parse_core(row, where),
-        release=cast("Release", _parse_choice(row, "release", get_args(Release), "tick", where)),
-        gives=_parse_receivers(row, where),
-        gives_by=cast("Carrier", _parse_choice(row, "gives_by", get_args(Carrier), "semaphore", where)),
+        core=_parse_core_number(row, where),
+        release=cast("Release", _parse_known_word(row, "release", get_args(Release), "tick", where)),
+        gives=_parse_released_task_names(row, where),
+        gives_by=cast("Carrier", _parse_known_word(row, "gives_by", get_args(Carrier), "semaphore", where)),
         arrivals=arrivals,
         **times,
     )
 
 
-def _parse_receivers(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
+def _parse_released_task_names(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
     """Returns the names of the tasks that a task releases: one, or a list of them. Raises TaskSetError."""
     if not isinstance(row.get("gives"), list):
-        name = _parse_text(row, "gives", "", where)
+        name = _parse_one_line_text(row, "gives", "", where)
         return (name,) if name else ()
-    names = tuple(_parse_text({"gives": name}, "gives", "", where) for name in row["gives"])
+    names = tuple(_parse_one_line_text({"gives": name}, "gives", "", where) for name in row["gives"])
     if len(set(names)) < len(names) or not all(names):
         raise TaskSetError(f"{where} gives to a task twice, or to one without a name; name each task once.")
     return names
 
 
-def _parse_interrupt(row: Mapping[str, Any], number_: int, source: str) -> InterruptSpec:
+def _parse_interrupt_table(row: Mapping[str, Any], number_: int, source: str) -> InterruptSpec:
     """Returns the interrupt of one `[[interrupt]]` table. Raises TaskSetError."""
-    where = f"{source}, {_row_name(row, 'interrupt', number_)}"
+    where = f"{source}, {_table_name_for_errors(row, 'interrupt', number_)}"
     _require_known_keys(row, _INTERRUPT_KEYS, where)
-    arrivals = _parse_arrivals(row, where)
-    period, wcet, deadline = _parse_times(row, where, arrivals)
-    jitter = parse_duration(row, "jitter", where) or ZERO_DURATION
-    gives = _parse_text(row, "gives", "", where)
-    core = _parse_core(row, where)
-    return InterruptSpec(_parse_name(row, where), period, wcet, deadline, jitter, core, gives, arrivals)
+    arrivals = _parse_arrival_limits(row, where)
+    period, wcet, deadline = _parse_task_times(row, where, arrivals)
+    jitter = parse_duration_key(row, "jitter", where) or ZERO_DURATION
+    gives = _parse_one_line_text(row, "gives", "", where)
+    core = _parse_core_number(row, where)
+    return InterruptSpec(_parse_table_name(row, where), period, wcet, deadline, jitter, core, gives, arrivals)
 
 
-def _parse_arrivals(row: Mapping[str, Any], where: str) -> tuple[ArrivalLimit, ...]:
+def _parse_arrival_limits(row: Mapping[str, Any], where: str) -> tuple[ArrivalLimit, ...]:
     """Returns the limits of arrivals of one table, the shortest window first. Raises TaskSetError."""
     limits = []
-    for table in _list_of_tables(row, "arrivals", where):
+    for table in _toml_tables_under_key(row, "arrivals", where):
         _require_known_keys(table, _ARRIVAL_KEYS, f"{where}, arrivals")
-        window = parse_duration(table, "window", f"{where}, arrivals")
+        window = parse_duration_key(table, "window", f"{where}, arrivals")
         if window is None or not window.value or "count" not in table:
             raise TaskSetError(f"{where}: arrivals need count and window_us, neither of them 0; add what is missing.")
-        count = _parse_whole(table, "count", f"{where}, arrivals", None)
+        count = _parse_whole_number(table, "count", f"{where}, arrivals", None)
         if not 0 < count <= MAX_ARRIVAL_COUNT:
             raise TaskSetError(f"{where}: a count of arrivals is {count}; it must be from 1 to {MAX_ARRIVAL_COUNT:,}.")
         limits.append(ArrivalLimit(count, window))
@@ -359,7 +361,7 @@ def _parse_arrivals(row: Mapping[str, Any], where: str) -> tuple[ArrivalLimit, .
     return tuple(sorted(limits, key=lambda limit: limit.window.value))
 
 
-def _parse_core(row: Mapping[str, Any], where: str) -> int:
+def _parse_core_number(row: Mapping[str, Any], where: str) -> int:
     """Returns the number of the core on which a task runs."""
     requested = row.get("core", 0)
     if isinstance(requested, list) or (isinstance(requested, str) and requested.lower() in _MIGRATING):
@@ -367,28 +369,28 @@ def _parse_core(row: Mapping[str, Any], where: str) -> int:
             f"{where}: core is {quote_text(str(requested))}: this analysis does not support tasks that run on several "
             "cores (global scheduling); give each task one core."
         )
-    core = _parse_whole(row, "core", where, 0)
+    core = _parse_whole_number(row, "core", where, 0)
     if core >= MAX_CORES:
         raise TaskSetError(f"{where}: core is {core}; cores are numbered from 0 to {MAX_CORES - 1}.")
     return core
 
 
-def _parse_section(row: Mapping[str, Any], where: str) -> SectionSpec:
+def _parse_critical_section(row: Mapping[str, Any], where: str) -> SectionSpec:
     """Returns the critical section of one table. Raises TaskSetError."""
     _require_known_keys(row, _SECTION_KEYS, f"{where}, section")
-    length = parse_duration(row, "length", f"{where}, section")
+    length = parse_duration_key(row, "length", f"{where}, section")
     if length is None or "resource" not in row:
         raise TaskSetError(f"{where}: a section needs resource and length_us; add what is missing.")
-    return SectionSpec(_parse_text(row, "resource", "", where), length)
+    return SectionSpec(_parse_one_line_text(row, "resource", "", where), length)
 
 
-def _parse_times(
+def _parse_task_times(
     row: Mapping[str, Any], where: str, arrivals: tuple[ArrivalLimit, ...] = ()
 ) -> tuple[Duration, Duration, Duration]:
     """Returns period, WCET and deadline of a task. The deadline is the period unless it is given.
     With limits of arrivals, the period is their shortest window.
     """
-    period, wcet = parse_duration(row, "period", where), parse_duration(row, "wcet", where)
+    period, wcet = parse_duration_key(row, "period", where), parse_duration_key(row, "wcet", where)
     if arrivals and period is not None:
         raise TaskSetError(f"{where} has a period and arrivals; keep one of them.")
     period = arrivals[0].window if arrivals else period
@@ -399,7 +401,7 @@ def _parse_times(
             raise TaskSetError(f"{where}: {name} is 0; give a longer time.")
     assert period is not None
     assert wcet is not None
-    deadline = parse_duration(row, "deadline", where) or period
+    deadline = parse_duration_key(row, "deadline", where) or period
     if deadline.value == 0:
         raise TaskSetError(f"{where}: deadline is 0; give a longer time.")
     return period, wcet, deadline
@@ -421,20 +423,20 @@ def _require_known_keys(row: Mapping[str, Any], known_keys: tuple[str, ...], whe
 _KEYS_WITH_UNIT: Final = (*_TIMES, "length", "window")
 
 
-def _row_name(row: Mapping[str, Any], kind: str, number_: int) -> str:
+def _table_name_for_errors(row: Mapping[str, Any], kind: str, number_: int) -> str:
     """Returns the name of a table in error messages: its own name, or its number."""
     return f"{kind} {escape_to_one_line(str(row['name'])[:MAX_NAME_CHARS])}" if row.get("name") else f"{kind} {number_}"
 
 
-def _parse_name(row: Mapping[str, Any], where: str) -> str:
+def _parse_table_name(row: Mapping[str, Any], where: str) -> str:
     """Returns the name in a table. Raises TaskSetError if there is none."""
-    name = _parse_text(row, "name", "", where)
+    name = _parse_one_line_text(row, "name", "", where)
     if not name:
         raise TaskSetError(f"{where} has no name; add one.")
     return name
 
 
-def _parse_text(row: Mapping[str, Any], key: str, default: str, where: str) -> str:
+def _parse_one_line_text(row: Mapping[str, Any], key: str, default: str, where: str) -> str:
     """Returns a name or title of a table, on one line and no longer than a table can show."""
     value = row.get(key, default)
     if not isinstance(value, str | int | Decimal) or len(str(value)) > MAX_NAME_CHARS or not str(value).isprintable():
@@ -444,20 +446,20 @@ def _parse_text(row: Mapping[str, Any], key: str, default: str, where: str) -> s
     return str(value)
 
 
-def _parse_whole(row: Mapping[str, Any], key: str, where: str, default: int | None) -> int:
+def _parse_whole_number(row: Mapping[str, Any], key: str, where: str, default: int | None) -> int:
     """Returns the whole number under a key of a table.
     Raises TaskSetError for any other value, or a missing one without a default.
     """
     value = row.get(key, default)
     if value is None:
         raise TaskSetError(f"{where} has no {key}; add one, a whole number (a higher priority is more urgent).")
-    result = parse_number(value, f"{where}, {key}")
+    result = parse_nonnegative_number(value, f"{where}, {key}")
     if result.denominator != 1:
         raise TaskSetError(f"{where}: {key} is {value}; it must be a whole number.")
     return int(result)
 
 
-def _parse_choice(table: Mapping[str, Any], key: str, known: tuple[str, ...], default: str, source: str) -> str:
+def _parse_known_word(table: Mapping[str, Any], key: str, known: tuple[str, ...], default: str, source: str) -> str:
     """Returns the word under a key of a table, which must be a known one. Raises TaskSetError."""
     value = str(table.get(key, default))
     if value not in known:

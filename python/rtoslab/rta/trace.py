@@ -18,14 +18,14 @@ from rtoslab.rta.firmware import (
     IDENT_SENT,
     MESSAGES,
     TaskSetFirmware,
-    start_task_set,
-    timer_shift_ticks,
+    boot_to_task_set_start,
+    first_release_delay_ticks,
 )
-from rtoslab.rta.kernel_pair import merge_traces, rows_of_core
-from rtoslab.rta.record import IDLE, HandlerRun, PartSpan, TaskJob, TaskSetTrace
+from rtoslab.rta.kernel_pair import image_rows_of_core, merge_core_traces
+from rtoslab.rta.record import IDLE, HandlerRun, TaskJob, TaskSetTrace, WorkPartSpan
 from rtoslab.rta.rows import InterruptLine, PartProtection, ReleaseCarrier, TaskRow
-from rtoslab.rta.spins import KIND_LOCK_BUSY, KIND_LOCK_TAKEN, CycleSpans, lock_wait_spans
-from rtoslab.rta.stack_check import count_overrun_stacks, stack_ends
+from rtoslab.rta.spins import KIND_LOCK_BUSY, KIND_LOCK_TAKEN, CycleSpans, kernel_lock_wait_spans
+from rtoslab.rta.stack_check import count_overflowed_stacks, read_task_stack_ends
 from rtoslab.targets import (
     EVENT,
     IDENT_CURRENT,
@@ -67,57 +67,57 @@ def run_task_set(
     image = firmware.image_with_tasks(rows, lines)
     lead = (
         _LEAD_TICKS
-        + timer_shift_ticks(rows)
+        + first_release_delay_ticks(rows)
         + max((row.offset_ticks for row in rows if row.is_tick_released), default=0)
     )
-    kernels = _rows_by_kernel(firmware, rows, lines)
+    kernels = _image_rows_by_kernel(firmware, rows, lines)
     origins: list[int] | None = None
     if lines:
-        events, _ = _record_events(firmware, image, lead + 1, with_locks=False)
+        events, _ = _record_board_events(firmware, image, lead + 1, with_locks=False)
         origins = [
-            _first_release_tick(part, own, firmware.tick_cycles)
-            for part, (own, _) in zip(_events_by_kernel(firmware, events), kernels, strict=True)
+            _first_release_tick_cycle(part, own, firmware.tick_cycles)
+            for part, (own, _) in zip(_board_events_by_kernel(firmware, events), kernels, strict=True)
         ]
-    events, end = _record_events(firmware, image, ticks + lead, lines, origins)
+    events, end = _record_board_events(firmware, image, ticks + lead, lines, origins)
     exceptions = (task_switching_exceptions(firmware.kernel) | {SVCALL}) - {SYSTICK}
     try:
         parts = [
-            read_trace(
+            read_task_set_trace(
                 part,
                 own,
                 firmware.tick_cycles,
                 end,
                 own_lines,
-                firmware.line_exceptions,
+                firmware.interrupt_exception_numbers,
                 origins[at] if origins else None,
                 firmware.point.cores,
                 exceptions,
             )
             for at, (part, (own, own_lines)) in enumerate(
-                zip(_events_by_kernel(firmware, events), kernels, strict=True)
+                zip(_board_events_by_kernel(firmware, events), kernels, strict=True)
             )
         ]
     except TaskSetCheckError as cause:
-        _require_stacks(firmware, image, events, ticks + lead, lines, origins, cause)
+        _require_no_stack_overflow(firmware, image, events, ticks + lead, lines, origins, cause)
         raise
     for part in parts:
-        _require_room_for_messages(part)
-    trace = merge_traces(rows, lines, parts) if firmware.has_two_kernels else parts[0]
+        _require_no_full_queue(part)
+    trace = merge_core_traces(rows, lines, parts) if firmware.has_two_kernels else parts[0]
     if has_lost_interrupt(trace, end - firmware.tick_cycles):
         raise LostInterruptError
     return trace
 
 
-def _rows_by_kernel(
+def _image_rows_by_kernel(
     firmware: TaskSetFirmware, rows: Sequence[TaskRow], lines: Sequence[InterruptLine]
 ) -> list[tuple[Sequence[TaskRow], Sequence[InterruptLine]]]:
     """Returns the tasks and interrupts of each kernel."""
     if not firmware.has_two_kernels:
         return [(rows, lines)]
-    return [rows_of_core(rows, lines, core) for core in range(firmware.core_count)]
+    return [image_rows_of_core(rows, lines, core) for core in range(firmware.core_count)]
 
 
-def _events_by_kernel(firmware: TaskSetFirmware, events: npt.NDArray[np.void]) -> list[npt.NDArray[np.void]]:
+def _board_events_by_kernel(firmware: TaskSetFirmware, events: npt.NDArray[np.void]) -> list[npt.NDArray[np.void]]:
     """Returns the events of each kernel. Those of a kernel with a core of its own are shown as those of core 0."""
     if not firmware.has_two_kernels:
         return [events]
@@ -157,19 +157,19 @@ class FullQueueError(TaskSetCheckError):
     """Raised if a queue was full in a run, so that its sender may have waited."""
 
 
-def require_all_interrupts(trace: TaskSetTrace) -> None:
+def require_no_lost_interrupt(trace: TaskSetTrace) -> None:
     """Raises LostInterruptError if one handler served two arrivals. The jobs after it then answer other arrivals."""
     if has_lost_interrupt(trace):
         raise LostInterruptError
 
 
-def _require_room_for_messages(trace: TaskSetTrace) -> None:
+def _require_no_full_queue(trace: TaskSetTrace) -> None:
     """Raises FullQueueError if a queue was full in a run, because its sender may then have waited."""
     for task, row in enumerate(trace.rows):
         if row.carrier is not ReleaseCarrier.MESSAGE:
             continue
         jobs = [job for job in (*trace.jobs, *trace.unfinished) if job.task == task and job.begin]
-        changes = [(cycle, 1) for cycle in trace.sends_to(task)]
+        changes = [(cycle, 1) for cycle in trace.send_return_cycles(task)]
         waiting = 0
         for _, change in sorted([*changes, *((job.begin, -1) for job in jobs)]):
             waiting += change
@@ -180,7 +180,7 @@ def _require_room_for_messages(trace: TaskSetTrace) -> None:
                 )
 
 
-def _require_stacks(
+def _require_no_stack_overflow(
     firmware: TaskSetFirmware,
     image: bytes,
     events: npt.NDArray[np.void],
@@ -195,10 +195,10 @@ def _require_stacks(
     is_current = (events["id"] >= IDENT_CURRENT) & (events["id"] < IDENT_CURRENT + firmware.core_count)
     written = events["value"][(events["kind"] == KIND_WRITE) & is_current]
     blocks = {int(value) for value in np.unique(written)} - {0}
-    machine = start_task_set(firmware, image)
-    before = stack_ends(machine, firmware, blocks)
-    _record_events(firmware, image, ticks, lines, origins, machine)
-    if overruns := count_overrun_stacks(before, stack_ends(machine, firmware, blocks)):
+    machine = boot_to_task_set_start(firmware, image)
+    before = read_task_stack_ends(machine, firmware, blocks)
+    _record_board_events(firmware, image, ticks, lines, origins, machine)
+    if overruns := count_overflowed_stacks(before, read_task_stack_ends(machine, firmware, blocks)):
         raise TaskSetCheckError(
             f"The tasks did not run as specified, and {count_with_noun(overruns, 'stack')} overflowed: this "
             "configuration needs more stack than the image gives a task; choose another one, such as --config "
@@ -206,7 +206,7 @@ def _require_stacks(
         ) from cause
 
 
-def _record_events(
+def _record_board_events(
     firmware: TaskSetFirmware,
     image: bytes,
     ticks: int,
@@ -220,14 +220,14 @@ def _record_events(
 
     `machine`: a board that has been started already. `with_locks`: with the waits for locks, which slow the run down.
     """
-    machine = machine or start_task_set(firmware, image)
+    machine = machine or boot_to_task_set_start(firmware, image)
     machine.trace_exceptions(True)
     if firmware.is_smp and with_locks:
         cast("ObservedMachine", machine).observe(True, events=True)  # for the locks
     used = [0] * firmware.core_count
     for line in lines:
         kernel = line.core if firmware.has_two_kernels else 0
-        number = firmware.line_exceptions[used[kernel]]
+        number = firmware.interrupt_exception_numbers[used[kernel]]
         used[kernel] += 1
         for cycle in line.raised:
             machine.inject_exception((origins[kernel] if origins else 0) + cycle, number, line.core)
@@ -249,12 +249,12 @@ def _record_events(
     return in_order, machine.cycle()
 
 
-def _first_release_tick(events: npt.NDArray[np.void], rows: Sequence[TaskRow], tick_cycles: int) -> int:
+def _first_release_tick_cycle(events: npt.NDArray[np.void], rows: Sequence[TaskRow], tick_cycles: int) -> int:
     """Returns the cycle of the tick at which the tasks are first released. Raises TaskSetCheckError where none is seen.
 
     If the tick releases no task, any tick at which all tasks wait is right: it returns the last one seen.
     """
-    phase = _tick_phase(events, tick_cycles)
+    phase = _tick_due_cycle(events, tick_cycles)
     by_tick = [at for at, item in enumerate(rows) if item.is_tick_released]
     if not by_tick:
         return phase + (int(events["cycle"][-1]) - phase) // tick_cycles * tick_cycles
@@ -265,7 +265,7 @@ def _first_release_tick(events: npt.NDArray[np.void], rows: Sequence[TaskRow], t
     return phase + first * tick_cycles
 
 
-def read_trace(
+def read_task_set_trace(
     events: npt.NDArray[np.void],
     rows: Sequence[TaskRow],
     tick_cycles: int,
@@ -279,17 +279,17 @@ def read_trace(
     """Returns the trace of a run from the virtual board's events. `numbers`: the exceptions of the lines.
     `exceptions`: those that tasks raise themselves. Raises TaskSetCheckError where the events do not fit the rows.
     """
-    first = _first_release_tick(events, rows, tick_cycles) if origin is None else origin
+    first = _first_release_tick_cycle(events, rows, tick_cycles) if origin is None else origin
     if cores == 1:
         trace = TaskSetTrace(rows, lines, tick_cycles, first, end=end)
         _TraceReader(
             trace,
-            _tasks_by_block(events, 0),
+            _tasks_by_control_block(events, 0),
             numbers,
             0,
             exceptions,
-            writes_before_switch=_writes_before_switch(events, 0),
-        ).read_events(events)
+            writes_before_switch=_is_current_task_written_before_switch(events, 0),
+        ).read_core_events(events)
         return trace
     trace = TaskSetTrace(
         rows,
@@ -297,30 +297,30 @@ def read_trace(
         tick_cycles,
         first,
         end=end,
-        lock_waits=tuple(_core_lock_waits(events, core) for core in range(cores)),
+        lock_waits=tuple(_lock_wait_spans_of_core(events, core) for core in range(cores)),
     )
     for core in range(cores):
         mine = events[events["core"] == core]
         _TraceReader(
             trace,
-            _tasks_by_block(events, core),
+            _tasks_by_control_block(events, core),
             numbers,
             core,
             exceptions,
-            writes_before_switch=_writes_before_switch(mine, core),
-        ).read_events(mine)
+            writes_before_switch=_is_current_task_written_before_switch(mine, core),
+        ).read_core_events(mine)
     for handled in (trace.jobs, trace.handlers):
         handled.sort(key=lambda job: job.end)
     return trace
 
 
-def _core_lock_waits(events: npt.NDArray[np.void], core: int) -> CycleSpans:
+def _lock_wait_spans_of_core(events: npt.NDArray[np.void], core: int) -> CycleSpans:
     """Returns the spans in which a core waited for kernel locks, from the board's events."""
     mine = events[(events["core"] == core) & np.isin(events["kind"], (KIND_LOCK_BUSY, KIND_LOCK_TAKEN))]
-    return lock_wait_spans(zip(*(mine[name].tolist() for name in ("cycle", "kind", "id")), strict=True))
+    return kernel_lock_wait_spans(zip(*(mine[name].tolist() for name in ("cycle", "kind", "id")), strict=True))
 
 
-def _tasks_by_block(events: npt.NDArray[np.void], core: int) -> dict[int, int]:
+def _tasks_by_control_block(events: npt.NDArray[np.void], core: int) -> dict[int, int]:
     """Returns the index of each task by its control block, from the board's events."""
     tasks_by_block: dict[int, int] = {}
     current = 0
@@ -335,7 +335,7 @@ def _tasks_by_block(events: npt.NDArray[np.void], core: int) -> dict[int, int]:
     return tasks_by_block
 
 
-def _writes_before_switch(events: npt.NDArray[np.void], core: int) -> bool:
+def _is_current_task_written_before_switch(events: npt.NDArray[np.void], core: int) -> bool:
     """Whether the kernel writes its current-task pointer before the exception that switches tasks."""
     entries, exits = ((events["kind"] == kind).astype(np.int64) for kind in (KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT))
     writes = (events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT + core)
@@ -343,7 +343,7 @@ def _writes_before_switch(events: npt.NDArray[np.void], core: int) -> bool:
     return bool(np.any(writes & begun & (np.cumsum(entries - exits) <= 0)))
 
 
-def _tick_phase(events: npt.NDArray[np.void], tick_cycles: int) -> int:
+def _tick_due_cycle(events: npt.NDArray[np.void], tick_cycles: int) -> int:
     """Returns a cycle at which a tick was due."""
     ticks = events[(events["kind"] == KIND_EXCEPTION_ENTER) & (events["id"] == SYSTICK)]
     if len(ticks) == 0:
@@ -372,7 +372,7 @@ class _TraceReader:
         self.current_ident = IDENT_CURRENT + core
         self.requested_exceptions = exceptions
         self.lines = {exception: at for at, exception in enumerate(lines, 1) if trace.lines}
-        self.tasks_by_block = {block: trace.executing_task(task) for block, task in tasks_by_block.items()}
+        self.tasks_by_block = {block: trace.task_executing_jobs_of(task) for block, task in tasks_by_block.items()}
         self.current = IDLE
         self.writes_before_switch = writes_before_switch
         self.named_task = IDLE  # by the kernel's word. Of one that writes what it chose, not running before the switch
@@ -386,26 +386,26 @@ class _TraceReader:
         self.arrivals: dict[int, list[tuple[int, tuple[int, ...]]]] = {}  # task -> arrival and path of its ended jobs
         self.taken: dict[tuple[int, int], int] = {}  # (task, sender) -> jobs of the task that the sender released
 
-    def read_events(self, events: npt.NDArray[np.void]) -> None:
+    def read_core_events(self, events: npt.NDArray[np.void]) -> None:
         """Reads all events of the core in the order of time."""
         columns = (events[name].tolist() for name in ("cycle", "value", "id", "kind"))
         for cycle, value, ident, kind in zip(*columns, strict=True):
             if kind == KIND_EXCEPTION_ENTER:
-                self._enter_handler(cycle, value, ident)
+                self._record_handler_entry(cycle, value, ident)
             elif kind == KIND_EXCEPTION_EXIT:
-                self._exit_handler(cycle, ident)
+                self._record_handler_return(cycle, ident)
             elif kind == KIND_WRITE and ident == self.current_ident:
                 self.named_task = self.tasks_by_block.get(value, IDLE)
                 self.current = self.current if self.writes_before_switch else self.named_task
             elif kind == KIND_EXEC and ident == IDENT_BEGIN and value & _INDEX_MASK < IDENT_LINE:
-                self._begin_part(cycle, value & _INDEX_MASK, (value >> _SENDER_SHIFT) - 1)
+                self._record_work_part_begin(cycle, value & _INDEX_MASK, (value >> _SENDER_SHIFT) - 1)
             elif kind == KIND_EXEC and ident == IDENT_END and value & _INDEX_MASK < IDENT_LINE:
-                self._end_part(cycle, value & _INDEX_MASK)
+                self._record_work_part_end(cycle, value & _INDEX_MASK)
             elif kind == KIND_EXEC and ident == IDENT_SENT and value < IDENT_LINE and cycle >= self.trace.origin:
                 self.trace.sent.append((cycle, value))
-        self._add_unfinished()
+        self._add_all_unfinished_jobs()
 
-    def _enter_handler(self, cycle: int, entry: int, exception: int) -> None:
+    def _record_handler_entry(self, cycle: int, entry: int, exception: int) -> None:
         """Handles the entry into an exception handler."""
         is_requested = exception in self.requested_exceptions
         self.open_handlers.append(
@@ -416,7 +416,7 @@ class _TraceReader:
         if self.writes_before_switch and is_requested:
             self.current = self.named_task
 
-    def _exit_handler(self, cycle: int, exception: int) -> None:
+    def _record_handler_return(self, cycle: int, exception: int) -> None:
         """Handles the return from an exception handler."""
         if not self.open_handlers:
             return
@@ -442,13 +442,13 @@ class _TraceReader:
             # It may have waited for nearly a tick, for interrupts. `entry` belongs to the last of them only.
             tick = (done.start - done.entry_cycles - trace.origin + _EARLY) // trace.tick_cycles
             done.due = trace.origin + tick * trace.tick_cycles
-            done.released = sum(row.is_released_at(tick) for row in trace.rows if not row.is_timer)
+            done.released = sum(row.is_job_released_at_tick(tick) for row in trace.rows if not row.is_timer)
             # The tick wakes one task of the kernel for all timers.
-            done.released += any(row.is_released_at(tick) for row in trace.rows if row.is_timer)
+            done.released += any(row.is_job_released_at_tick(tick) for row in trace.rows if row.is_timer)
             trace.ticks.append(done)
         trace.handlers.append(done)
 
-    def _begin_part(self, cycle: int, task: int, sender: int) -> None:
+    def _record_work_part_begin(self, cycle: int, task: int, sender: int) -> None:
         """Handles the begin of a part of a job's work. A job begins with its first part.
         `sender`: the task that released the job by a message. It may be another one's index if several tasks do.
         """
@@ -458,13 +458,13 @@ class _TraceReader:
         if self.begun_parts[task] == 1:
             self.job_begins[task] = cycle
 
-    def _end_part(self, cycle: int, task: int) -> None:
+    def _record_work_part_end(self, cycle: int, task: int) -> None:
         """Handles the end of a part of a job's work, which may end the job."""
         parts = self.trace.rows[task].parts
         if parts and cycle >= self.trace.origin:
             is_masked = parts[self.begun_parts.get(task, 1) - 1].protection is PartProtection.MASKED
             begin = self.part_begins.get(task, cycle)
-            self.trace.parts.append(PartSpan(self.core, task, begin, cycle, is_masked=is_masked))
+            self.trace.parts.append(WorkPartSpan(self.core, task, begin, cycle, is_masked=is_masked))
         if self.begun_parts.get(task, 0) < len(self.trace.rows[task].parts or (0,)):
             return
         self.begun_parts[task] = 0
@@ -473,9 +473,9 @@ class _TraceReader:
                 f"A job of task {task} ended that had not begun, so the image is not the one that was "
                 "built; build it again."
             )
-        job = self._make_next_job(task, self.job_begins.pop(task), cycle)
+        job = self._next_job_record(task, self.job_begins.pop(task), cycle)
         if self.has_several_senders:
-            job = self._with_path(job)
+            job = self._job_with_releasing_tasks(job)
         self.ended_jobs[task] += 1
         if job.begin < job.release:
             raise TaskSetCheckError(
@@ -484,7 +484,7 @@ class _TraceReader:
             )
         self.trace.jobs.append(job)
 
-    def _with_path(self, job: TaskJob) -> TaskJob:
+    def _job_with_releasing_tasks(self, job: TaskJob) -> TaskJob:
         """Returns a job that ends with the tasks that released it, and with their arrival."""
         senders = self.trace.senders_of(job.task)
         before: tuple[int, ...]
@@ -499,7 +499,7 @@ class _TraceReader:
         self.arrivals.setdefault(job.task, []).append((arrival, path))
         return replace(job, release=arrival, path=path)
 
-    def _add_unfinished_with_paths(self) -> None:
+    def _add_unfinished_jobs_with_senders(self) -> None:
         """Adds the jobs whose senders had ended, and that had not ended themselves at the end of the run."""
         for task, row in enumerate(self.trace.rows):
             for sender in self.trace.senders_of(task):
@@ -507,28 +507,28 @@ class _TraceReader:
                     job = TaskJob(task, 0, arrival, self.job_begins.get(task, 0), self.trace.end, (*before, task))
                     self.trace.unfinished.append(job)
             if row.carrier is ReleaseCarrier.NONE:
-                self._add_unfinished_jobs(task)
+                self._add_unfinished_jobs_of_task(task)
 
-    def _make_next_job(self, task: int, begin: int, end: int, later: int = 0) -> TaskJob:
+    def _next_job_record(self, task: int, begin: int, end: int, later: int = 0) -> TaskJob:
         """Returns the record of a task's next job after the last that ended, or of the one `later` jobs after it."""
         number = self.ended_jobs[task] + later
-        arrival = self.trace.arrival(task, number)
+        arrival = self.trace.job_arrival_cycle(task, number)
         return TaskJob(task, number, end if arrival is None else arrival, begin, end)
 
-    def _add_unfinished(self) -> None:
+    def _add_all_unfinished_jobs(self) -> None:
         """Adds the jobs that were released but had not ended at the end of the run."""
         if self.has_several_senders:
-            self._add_unfinished_with_paths()
+            self._add_unfinished_jobs_with_senders()
             return
         for task in (at for at, row in enumerate(self.trace.rows) if row.core == self.core):
-            self._add_unfinished_jobs(task)
+            self._add_unfinished_jobs_of_task(task)
 
-    def _add_unfinished_jobs(self, task: int) -> None:
+    def _add_unfinished_jobs_of_task(self, task: int) -> None:
         """Adds the jobs of a task that had arrived but had not ended at the end of the run."""
         path = (task,) if self.has_several_senders else ()
-        job = self._make_next_job(task, self.job_begins.get(task, 0), self.trace.end)
+        job = self._next_job_record(task, self.job_begins.get(task, 0), self.trace.end)
         later = 0
         while job.release < job.end:
             self.trace.unfinished.append(replace(job, path=path))
             later += 1
-            job = self._make_next_job(task, 0, self.trace.end, later)
+            job = self._next_job_record(task, 0, self.trace.end, later)

@@ -9,9 +9,15 @@ from random import Random
 from typing import Final
 
 from rtoslab.base import TaskSetCheckError
-from rtoslab.rta.arrange import interrupt_lines, task_rows
+from rtoslab.rta.arrange import image_task_rows, simulated_interrupt_lines
 from rtoslab.rta.firmware import MAX_RECEIVERS, TIMERS, TaskSetFirmware
-from rtoslab.rta.randomsets import event_system, fan_system, send_system, timer_system, usable_carriers
+from rtoslab.rta.randomsets import (
+    random_event_task_set,
+    random_fan_in_fan_out_task_set,
+    random_sending_task_set,
+    random_timer_task_set,
+    usable_release_carriers,
+)
 from rtoslab.rta.rows import InterruptLine, PartProtection, ReleaseCarrier, TaskRow, WorkPart
 from rtoslab.rta.system import IntegerTaskSet
 from rtoslab.rta.work import BusyWork
@@ -38,14 +44,14 @@ _STEPS: Final = 160
 """The number of moments between two jobs at which a tick comes."""
 
 
-def basic_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
+def basic_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
     """Yields training task sets whose tasks are released together, each with its number of ticks.
     Then tasks that preempt each other for long.
     """
     most = min(firmware.max_tasks, firmware.priority_count)
     short, long = (
-        work.rounds_lasting(firmware.tick_cycles // 50),
-        work.rounds_lasting(2 * firmware.tick_cycles + firmware.tick_cycles // 5),
+        work.work_amount_lasting_cycles(firmware.tick_cycles // 50),
+        work.work_amount_lasting_cycles(2 * firmware.tick_cycles + firmware.tick_cycles // 5),
     )
     for count in range(1, most + 1):
         yield [TaskRow(4, 0, *short, most - 1 - at) for at in range(count)], 24
@@ -75,7 +81,9 @@ def basic_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list
                 TaskRow(
                     period,
                     0,
-                    *work.rounds_lasting(int(period * firmware.tick_cycles * share * random.uniform(0.5, 1.2))),
+                    *work.work_amount_lasting_cycles(
+                        int(period * firmware.tick_cycles * share * random.uniform(0.5, 1.2))
+                    ),
                     at,
                 )
                 for at, period in zip(levels, periods, strict=True)
@@ -84,19 +92,24 @@ def basic_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list
         )
 
 
-def long_jobs(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
+def long_job_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
     """Yields training task sets with jobs of many ticks."""
     tick = firmware.tick_cycles
-    long = work.rounds_lasting(10 * tick + tick // 3)
+    long = work.work_amount_lasting_cycles(10 * tick + tick // 3)
     equals = [TaskRow(60, 0, *long, 2), TaskRow(60, 1, *long, 2), TaskRow(60, 0, *long, 2)]
-    urgent = TaskRow(3, 0, *work.rounds_lasting(tick // 4), 4)
+    urgent = TaskRow(3, 0, *work.work_amount_lasting_cycles(tick // 4), 4)
     yield [TaskRow(30, 0, *long, 0)], 60
     yield equals, 60
     yield [*equals, urgent], 120
-    yield [*equals, urgent, TaskRow(2, 0, *work.rounds_lasting(tick // 9), 5), TaskRow(60, 0, *long, 0)], 180
+    yield (
+        [*equals, urgent, TaskRow(2, 0, *work.work_amount_lasting_cycles(tick // 9), 5), TaskRow(60, 0, *long, 0)],
+        180,
+    )
 
 
-def ticks_in_switches(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> Iterator[tuple[list[TaskRow], int]]:
+def training_sets_with_ticks_in_switches(
+    firmware: TaskSetFirmware, work: BusyWork, reach: int
+) -> Iterator[tuple[list[TaskRow], int]]:
     """Yields training task sets in which ticks come during the end of a job or a task switch.
     The first ends its work so shortly before a tick that the tick comes during its end, the switch to the second, or
     the second's start. With and without a task that this tick releases.
@@ -109,13 +122,13 @@ def ticks_in_switches(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> 
         period = 3 * len(part)
         rows = []
         for place, cycles in enumerate(part):
-            rows.append(TaskRow(period, 3 * place, *work.rounds_lasting(cycles), 5))
-            rows.append(TaskRow(period, 3 * place, *work.rounds_lasting(reach), 4))
+            rows.append(TaskRow(period, 3 * place, *work.work_amount_lasting_cycles(cycles), 5))
+            rows.append(TaskRow(period, 3 * place, *work.work_amount_lasting_cycles(reach), 4))
         yield rows, 2 * period
-        yield [*rows, TaskRow(1, 0, *work.rounds_lasting(200), 6)], 2 * period
+        yield [*rows, TaskRow(1, 0, *work.work_amount_lasting_cycles(200), 6)], 2 * period
 
 
-def assigned_to_cores(
+def task_sets_spread_over_cores(
     sets: Iterable[tuple[list[TaskRow], int]], firmware: TaskSetFirmware
 ) -> Iterator[tuple[list[TaskRow], int]]:
     """Yields each task set with its tasks spread over the cores, and every other one also on a single core."""
@@ -126,14 +139,14 @@ def assigned_to_cores(
         yield [replace(item, core=at % firmware.core_count) for at, item in enumerate(rows)], ticks
 
 
-def on_all_cores(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
+def training_sets_on_all_cores(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
     """Yields training task sets with short jobs on one core while long ones work on the other."""
     tick, random = firmware.tick_cycles, Random(_SEED)  # noqa: S311 (the same sets every time)
     for core in range(firmware.core_count):
         for many in (1, 3):
             one, long = (
-                TaskRow(1, 0, *work.rounds_lasting(tick // 50), 1),
-                TaskRow(40, 0, *work.rounds_lasting(20 * tick), 0),
+                TaskRow(1, 0, *work.work_amount_lasting_cycles(tick // 50), 1),
+                TaskRow(40, 0, *work.work_amount_lasting_cycles(20 * tick), 0),
             )
             short = [replace(one, priority=1 + at, core=core) for at in range(many)]
             for other in range(firmware.core_count):
@@ -144,36 +157,40 @@ def on_all_cores(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[li
         for _ in range(count):
             period = random.choice((1, 2, 3, 4, 5, 7, 9, 11, 13))
             cycles = max(_LITTLE, int(period * tick * random.uniform(0.02, 1.2) / count))
-            row = TaskRow(period, random.randrange(period), *work.rounds_lasting(cycles), random.randrange(count))
+            row = TaskRow(
+                period, random.randrange(period), *work.work_amount_lasting_cycles(cycles), random.randrange(count)
+            )
             rows.append(replace(row, core=random.randrange(firmware.core_count)))
         yield rows, _MIXED_TICKS
 
 
-def gives_near_ticks(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> Iterator[TrainingSet]:
+def training_sets_with_gives_near_ticks(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> Iterator[TrainingSet]:
     """Yields training task sets in which an interrupt gives a semaphore close to a tick that releases tasks.
 
     The task that it wakes is more urgent than those, or less. Its handler works, or gives at once. The core idles as
     the tick comes, or works. A random set meets such a place once in some thousand jobs.
     """
     tick, many = firmware.tick_cycles, min(firmware.max_tasks, firmware.priority_count) - 2
-    little, long = work.rounds_lasting(_LITTLE), work.rounds_lasting(20 * tick)
+    little, long = work.work_amount_lasting_cycles(_LITTLE), work.work_amount_lasting_cycles(20 * tick)
     for released, urgent, handled, busy in product((1, many), (True, False), (0, _HANDLED), (False, True)):
         raised = tuple(tick * (at + 1) + reach * (at - _STEPS) // _STEPS for at in range(2 * _STEPS))
         woken = TaskRow(1, 0, *little, released + 1 if urgent else 1, 1)
         rows = [TaskRow(1, 0, *little, at + (1 if urgent else 2)) for at in range(released)]
         rows += [woken, *([TaskRow(40, 0, *long, 0)] if busy else [])]
-        rounds, extra = work.rounds_lasting(handled) if handled else (0, 0)
+        rounds, extra = work.work_amount_lasting_cycles(handled) if handled else (0, 0)
         yield rows, 2 * _STEPS + 2, [InterruptLine(rounds, extra, raised, raised)]
 
 
-def systematic_step(firmware: TaskSetFirmware) -> int:
+def systematic_training_step(firmware: TaskSetFirmware) -> int:
     """Returns which of the systematic training sets are run: each n-th. The others are left out on several cores with
     events, where the observation of locks makes a run ten times as long and random sets show the same costs.
     """
-    return _FEWER if firmware.is_smp and firmware.has_events else 1
+    return _FEWER if firmware.is_smp and firmware.supports_interrupt_releases else 1
 
 
-def gives_on_all_cores(sets: Iterable[TrainingSet], firmware: TaskSetFirmware) -> Iterator[TrainingSet]:
+def training_sets_with_gives_on_all_cores(
+    sets: Iterable[TrainingSet], firmware: TaskSetFirmware
+) -> Iterator[TrainingSet]:
     """Yields every other training set with its interrupt on one core. The tasks that it does not release are on that
     core, or on another one, whose calls may then complete the release.
     """
@@ -183,7 +200,7 @@ def gives_on_all_cores(sets: Iterable[TrainingSet], firmware: TaskSetFirmware) -
         yield [replace(row, core=core if row.line else others) for row in rows], ticks, handled
 
 
-def on_both_kernels(sets: Sequence[TrainingSet]) -> Iterator[TrainingSet]:
+def training_sets_on_both_kernels(sets: Sequence[TrainingSet]) -> Iterator[TrainingSet]:
     """Yields training sets for two kernels: each set on both at once, on one beside an idle one, and beside the next
     set. So the cores meet on the bus in many ways.
     """
@@ -191,10 +208,10 @@ def on_both_kernels(sets: Sequence[TrainingSet]) -> Iterator[TrainingSet]:
     for number, (training_set, next_set) in enumerate(zip(sets, [*sets[1:], sets[0]], strict=True)):
         others = (training_set, nothing, next_set)
         pair = (training_set, others[number % len(others)])
-        yield _beside(*(pair if number // len(others) % 2 else reversed(pair)))
+        yield _sets_on_two_cores(*(pair if number // len(others) % 2 else reversed(pair)))
 
 
-def _beside(first: TrainingSet, second: TrainingSet) -> TrainingSet:
+def _sets_on_two_cores(first: TrainingSet, second: TrainingSet) -> TrainingSet:
     """Returns one training set for core 0 and another one for core 1 as one."""
     (rows, ticks, lines), (other_rows, other_ticks, other_lines) = first, second
     moved = [
@@ -210,7 +227,9 @@ def _beside(first: TrainingSet, second: TrainingSet) -> TrainingSet:
     return [*rows, *moved], max(ticks, other_ticks), [*lines, *(replace(line, core=1) for line in other_lines)]
 
 
-def sends_on_all_cores(sets: Iterable[TrainingSet], firmware: TaskSetFirmware) -> Iterator[TrainingSet]:
+def training_sets_with_sends_on_all_cores(
+    sets: Iterable[TrainingSet], firmware: TaskSetFirmware
+) -> Iterator[TrainingSet]:
     """Yields the training sets with their tasks on one core after the other, and then with every other task on another
     core. The timers of the kernel stay on the first core.
     """
@@ -222,22 +241,22 @@ def sends_on_all_cores(sets: Iterable[TrainingSet], firmware: TaskSetFirmware) -
         yield placed, ticks, lines
 
 
-def event_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+def event_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields training task sets with interrupts that release tasks, with critical sections and masks."""
     tick, random = firmware.tick_cycles, Random(_SEED)  # noqa: S311 (the same sets every time)
     for number in range(_CONTENTIONS):  # a task that comes while a less urgent one, or one of two, holds what it wants
-        held = WorkPart(*work.rounds_lasting(tick // 2), PartProtection.LOCKED, 0)
+        held = WorkPart(*work.work_amount_lasting_cycles(tick // 2), PartProtection.LOCKED, 0)
         ends, little = (
-            WorkPart(*work.rounds_lasting(tick // (9 + number))),
-            WorkPart(*work.rounds_lasting(200), PartProtection.LOCKED, 0),
+            WorkPart(*work.work_amount_lasting_cycles(tick // (9 + number))),
+            WorkPart(*work.work_amount_lasting_cycles(200), PartProtection.LOCKED, 0),
         )
         low = [TaskRow(4, index, 1, 0, index, 0, (ends, held, ends)) for index in range(1 + number % 2)]
         rows = [*low, TaskRow(1 + number % 3, 0, 1, 0, 5, 0, (ends, little, ends))]
         yield [replace(row, core=number % firmware.core_count) for row in rows], _MIXED_TICKS, []
-    yield from _random_sets(firmware, work, random, event_system, _EVENT_SETS // firmware.core_count)
+    yield from _random_training_sets(firmware, work, random, random_event_task_set, _EVENT_SETS // firmware.core_count)
 
 
-def _random_sets(
+def _random_training_sets(
     firmware: TaskSetFirmware,
     work: BusyWork,
     random: Random,
@@ -249,16 +268,16 @@ def _random_sets(
     while created < many:
         system = draw(random, firmware)
         try:
-            rows = task_rows(system, firmware, work, random if firmware.has_sends else None)
+            rows = image_task_rows(system, firmware, work, random if firmware.supports_task_releases else None)
             phases = [random.randrange(3 * firmware.tick_cycles) for _ in system.interrupts]
-            lines = interrupt_lines(system, firmware, work, _MIXED_TICKS, phases, random)
+            lines = simulated_interrupt_lines(system, firmware, work, _MIXED_TICKS, phases, random)
         except TaskSetCheckError:
             continue
         created += 1
         yield rows, _MIXED_TICKS, lines
 
 
-def with_send(rows: list[TaskRow], sender: int, receiver: int, carrier: ReleaseCarrier) -> list[TaskRow]:
+def rows_with_task_release(rows: list[TaskRow], sender: int, receiver: int, carrier: ReleaseCarrier) -> list[TaskRow]:
     """Returns the rows with a task that releases another one. `sender` and `receiver` are their indices."""
     linked = [*rows]
     linked[sender] = replace(linked[sender], receiver=receiver + 1, receiver_carrier=carrier)
@@ -266,11 +285,11 @@ def with_send(rows: list[TaskRow], sender: int, receiver: int, carrier: ReleaseC
     return linked
 
 
-def sends_near_ticks(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> Iterator[TrainingSet]:
+def training_sets_with_sends_near_ticks(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> Iterator[TrainingSet]:
     """Yields training task sets in which ticks come while a task releases another one, by each kind of object.
     The released task is more urgent, or less. With and without a task that this tick releases.
     """
-    tick, carriers = firmware.tick_cycles, usable_carriers(firmware)
+    tick, carriers = firmware.tick_cycles, usable_release_carriers(firmware)
     pairs = (firmware.max_tasks - 1) // 2
     lengths = [tick - reach + 40 - 4 * reach * step // _STEPS for step in range(_STEPS)]
     for at, urgent in product(range(0, _STEPS, pairs), (True, False)):
@@ -278,38 +297,44 @@ def sends_near_ticks(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> I
         period = 3 * len(part)
         rows: list[TaskRow] = []
         for place, cycles in enumerate(part):
-            rows.append(TaskRow(period, 3 * place, *work.rounds_lasting(cycles), 2))
-            rows.append(TaskRow(1, 0, *work.rounds_lasting(reach), 3 if urgent else 1))
+            rows.append(TaskRow(period, 3 * place, *work.work_amount_lasting_cycles(cycles), 2))
+            rows.append(TaskRow(1, 0, *work.work_amount_lasting_cycles(reach), 3 if urgent else 1))
         for place in range(len(part)):
             carrier = ReleaseCarrier[carriers[(at + place) % len(carriers)].upper()]
-            rows = with_send(rows, 2 * place, 2 * place + 1, carrier)
+            rows = rows_with_task_release(rows, 2 * place, 2 * place + 1, carrier)
         yield rows, 2 * period, []
-        yield [*rows, TaskRow(1, 0, *work.rounds_lasting(_LITTLE), 4)], 2 * period, []
+        yield [*rows, TaskRow(1, 0, *work.work_amount_lasting_cycles(_LITTLE), 4)], 2 * period, []
 
 
-def send_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+def sending_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields training task sets in which tasks release each other."""
     tick = firmware.tick_cycles
-    little, many = work.rounds_lasting(_LITTLE), min(firmware.max_tasks, firmware.priority_count)
-    for carrier, up in product(usable_carriers(firmware), (True, False)):
+    little, many = work.work_amount_lasting_cycles(_LITTLE), min(firmware.max_tasks, firmware.priority_count)
+    for carrier, up in product(usable_release_carriers(firmware), (True, False)):
         for count in range(2, many + 1):  # a chain of so many tasks
             rows = [TaskRow(4, 0, *little, at if up else count - 1 - at) for at in range(count)]
             for at in range(count - 1):
-                rows = with_send(rows, at, at + 1, ReleaseCarrier[carrier.upper()])
+                rows = rows_with_task_release(rows, at, at + 1, ReleaseCarrier[carrier.upper()])
             yield rows, _MIXED_TICKS // 2, []
-    for carrier in usable_carriers(firmware):  # more urgent tasks preempt sender and receiver
-        rows = [TaskRow(5, at, *work.rounds_lasting(tick // 3), at) for at in range(4)]
-        rows = with_send(with_send(rows, 0, 2, ReleaseCarrier[carrier.upper()]), 3, 1, ReleaseCarrier[carrier.upper()])
+    for carrier in usable_release_carriers(firmware):  # more urgent tasks preempt sender and receiver
+        rows = [TaskRow(5, at, *work.work_amount_lasting_cycles(tick // 3), at) for at in range(4)]
+        rows = rows_with_task_release(
+            rows_with_task_release(rows, 0, 2, ReleaseCarrier[carrier.upper()]), 3, 1, ReleaseCarrier[carrier.upper()]
+        )
         yield rows, _MIXED_TICKS, []
 
 
-def random_send_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+def random_sending_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields random training task sets in which tasks release each other, with everything else."""
     random = Random(_SEED)  # noqa: S311 (the same sets every time)
-    yield from _random_sets(firmware, work, random, send_system, _SEND_SETS // firmware.core_count**2)
+    yield from _random_training_sets(
+        firmware, work, random, random_sending_task_set, _SEND_SETS // firmware.core_count**2
+    )
 
 
-def expiries_near_ticks(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> Iterator[TrainingSet]:
+def training_sets_with_expiries_near_ticks(
+    firmware: TaskSetFirmware, work: BusyWork, reach: int
+) -> Iterator[TrainingSet]:
     """Yields training task sets in which ticks come as the function of a timer ends, or begins.
     With and without a task that this tick releases, and with a second timer that expires on the same tick.
     """
@@ -319,44 +344,46 @@ def expiries_near_ticks(firmware: TaskSetFirmware, work: BusyWork, reach: int) -
         part = lengths[at : at + TIMERS]
         period = 3 * len(part)
         rows = [
-            TaskRow(period, 3 * place, *work.rounds_lasting(cycles), 3, is_timer=True)
+            TaskRow(period, 3 * place, *work.work_amount_lasting_cycles(cycles), 3, is_timer=True)
             for place, cycles in enumerate(part)
         ]
         yield rows, 2 * period, []
-        yield [*rows, TaskRow(1, 0, *work.rounds_lasting(_LITTLE), 4)], 2 * period, []
+        yield [*rows, TaskRow(1, 0, *work.work_amount_lasting_cycles(_LITTLE), 4)], 2 * period, []
         second = replace(rows[1], offset_ticks=0)
-        low = TaskRow(1, 0, *work.rounds_lasting(reach), 1)
+        low = TaskRow(1, 0, *work.work_amount_lasting_cycles(reach), 1)
         yield [rows[0], second, *rows[2:], low], 2 * period, []
 
 
-def timer_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+def timer_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields training task sets with one to four timers that expire together, among few and many tasks.
     In every other one the timers release some of the tasks.
     """
-    little = work.rounds_lasting(_LITTLE)
+    little = work.work_amount_lasting_cycles(_LITTLE)
     most = min(firmware.max_tasks, firmware.priority_count)
     for timers, urgent, tasks in product(range(1, TIMERS + 1), (True, False), range(most - TIMERS + 1)):
         rows = [TaskRow(2 + at, 0, *little, most - 1 if urgent else 0, is_timer=True) for at in range(timers)]
         rows += [TaskRow(3 + 2 * at, 0, *little, 1 + at) for at in range(tasks)]
         yield rows, _MIXED_TICKS // 2, []
         for at in range(min(timers, tasks)):
-            carriers = usable_carriers(firmware)
-            rows = with_send(rows, at, timers + at, ReleaseCarrier[carriers[at % len(carriers)].upper()])
+            carriers = usable_release_carriers(firmware)
+            rows = rows_with_task_release(rows, at, timers + at, ReleaseCarrier[carriers[at % len(carriers)].upper()])
         yield rows, _MIXED_TICKS // 2, []
 
 
-def random_timer_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+def random_timer_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields random training task sets with timers, and with everything else."""
     random = Random(_SEED)  # noqa: S311 (the same sets every time)
-    yield from _random_sets(firmware, work, random, timer_system, _TIMER_SETS // firmware.core_count**2)
+    yield from _random_training_sets(
+        firmware, work, random, random_timer_task_set, _TIMER_SETS // firmware.core_count**2
+    )
 
 
-def fan_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+def fan_in_fan_out_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields training task sets with a task that releases two to four tasks, and with one that two to four release."""
-    little = work.rounds_lasting(_LITTLE)
+    little = work.work_amount_lasting_cycles(_LITTLE)
     for count, urgent in product(range(2, MAX_RECEIVERS + 1), (True, False)):
         several = [TaskRow(1, 0, *little, (2 if urgent else 0) + at % 2) for at in range(count)]
-        for carrier in usable_carriers(firmware):
+        for carrier in usable_release_carriers(firmware):
             kind = ReleaseCarrier[carrier.upper()]
             receivers = [replace(row, carrier=kind) for row in several]
             numbers = range(2, 2 + count)
@@ -370,4 +397,4 @@ def fan_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]
             ]
             yield [TaskRow(1, 0, *little, 2, carrier=message), *senders], _MIXED_TICKS // 2, []
     random = Random(_SEED)  # noqa: S311 (the same sets every time)
-    yield from _random_sets(firmware, work, random, fan_system, _FAN_SETS)
+    yield from _random_training_sets(firmware, work, random, random_fan_in_fan_out_task_set, _FAN_SETS)

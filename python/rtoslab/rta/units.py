@@ -37,16 +37,16 @@ WHOLE_FROM_US: Final = 1_000
 """Microseconds from which on no decimals are printed."""
 
 
-def format_microseconds(
+def microseconds_with_decimals(
     value: Fraction, *, whole_from: int | None = WHOLE_FROM_US, rounding: Callable[[Fraction], int] = round
 ) -> str:
     """Returns microseconds as text with one decimal, or with as many as a small value needs."""
     if whole_from is not None and abs(value) >= whole_from:
         return f"{rounding(value):,}"
-    return format_decimals(value, 1, rounding)
+    return number_with_decimals(value, 1, rounding)
 
 
-def format_decimals(value: Fraction, decimals: int, rounding: Callable[[Fraction], int] = round) -> str:
+def number_with_decimals(value: Fraction, decimals: int, rounding: Callable[[Fraction], int] = round) -> str:
     """Returns a value as text with so many decimals, or with as many as a small value needs."""
     while value and not rounding(value * 10**decimals):
         decimals += 1
@@ -56,7 +56,7 @@ def format_decimals(value: Fraction, decimals: int, rounding: Callable[[Fraction
 ZERO_DURATION: Final = Duration(Fraction(0))
 
 
-def parse_duration(table: Mapping[str, object], name: str, where: str) -> Duration | None:
+def parse_duration_key(table: Mapping[str, object], name: str, where: str) -> Duration | None:
     """Returns the duration under the key `<name>_<unit>`. None if there is no such key.
 
     Raises TaskSetError for an unknown unit, two units at once, a value that is no number, and negative numbers."""
@@ -72,15 +72,15 @@ def parse_duration(table: Mapping[str, object], name: str, where: str) -> Durati
         raise TaskSetError(
             f"{where}: the key {quote_text(key)} has {what}; write {name}_us, known are {', '.join(UNITS)}."
         )
-    value = parse_number(table[key], f"{where}, {key}")
+    value = parse_nonnegative_number(table[key], f"{where}, {key}")
     return Duration(value, in_cycles=True) if unit == CYCLES else Duration(value * SECONDS[unit])
 
 
-def _quote_value(value: object) -> str:
+def _quoted_value_text(value: object) -> str:
     return repr(value) if isinstance(value, Decimal) else quote_text(str(value))
 
 
-def parse_number(value: object, where: str) -> Fraction:
+def parse_nonnegative_number(value: object, where: str) -> Fraction:
     """Returns an exact number that is not negative. Text is accepted too, as CSV files have it. Raises TaskSetError."""
     try:
         if isinstance(value, bool) or not isinstance(value, int | Decimal | str | Fraction):
@@ -88,7 +88,7 @@ def parse_number(value: object, where: str) -> Fraction:
         result = to_exact_fraction(value)
     except ValueError as cause:
         raise TaskSetError(
-            f"{where}: {_quote_value(value)} is not a number ({cause}); write one such as 12 or 12.5."
+            f"{where}: {_quoted_value_text(value)} is not a number ({cause}); write one such as 12 or 12.5."
         ) from None
     if result < 0:
         raise TaskSetError(f"{where}: {value} is negative; write a time of 0 or more.")

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.rta.charges import NO_CHARGES
-from rtoslab.rta.demand import CompetingDemand, JobInstant, max_arrivals
+from rtoslab.rta.demand import CompetingDemand, JobInstant, most_periodic_arrivals
 from rtoslab.rta.system import SystemInterrupt, SystemTask
 
 MAX_STEPS: Final = 50_000
@@ -31,19 +31,19 @@ def busy_period_starts(demand: CompetingDemand) -> Iterator[tuple[CompetingDeman
         yield demand, 0
         return
     for first in relevant:
-        phases = {task.name: _arrival_phase(first, task) for task in demand.released}
-        phases |= {task.name: _arrival_phase(first, task) for task in relevant}
+        phases = {task.name: _earliest_arrival_after(first, task) for task in demand.released}
+        phases |= {task.name: _earliest_arrival_after(first, task) for task in relevant}
         yield replace(demand, phases=phases), phases[demand.task.name]
 
 
-def _arrival_phase(first: SystemTask, other: SystemTask) -> int:
+def _earliest_arrival_after(first: SystemTask, other: SystemTask) -> int:
     """Returns the earliest arrival of task `other` after an arrival of task `first`, by their offsets."""
     if first.offset is None or other.offset is None or other.jitter:
         return 0
     return (other.offset - first.offset) % math.gcd(first.period, other.period)
 
 
-def longest_response(
+def longest_response_in_busy_period(
     demand: CompetingDemand, first_arrival: int, max_steps: int = MAX_STEPS, response_limit: int | None = None
 ) -> tuple[int, dict[str, int]]:
     """Returns the longest response of the analysed task's jobs in one busy period, and what it consists of.
@@ -56,7 +56,7 @@ def longest_response(
     """
     task = demand.task
     worst, parts, window, steps = -1, {"own": 0}, 1, 0
-    repeats = _jobs_until_repetition(demand)
+    repeats = _job_count_until_repetition(demand)
     # No window is shorter than if the others took their share evenly: from there it is few steps, near 100 % too.
     competing = Fraction(1) if demand.phases else demand.competing_utilisation()
     for finished in range(max_steps):
@@ -65,27 +65,29 @@ def longest_response(
         if competing < 1:
             own = demand.blocking + (finished + 1) * task.wcet
             window = max(window, math.ceil(own / (1 - competing)))
-        arrival = first_arrival + task.arrival_distance(finished)
+        arrival = first_arrival + task.least_time_between_arrivals(finished)
         limit = None if response_limit is None else arrival + response_limit
-        window, length, steps = shortest_window(demand, window, finished, steps, max_steps=max_steps, limit=limit)
+        window, length, steps = shortest_window_with_jobs(
+            demand, window, finished, steps, max_steps=max_steps, limit=limit
+        )
         if window - arrival > worst:
             worst, parts = window - arrival, {**length, "waiting": -arrival}
         if limit is not None and window > limit:
             return worst, parts
-        end = window + demand.own_end_cost
-        if demand.is_chained:
+        end = window + demand.cost_from_work_end_to_next_job
+        if demand.has_sender_or_receiver:
             # What its own job releases may run before the job's end: the busy period is longer than one call.
             whole = replace(demand, until=JobInstant.NEXT_JOB)
-            end, _, steps = shortest_window(whole, window, finished, steps, max_steps=max_steps)
-        if end <= first_arrival + task.arrival_distance(finished + 1) - task.jitter:
+            end, _, steps = shortest_window_with_jobs(whole, window, finished, steps, max_steps=max_steps)
+        if end <= first_arrival + task.least_time_between_arrivals(finished + 1) - task.jitter:
             return worst, parts
     raise NoBoundError
 
 
-def _jobs_until_repetition(demand: CompetingDemand) -> int | None:
+def _job_count_until_repetition(demand: CompetingDemand) -> int | None:
     """Returns after how many jobs the response times repeat. None if that is unknown."""
     tasks: list[SystemTask | SystemInterrupt] = [demand.task, *demand.others, *demand.interrupts]
-    if any(item.curve for item in tasks) or demand.charges != NO_CHARGES or demand.utilisation() > 1:
+    if any(item.curve for item in tasks) or demand.charges != NO_CHARGES or demand.long_run_utilisation() > 1:
         return None
     periods = [other.period for other in (demand.task, *demand.others)] + [
         interrupt.period for interrupt in demand.interrupts
@@ -93,7 +95,7 @@ def _jobs_until_repetition(demand: CompetingDemand) -> int | None:
     return math.lcm(*periods) // demand.task.period
 
 
-def shortest_window(
+def shortest_window_with_jobs(
     demand: CompetingDemand,
     window: int,
     finished_jobs: int,
@@ -122,14 +124,14 @@ def longest_response_fifo(
     task = demand.task
     busy = _longest_busy_period(replace(demand, others=[*demand.others, *equals]), max_steps)
     worst, parts = -1, {"own": 0}
-    points = _arrivals_until(busy, [task, *equals], max_steps)
+    points = _job_arrivals_before(busy, [task, *equals], max_steps)
     if len(points) * 2 > max_steps:
         raise NoBoundError
     steps = 0
     for at in points:
         before = (at + task.jitter) // task.period
         ahead = [(at + equal.jitter) // equal.period + 1 for equal in equals]
-        window, response, steps = _window_with_equals(demand, equals, ahead, before, steps, max_steps)
+        window, response, steps = _shortest_window_with_equals(demand, equals, ahead, before, steps, max_steps)
         if window - at > worst:
             worst, parts = window - at, {**response, "waiting": -at}
     return worst, parts
@@ -140,15 +142,15 @@ def _longest_busy_period(demand: CompetingDemand, max_steps: int) -> int:
     window, steps, task = 1, 0, demand.task
     while steps < max_steps:
         steps += 1
-        jobs = max_arrivals(window, task.period, task.jitter)
-        total = sum(demand.demand_in_window(window, jobs - 1).values()) + demand.own_end_cost
+        jobs = most_periodic_arrivals(window, task.period, task.jitter)
+        total = sum(demand.demand_in_window(window, jobs - 1).values()) + demand.cost_from_work_end_to_next_job
         if total <= window:
             return window
         window = total
     raise NoBoundError
 
 
-def _arrivals_until(end: int, tasks: Sequence[SystemTask], max_steps: int) -> list[int]:
+def _job_arrivals_before(end: int, tasks: Sequence[SystemTask], max_steps: int) -> list[int]:
     """Returns the times before `end` at which jobs of the tasks arrive."""
     arrivals = {0}
     for task in tasks:
@@ -158,7 +160,7 @@ def _arrivals_until(end: int, tasks: Sequence[SystemTask], max_steps: int) -> li
     return sorted(arrivals)
 
 
-def _window_with_equals(
+def _shortest_window_with_equals(
     demand: CompetingDemand, equals: Sequence[SystemTask], ahead: Sequence[int], before: int, steps: int, max_steps: int
 ) -> tuple[int, dict[str, int], int]:
     """Returns the shortest window with so many jobs of equally urgent tasks, its demand, and the steps so far."""
@@ -166,7 +168,7 @@ def _window_with_equals(
     window = 1
     while steps < max_steps:
         steps += 1
-        counts = [max_arrivals(window, other.period, other.jitter) for other in demand.others]
+        counts = [most_periodic_arrivals(window, other.period, other.jitter) for other in demand.others]
         parts = both.demand_in_window(window, before, [*counts, *ahead])
         total = sum(parts.values())
         if total <= window:

@@ -24,7 +24,7 @@ class BusyWork:
     iteration_cycles: int
     base_cycles: Mapping[int, int]
 
-    def rounds_lasting(self, cycles: int) -> tuple[int, int]:
+    def work_amount_lasting_cycles(self, cycles: int) -> tuple[int, int]:
         """Returns the rounds and extra instructions of the longest work that lasts at most so many cycles.
         If none lasts exactly that long, they are those of the longest work below it.
 
@@ -39,23 +39,23 @@ class BusyWork:
         (rounds, _), extra = min(choices, key=lambda row: row[0][1])
         return rounds, extra
 
-    def row_cycles(self, row: TaskRow) -> int:
+    def job_cycles_of_task(self, row: TaskRow) -> int:
         """Returns the cycles that a job of this task works."""
         parts = row.parts or (WorkPart(row.rounds, row.extra),)
-        return sum(self.total_cycles(part.rounds, part.extra) for part in parts)
+        return sum(self.cycles_of_work_amount(part.rounds, part.extra) for part in parts)
 
-    def total_cycles(self, rounds: int, extra: int) -> int:
+    def cycles_of_work_amount(self, rounds: int, extra: int) -> int:
         """Returns the cycles that this work lasts."""
         return self.base_cycles[extra] + self.iteration_cycles * rounds
 
 
-def calibrate_work(firmware: TaskSetFirmware) -> BusyWork:
+def calibrate_busy_work(firmware: TaskSetFirmware) -> BusyWork:
     """Measures how long busy work lasts, with probes on tasks that run alone.
     Raises TaskSetCheckError where work is not regular.
     """
     longest = firmware.tick_cycles // 40
     rounds = [_FEW_ROUNDS, _FEW_ROUNDS + 1, _FEW_ROUNDS + 2, 25, 100, 101, longest // 2, longest - 1, longest]
-    by_rounds = _measured_cycles(firmware, [(item, 0) for item in rounds])
+    by_rounds = _measured_work_cycles(firmware, [(item, 0) for item in rounds])
     item, left = divmod(by_rounds[-1] - by_rounds[0], rounds[-1] - rounds[0])
     regular = [by_rounds[0] + item * (many - rounds[0]) for many in rounds]
     if left or regular != by_rounds:
@@ -65,11 +65,11 @@ def calibrate_work(firmware: TaskSetFirmware) -> BusyWork:
             f"can be reached exactly ({seen}); choose another board or configuration."
         )
     extras = range(EXTRA_MAX + 1)
-    by_extra = _measured_cycles(firmware, [(_FEW_ROUNDS, extra) for extra in extras])
+    by_extra = _measured_work_cycles(firmware, [(_FEW_ROUNDS, extra) for extra in extras])
     return BusyWork(item, {extra: span - _FEW_ROUNDS * item for extra, span in zip(extras, by_extra, strict=True)})
 
 
-def _measured_cycles(firmware: TaskSetFirmware, works: Sequence[tuple[int, int]]) -> list[int]:
+def _measured_work_cycles(firmware: TaskSetFirmware, works: Sequence[tuple[int, int]]) -> list[int]:
     """Returns the measured cycles of each of these amounts of work. Every job of a task must last the same."""
     result: list[int] = []
     for start in range(0, len(works), firmware.max_tasks):

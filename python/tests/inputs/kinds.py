@@ -43,9 +43,9 @@ from rtoslab.intake.tables import parse_toml_table
 from rtoslab.papers.arithmetic import evaluate_expression
 from rtoslab.plan.configuration import require_valid_config
 from rtoslab.records.decoder import decode_records
-from rtoslab.rta.overheads import parse_overheads
-from rtoslab.rta.system import make_system
-from rtoslab.rta.taskcsv import parse_csv
+from rtoslab.rta.overheads import parse_kernel_overheads
+from rtoslab.rta.system import integer_task_set
+from rtoslab.rta.taskcsv import parse_task_set_csv
 from rtoslab.rta.taskset import parse_task_set
 from rtoslab.sweep.plan import SweepPlan
 from rtoslab.targets.marks import read_marks
@@ -150,15 +150,15 @@ def _callgraph(data: bytes) -> None:
 
 
 def _tasks(data: bytes) -> None:
-    make_system(parse_task_set(parse_toml_table(text_of(data), "x", TaskSetError, exact=True), "x"), 84_000_000)
+    integer_task_set(parse_task_set(parse_toml_table(text_of(data), "x", TaskSetError, exact=True), "x"), 84_000_000)
 
 
 def _tasks_csv(data: bytes) -> None:
-    make_system(parse_task_set(parse_csv(text_of(data), "x"), "x"), None)
+    integer_task_set(parse_task_set(parse_task_set_csv(text_of(data), "x"), "x"), None)
 
 
 def _overheads(data: bytes) -> None:
-    parse_overheads(parse_toml_table(text_of(data), "x", OverheadsFileError), "x")
+    parse_kernel_overheads(parse_toml_table(text_of(data), "x", OverheadsFileError), "x")
 
 
 def _profile(data: bytes) -> None:
@@ -233,7 +233,7 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("profile, JSON", lambda: [json.dumps(PROFILE).encode()],
              _profile),
         Kind("overheads, JSON", lambda: [json.dumps(tomllib.loads(OVERHEADS.decode())).encode()],
-             lambda data: parse_overheads(_object(data), "x")),
+             lambda data: parse_kernel_overheads(_object(data), "x")),
         Kind("image, ELF", elf, _image),
         Kind("map file", lambda: [MAP], lambda data: parse_linker_map(data, "x")),
         Kind("call graph", lambda: [GRAPH], _callgraph),

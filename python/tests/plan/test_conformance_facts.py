@@ -18,7 +18,7 @@ from rtoslab.images import build_point_image
 from rtoslab.plan.plan import PlanOptions, conformance_points
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.rta import images
-from rtoslab.rta.firmware import build_firmware
+from rtoslab.rta.firmware import build_task_set_firmware
 from rtoslab.worst_case.scenario import benchmark_scenario
 from tests.checkouts import replace_text
 from tests.conformance.test_conformance_end_to_end import conformance, failing
@@ -168,9 +168,9 @@ def test_bounds_and_overheads_keep_a_declared_deviation(checkout: Path, monkeypa
     replace_text(checkout, "kernels/freertos/kernel.toml", "[symbols]\n", deviations)
     replace_text(checkout, FREERTOS, *ODD)
     catalogue = Catalogue(checkout)
-    firmware = build_firmware(catalogue, "freertos", "pico", {})
+    firmware = build_task_set_firmware(catalogue, "freertos", "pico", {})
     assert "by design" in firmware.deviations["Heap blocks"]
-    monkeypatch.setattr(images, "measure_overheads", lambda *_, **__: KERNEL)
+    monkeypatch.setattr(images, "measure_kernel_overheads", lambda *_, **__: KERNEL)
     result = images.TaskSetImages(firmware, firmware, cast("Any", None)).measured_overheads(catalogue)
     assert result == KERNEL.model_copy(update={"deviations": firmware.deviations})
 

@@ -58,10 +58,10 @@ from rtoslab.reports.export_files import export_report_files
 from rtoslab.reports.table import ReportDocument
 from rtoslab.reports.terminal import print_point_results
 from rtoslab.results.results import MeasuredPoint
-from rtoslab.rta.findings import SearchSummary
-from rtoslab.rta.overheads import read_overheads, write_overheads
-from rtoslab.rta.report import study_document as rta_document
-from rtoslab.rta.tables import study_json
+from rtoslab.rta.findings import BoundSearchSummary
+from rtoslab.rta.overheads import read_kernel_overheads, write_kernel_overheads
+from rtoslab.rta.report import task_set_report as rta_document
+from rtoslab.rta.tables import study_as_json
 from rtoslab.rta.task_set_study import TaskSetStudy, study_task_set
 from rtoslab.rta.taskset import read_task_set
 from rtoslab.stability import placement_overview_document, read_stability_file, stability_document, write_stability_file
@@ -278,13 +278,13 @@ def _stability(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
 def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     result = response_times()
     yield printed_output(lambda: cmd_rta._print_response_time_study(result), capsys)
-    yield json.dumps(study_json(result))
+    yield json.dumps(study_as_json(result))
     assert result.overheads is not None
     for name in ("kept.toml", "kept.json"):
-        write_overheads(result.overheads, path / name)
-        assert read_overheads(path / name).deviations == APART
+        write_kernel_overheads(result.overheads, path / name)
+        assert read_kernel_overheads(path / name).deviations == APART
         yield (path / name).read_text()
-    searched = SearchSummary(
+    searched = BoundSearchSummary(
         kernel="odd",
         board="b",
         cores=1,
@@ -297,8 +297,8 @@ def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
         largest=1.0,
         deviations=APART,
     )
-    yield searched.summary_line()
-    yield json.dumps(searched.as_json())
+    yield searched.search_figures_line()
+    yield json.dumps(searched.search_figures_as_json())
 
 
 def _worst_case(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:

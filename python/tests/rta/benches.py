@@ -7,15 +7,17 @@ from functools import cache
 
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.rta.bound_search import TaskSetBench
+from rtoslab.rta.bound_search import TaskSetTestBench
 
 
-def search_bench(kernel: str, board: str, *config: str, events: int = 0, cores: int = 1) -> TaskSetBench:
+def search_bench(kernel: str, board: str, *config: str, events: int = 0, cores: int = 1) -> TaskSetTestBench:
     """Returns the bench of a kernel and board, built once. `config`: NAME=VALUE."""
     return _build_bench(kernel, board, config, events, cores)
 
 
 @cache
-def _build_bench(kernel: str, board: str, config: tuple[str, ...], events: int, cores: int) -> TaskSetBench:
+def _build_bench(kernel: str, board: str, config: tuple[str, ...], events: int, cores: int) -> TaskSetTestBench:
     request = dict(item.split("=") for item in config)
-    return TaskSetBench.build_bench(Catalogue(find_checkout_root()), kernel, board, request, events=events, cores=cores)
+    return TaskSetTestBench.build_task_set_bench(
+        Catalogue(find_checkout_root()), kernel, board, request, events=events, cores=cores
+    )

@@ -13,13 +13,19 @@ import pytest
 from rtoslab.base.errors import TaskSetCheckError, TaskSetError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.rta.analysis import compute_bounds
-from rtoslab.rta.arrange import interrupt_lines
-from rtoslab.rta.arrival_curves import ArrivalCurve, curve_arrivals, curve_distance, densest_arrivals, long_run_rate
-from rtoslab.rta.board_check import check_on_board
-from rtoslab.rta.bound_search import TaskSetBench, search_broken_bounds
-from rtoslab.rta.findings import read_finding, write_finding
+from rtoslab.rta.arrange import simulated_interrupt_lines
+from rtoslab.rta.arrival_curves import (
+    ArrivalCurve,
+    earliest_arrivals_of_curve,
+    least_arrival_distance,
+    long_run_arrival_rate,
+    most_arrivals_in_window,
+)
+from rtoslab.rta.board_check import run_and_check_task_set
+from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
+from rtoslab.rta.findings import read_bound_violation, write_bound_violation
 from rtoslab.rta.overheads import EventCosts
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask, make_system, with_finer_units
+from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask, integer_task_set, system_in_finer_units
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.benches import search_bench
 from tests.rta.systems import KERNEL, task
@@ -30,7 +36,7 @@ BOARD = "nucleo-f446re"
 CURVE: ArrivalCurve = ((1, 10), (3, 100), (5, 400))
 
 
-def with_events() -> TaskSetBench:
+def with_events() -> TaskSetTestBench:
     return search_bench("freertos", BOARD, events=1)
 
 
@@ -54,10 +60,19 @@ def random_arrivals(random: Random, curve: ArrivalCurve, number: int) -> list[in
 
 
 def test_densest_arrivals_by_hand() -> None:
-    assert list(densest_arrivals(CURVE)[:8]) == [0, 10, 20, 100, 110, 400, 410, 420]
-    assert [curve_arrivals(CURVE, window) for window in (0, 1, 10, 11, 21, 100, 101, 401)] == [0, 1, 1, 2, 3, 3, 4, 6]
-    assert [curve_distance(CURVE, number) for number in (0, 1, 3, 5, 7)] == [0, 10, 100, 400, 420]
-    assert long_run_rate(CURVE) == (5, 400)
+    assert list(earliest_arrivals_of_curve(CURVE)[:8]) == [0, 10, 20, 100, 110, 400, 410, 420]
+    assert [most_arrivals_in_window(CURVE, window) for window in (0, 1, 10, 11, 21, 100, 101, 401)] == [
+        0,
+        1,
+        1,
+        2,
+        3,
+        3,
+        4,
+        6,
+    ]
+    assert [least_arrival_distance(CURVE, number) for number in (0, 1, 3, 5, 7)] == [0, 10, 100, 400, 420]
+    assert long_run_arrival_rate(CURVE) == (5, 400)
 
 
 def test_no_arrivals_that_keep_to_a_curve_exceed_its_numbers() -> None:
@@ -65,26 +80,26 @@ def test_no_arrivals_that_keep_to_a_curve_exceed_its_numbers() -> None:
     reached = 0
     for _ in range(300):
         curve = random_curve(random)
-        assert keeps_to(list(densest_arrivals(curve)[:60]), curve)
+        assert keeps_to(list(earliest_arrivals_of_curve(curve)[:60]), curve)
         times = random_arrivals(random, curve, 40)
         assert keeps_to(times, curve)
         for first in range(0, 30, 3):
             for number in range(1, 10):
                 distance = times[first + number] - times[first]
-                assert distance >= curve_distance(curve, number)
-                assert curve_arrivals(curve, distance + 1) >= number + 1
-                reached += curve_arrivals(curve, distance + 1) == number + 1
+                assert distance >= least_arrival_distance(curve, number)
+                assert most_arrivals_in_window(curve, distance + 1) >= number + 1
+                reached += most_arrivals_in_window(curve, distance + 1) == number + 1
     assert reached > 3_000
 
 
 def test_long_windows_are_bounded_without_all_arrivals() -> None:
     """Behind the arrivals that are computed one by one, the numbers may only be larger, and the distances smaller."""
     whole = [400 * (number // 5) + (0, 10, 20, 100, 110)[number % 5] for number in range(12_000)]
-    assert list(densest_arrivals(CURVE)) == whole[: len(densest_arrivals(CURVE))]
+    assert list(earliest_arrivals_of_curve(CURVE)) == whole[: len(earliest_arrivals_of_curve(CURVE))]
     for number in (5_000, 8_191, 11_999):
-        assert whole[number] - 400 <= curve_distance(CURVE, number) <= whole[number]
-        assert number + 1 <= curve_arrivals(CURVE, whole[number] + 1) <= number + 1 + 5
-    assert curve_arrivals(CURVE, 10**15) <= 5 * 10**15 // 400 + 10**12
+        assert whole[number] - 400 <= least_arrival_distance(CURVE, number) <= whole[number]
+        assert number + 1 <= most_arrivals_in_window(CURVE, whole[number] + 1) <= number + 1 + 5
+    assert most_arrivals_in_window(CURVE, 10**15) <= 5 * 10**15 // 400 + 10**12
 
 
 def test_bounds_of_bursts_by_hand() -> None:
@@ -92,13 +107,13 @@ def test_bounds_of_bursts_by_hand() -> None:
     curve: ArrivalCurve = ((1, 10), (2, 500))
     burst = task("burst", 10, 30, 2, deadline=100, curve=curve)
     result = compute_bounds(IntegerTaskSet((burst, task("low", 500, 100, 1))))
-    assert result.find_bound("burst").response == 50
-    assert result.find_bound("low").response == 160
-    assert result.find_bound("burst").utilisation == pytest.approx(60 / 500)
+    assert result.bound_of_task_or_interrupt("burst").response == 50
+    assert result.bound_of_task_or_interrupt("low").response == 160
+    assert result.bound_of_task_or_interrupt("burst").utilisation == pytest.approx(60 / 500)
     late = replace(burst, jitter=5)
-    assert compute_bounds(IntegerTaskSet((late,))).find_bound("burst").response == 55
+    assert compute_bounds(IntegerTaskSet((late,))).bound_of_task_or_interrupt("burst").response == 55
     overload = replace(burst, wcet=251)
-    assert compute_bounds(IntegerTaskSet((overload,))).find_bound("burst").can_be_missed
+    assert compute_bounds(IntegerTaskSet((overload,))).bound_of_task_or_interrupt("burst").can_deadline_be_missed
 
 
 def longest_responses(tasks: list[SystemTask], arrivals: list[list[int]]) -> list[int]:
@@ -132,7 +147,7 @@ def test_no_simulated_response_exceeds_its_bound() -> None:
         if any(bound.response is None for bound in result.tasks):
             continue
         for arrivals in (
-            [list(densest_arrivals(item.curve)[:60]) for item in tasks],
+            [list(earliest_arrivals_of_curve(item.curve)[:60]) for item in tasks],
             [random_arrivals(random, item.curve, 60) for item in tasks],
         ):
             for bound, longest in zip(result.tasks, longest_responses(tasks, arrivals), strict=True):
@@ -148,26 +163,26 @@ def test_finer_units_keep_the_bounds() -> None:
     system = IntegerTaskSet(
         (task("A", 10, 7, 1, curve=CURVE, released_by="I", deadline=100), task("B", 90, 9, 0)), (line,)
     )
-    coarse, fine = compute_bounds(system), compute_bounds(with_finer_units(system, 7))
+    coarse, fine = compute_bounds(system), compute_bounds(system_in_finer_units(system, 7))
     for name in ("A", "B", "I"):
-        response = coarse.find_bound(name).response
+        response = coarse.bound_of_task_or_interrupt(name).response
         assert response is not None
-        assert fine.find_bound(name).response == 7 * response
+        assert fine.bound_of_task_or_interrupt(name).response == 7 * response
 
 
 def test_complete_example_meets_its_bounds() -> None:
     of = search_bench("freertos", BOARD, events=2)
-    system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
+    system = integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
     assert {item.curve for item in system.tasks if item.name in {"decode", "route"}} == {system.interrupts[0].curve}
-    seen, result = check_on_board(system, of.firmware, of.work), compute_bounds(system, of.overheads)
-    assert seen.entries_above_charge(of.overheads) == []
+    seen, result = run_and_check_task_set(system, of.firmware, of.work), compute_bounds(system, of.overheads)
+    assert seen.kernel_entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     raised = seen.trace.lines[0].raised
     assert min(after - before for before, after in pairwise(raised)) == 250 * 84
     assert keeps_to(list(raised), system.interrupts[0].curve)
-    assert len(raised) == curve_arrivals(system.interrupts[0].curve, 200 * of.firmware.tick_cycles)
+    assert len(raised) == most_arrivals_in_window(system.interrupts[0].curve, 200 * of.firmware.tick_cycles)
     assert len(seen.tasks[0].response_times) == len(raised)
-    assert max(seen.bound_tightness(result)[name] for name in ("decode", "route", "control")) < 1.2
+    assert max(seen.bound_to_longest_observed_ratio(result)[name] for name in ("decode", "route", "control")) < 1.2
 
 
 def test_lost_interrupt_has_no_bound() -> None:
@@ -184,12 +199,12 @@ def test_lost_interrupt_has_no_bound() -> None:
     for masked, has_bound in ((6_000, False), (3_000, True)):
         low = replace(tasks[2], masked=masked)
         result = compute_bounds(IntegerTaskSet((*tasks[:2], low), (line,)), kernel)
-        assert [result.find_bound(name).response is not None for name in "IAB"] == [has_bound] * 3
-        assert result.find_bound("low").response is not None
+        assert [result.bound_of_task_or_interrupt(name).response is not None for name in "IAB"] == [has_bound] * 3
+        assert result.bound_of_task_or_interrupt("low").response is not None
         if not has_bound:
-            assert "it may be lost while the one before is pending" in result.find_bound("I").reason
-            assert result.find_bound("B").reason == "it answers I, and an arrival of I may be lost"
-            assert not result.find_bound("B").can_be_missed
+            assert "it may be lost while the one before is pending" in result.bound_of_task_or_interrupt("I").reason
+            assert result.bound_of_task_or_interrupt("B").reason == "it answers I, and an arrival of I may be lost"
+            assert not result.bound_of_task_or_interrupt("B").can_deadline_be_missed
 
 
 def test_lost_interrupt_of_a_run_is_reported() -> None:
@@ -199,12 +214,12 @@ def test_lost_interrupt_of_a_run_is_reported() -> None:
     line = SystemInterrupt("I", 8_000, 200, tick, curve=((1, 8_000), (12, 2 * tick)))
     low = task("low", 2 * tick, tick, 0, masked=tick // 2)
     with pytest.raises(TaskSetCheckError, match="An interrupt was lost"):
-        check_on_board(IntegerTaskSet((low,), (line,), units_per_second=clock_hz), of.firmware, of.work)
+        run_and_check_task_set(IntegerTaskSet((low,), (line,), units_per_second=clock_hz), of.firmware, of.work)
     near = replace(line, curve=((2, 2 * tick),))
     with pytest.raises(
         TaskSetCheckError, match=r"I: with these arrivals and jitter, .* by a further pair with count = 1"
     ):
-        interrupt_lines(IntegerTaskSet((low,), (near,), units_per_second=clock_hz), of.firmware, of.work, 20)
+        simulated_interrupt_lines(IntegerTaskSet((low,), (near,), units_per_second=clock_hz), of.firmware, of.work, 20)
 
 
 def test_curve_of_one_arrival_is_a_period_on_several_cores_too() -> None:
@@ -232,11 +247,11 @@ def test_curve_of_one_arrival_is_a_period_on_several_cores_too() -> None:
 
 def test_search_draws_bursts(tmp_path: Path) -> None:
     of = search_bench("freertos", BOARD, events=2)
-    tried = list(search_broken_bounds(of, 40, 77))
+    tried = list(search_violated_bounds(of, 40, 77))
     curved = [item for item in tried if any(line.curve for line in item.system.interrupts)]
     for number, item in enumerate(curved):
-        write_finding(of, item, tmp_path / f"{number}.toml")
-        assert read_finding(tmp_path / f"{number}.toml").system_and_starts(of)[0].interrupts == tuple(
+        write_bound_violation(of, item, tmp_path / f"{number}.toml")
+        assert read_bound_violation(tmp_path / f"{number}.toml").system_and_first_starts(of)[0].interrupts == tuple(
             replace(line, deadline=line.period) for line in item.system.interrupts
         )
     assert [item.findings for item in tried if item.findings] == []
@@ -294,7 +309,7 @@ def test_task_inherits_the_arrivals_of_its_interrupt(tmp_path: Path) -> None:
     path.write_text(INTERRUPT + ARRIVALS + TASK)
     task_set = read_task_set(path)
     assert task_set.tasks[0].arrivals == task_set.interrupts[0].arrivals
-    assert make_system(task_set, 1_000_000).tasks[0].curve == ((1, 100), (2, 1_000))
+    assert integer_task_set(task_set, 1_000_000).tasks[0].curve == ((1, 100), (2, 1_000))
     path.write_text(TASK + ARRIVALS + 'release = "interrupt"\n')
-    system = make_system(read_task_set(path), 1_000_000)
+    system = integer_task_set(read_task_set(path), 1_000_000)
     assert system.interrupts[0].curve == system.tasks[0].curve == ((1, 100), (2, 1_000))

@@ -9,9 +9,9 @@ import pytest
 
 from rtoslab.base.errors import TaskSetError
 from rtoslab.rta.analysis import compute_bounds
-from rtoslab.rta.board_check import check_on_board
-from rtoslab.rta.chains import chain_bound, longest_observed_latency
-from rtoslab.rta.randomsets import random_system
+from rtoslab.rta.board_check import run_and_check_task_set
+from rtoslab.rta.chains import chain_latency_bound, longest_observed_chain_latency
+from rtoslab.rta.randomsets import random_task_set
 from rtoslab.rta.record import TaskJob, TaskSetTrace
 from rtoslab.rta.system import ChainOfTasks, IntegerTaskSet
 from rtoslab.rta.task_set_study import study_task_set
@@ -35,8 +35,8 @@ def test_chain_latency_adds_period_and_response_of_each_task(tmp_path: Path) -> 
         (bound,) = result.chain_bounds
         assert bound.latency is not None
         assert result.system.to_microseconds(bound.latency) == 16_600
-        assert result.is_schedulable is bound.meets_deadline is holds
-    assert result.answer_sentences() == [
+        assert result.is_schedulable is bound.is_deadline_met is holds
+    assert result.schedulability_answer_sentences() == [
         "No: the chain through may take 16,600.0 us from end to end, its deadline is 16,599.0 us."
     ]
 
@@ -52,21 +52,21 @@ def test_observed_chain_latency_follows_the_data() -> None:
         TaskJob(1, 1, 11, 11, 16),
         TaskJob(1, 2, 20, 20, 25),
     ]
-    assert longest_observed_latency(system.chains[0], system, trace) == 25
+    assert longest_observed_chain_latency(system.chains[0], system, trace) == 25
     trace.jobs = trace.jobs[:4]
-    assert longest_observed_latency(system.chains[0], system, trace) is None
+    assert longest_observed_chain_latency(system.chains[0], system, trace) is None
 
 
 def test_no_chain_on_the_board_exceeds_its_bound() -> None:
     firmware, work, overheads = image_work_overheads()
     ratios = []
     for seed in range(6):
-        plain = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)
+        plain = random_task_set(Random(seed), firmware.clock_hz, firmware.tick_cycles)
         names = Random(seed).sample([item.name for item in plain.tasks], min(3, len(plain.tasks)))
         chain = ChainOfTasks("c", tuple(names), 1)
-        seen = check_on_board(plain, firmware, work, 240)
-        bound = chain_bound(chain, plain, compute_bounds(plain, overheads)).latency
-        longest = longest_observed_latency(chain, plain, seen.trace)
+        seen = run_and_check_task_set(plain, firmware, work, 240)
+        bound = chain_latency_bound(chain, plain, compute_bounds(plain, overheads)).latency
+        longest = longest_observed_chain_latency(chain, plain, seen.trace)
         assert bound is not None
         assert longest is not None
         assert longest <= bound

@@ -17,12 +17,12 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app
 from rtoslab.rta.analysis import compute_bounds
-from rtoslab.rta.arrange import task_rows
-from rtoslab.rta.board_check import BoardCheck, check_on_board
+from rtoslab.rta.arrange import image_task_rows
+from rtoslab.rta.board_check import TaskSetBoardCheck, run_and_check_task_set
 from rtoslab.rta.charges import OverheadModel
-from rtoslab.rta.firmware import TaskSetFirmware, build_firmware
+from rtoslab.rta.firmware import TaskSetFirmware, build_task_set_firmware
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.randomsets import random_system
+from rtoslab.rta.randomsets import random_task_set
 from rtoslab.rta.system import IntegerTaskSet
 from rtoslab.rta.work import BusyWork
 from tests.rta.benches import search_bench
@@ -50,20 +50,20 @@ def test_kernel_that_switches_in_thread_mode_is_refused(monkeypatch: pytest.Monk
         "rtoslab.rta.firmware.check_port_conformance", lambda *_: pytest.fail("the port was examined before")
     )
     with pytest.raises(TaskSetCheckError, match="FreeRTOS switches tasks in thread mode"):
-        build_firmware(catalogue, "freertos", BOARD, {})
+        build_task_set_firmware(catalogue, "freertos", BOARD, {})
 
 
 def random_checks(
     seeds: range, *of: str, in_turns: bool = False
-) -> Iterator[tuple[IntegerTaskSet, BoardCheck, KernelOverheads]]:
+) -> Iterator[tuple[IntegerTaskSet, TaskSetBoardCheck, KernelOverheads]]:
     """`of`: kernel, board and macro of `image_work_overheads`; `in_turns`: tasks share priorities and take turns."""
     firmware, work, overheads = image_work_overheads(*of)
     for seed in seeds:
-        system = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)
+        system = random_task_set(Random(seed), firmware.clock_hz, firmware.tick_cycles)
         if in_turns:
             tasks = tuple(replace(task, priority=task.priority // 3) for task in system.tasks)
             system = replace(system, tasks=tasks, equals="slices")
-        yield system, check_on_board(system, firmware, work, 240), overheads
+        yield system, run_and_check_task_set(system, firmware, work, 240), overheads
 
 
 def assert_no_bound_is_exceeded(seeds: range, *of: str, in_turns: bool = False) -> float:
@@ -75,7 +75,7 @@ def assert_no_bound_is_exceeded(seeds: range, *of: str, in_turns: bool = False) 
         )
         assert seen.tasks_over_bound(partition) == [], system
         assert seen.tasks_over_bound(worst) == [], system
-        ratios += seen.bound_tightness(partition).values()
+        ratios += seen.bound_to_longest_observed_ratio(partition).values()
         for low, high in zip(partition.tasks, worst.tasks, strict=True):
             assert high.response is None or (low.response is not None and low.response <= high.response)
     return median(ratios)
@@ -141,14 +141,14 @@ def test_generated_work_is_exact_and_overload_is_detected() -> None:
         (task("A", 2 * tick, 40_001, 2), task("B", 3 * tick, 100_003, 1), task("C", 5 * tick, 200_002, 0)),
         units_per_second=firmware.clock_hz,
     )
-    seen = check_on_board(system, firmware, work)
+    seen = run_and_check_task_set(system, firmware, work)
     assert [item.job_work for item in seen.tasks] == [40_001, 100_003, 200_002]
     single = [(stretch.cycles, cycles) for stretch, cycles in seen.ledger.works if not stretch.interruptions]
     assert len(single) > 10
     assert all(took == cycles for took, cycles in single)
     result = compute_bounds(system, overheads)
-    assert result.find_bound("C").response is None
-    assert "% of the processor" in result.find_bound("C").reason
+    assert result.bound_of_task_or_interrupt("C").response is None
+    assert "% of the processor" in result.bound_of_task_or_interrupt("C").reason
     assert [item.misses == 0 for item in seen.tasks] == [True, True, False]
     assert all(item.misses <= item.job_count for item in seen.tasks)
     assert seen.tasks_over_bound(result) == []
@@ -158,8 +158,8 @@ def test_overload_of_long_runs_is_detected() -> None:
     """995 us of work every millisecond: one job of it looks well."""
     firmware, work, overheads = image_work_overheads()
     system = IntegerTaskSet((task("A", firmware.tick_cycles, 83_580, 1),), units_per_second=firmware.clock_hz)
-    assert compute_bounds(system, overheads).find_bound("A").response is None
-    seen = check_on_board(system, firmware, work)
+    assert compute_bounds(system, overheads).bound_of_task_or_interrupt("A").response is None
+    seen = run_and_check_task_set(system, firmware, work)
     assert (seen.ticks, seen.hyperperiod_ticks) == (200, 1)
     assert 150 < seen.missed_deadlines <= seen.job_count == 200
 
@@ -167,9 +167,9 @@ def test_overload_of_long_runs_is_detected() -> None:
 def test_uncovered_overhead_is_reported() -> None:
     """Each price by itself, taken away: the ledger of a run finds something that cost more."""
     firmware, work, overheads = image_work_overheads()
-    system = random_system(Random(1000), firmware.clock_hz, firmware.tick_cycles)
-    seen = check_on_board(system, firmware, work, 240)
-    assert seen.entries_above_charge(overheads) == []
+    system = random_task_set(Random(1000), firmware.clock_hz, firmware.tick_cycles)
+    seen = run_and_check_task_set(system, firmware, work, 240)
+    assert seen.kernel_entries_above_charge(overheads) == []
     for part, values in (
         ("tick", {"base_cycles": 0}),
         ("tick", {"per_task_cycles": 0}),
@@ -179,18 +179,21 @@ def test_uncovered_overhead_is_reported() -> None:
         ("interrupt", {"entry_cycles": 0, "exit_cycles": 0}),
     ):
         less = overheads.model_copy(update={part: getattr(overheads, part).model_copy(update=values)})
-        assert seen.entries_above_charge(less), values
+        assert seen.kernel_entries_above_charge(less), values
 
 
 def test_table_in_the_image_changes_nothing_else() -> None:
     """Copies of the image differ in the table and the priorities alone, and the same table runs to the same cycle."""
     firmware, work, _ = image_work_overheads()
-    system = random_system(Random(1), firmware.clock_hz, firmware.tick_cycles, most=4)
-    rows = task_rows(system, firmware, work)
+    system = random_task_set(Random(1), firmware.clock_hz, firmware.tick_cycles, most=4)
+    rows = image_task_rows(system, firmware, work)
     plain, filled = firmware.build.elf_path.read_bytes(), firmware.image_with_tasks(rows)
     assert len(plain) == len(filled)
     assert 0 < sum(one != other for one, other in zip(plain, filled, strict=True)) < 16 * firmware.max_tasks + 16
-    first, second = check_on_board(system, firmware, work, 50), check_on_board(system, firmware, work, 50)
+    first, second = (
+        run_and_check_task_set(system, firmware, work, 50),
+        run_and_check_task_set(system, firmware, work, 50),
+    )
     assert first.trace == second.trace
 
 
@@ -200,7 +203,7 @@ def test_impossible_task_set_is_reported() -> None:
 
     def refusal_of(system: IntegerTaskSet) -> str:
         with pytest.raises(TaskSetCheckError) as result:
-            check_on_board(replace(system, units_per_second=firmware.clock_hz), firmware, work, 10)
+            run_and_check_task_set(replace(system, units_per_second=firmware.clock_hz), firmware, work, 10)
         return str(result.value)
 
     assert "A: its period is 1.5 ticks of 1000 us" in refusal_of(IntegerTaskSet((task("A", 3 * tick // 2, 1000, 1),)))

@@ -11,9 +11,9 @@ from rtoslab.base.errors import TaskSetCheckError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.intake.elf_images import ElfFile
-from rtoslab.rta.board_check import check_on_board
-from rtoslab.rta.bound_search import TaskSetBench, search_broken_bounds
-from rtoslab.rta.firmware import build_firmware
+from rtoslab.rta.board_check import run_and_check_task_set
+from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
+from rtoslab.rta.firmware import build_task_set_firmware
 from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt
 from tests.rta.benches import search_bench
@@ -27,7 +27,7 @@ CACHE_BYTES = 16_384
 """Of the memory that the Pico's flash is read through."""
 
 
-def two_cores() -> TaskSetBench:
+def two_cores() -> TaskSetTestBench:
     return search_bench("freertos", "pico", cores=2)
 
 
@@ -37,9 +37,9 @@ def test_jobs_run_on_their_core() -> None:
     present = (task("B", 3 * tick, 20_000, 2, core=1), task("C", 5 * tick, 90_000, 1, core=1))
     tasks = (task("A", 2 * tick, 10_000, 1), *present)
     system = IntegerTaskSet(tasks, units_per_second=images.firmware.clock_hz)
-    seen = check_on_board(system, images.firmware, images.work, 60)
+    seen = run_and_check_task_set(system, images.firmware, images.work, 60)
     assert [len(item.response_times) for item in seen.tasks] == [30, 20, 12]
-    assert [{job.task for job in seen.trace.of_core(core).jobs} for core in (0, 1)] == [{0}, {1, 2}]
+    assert [{job.task for job in seen.trace.trace_of_core(core).jobs} for core in (0, 1)] == [{0}, {1, 2}]
     request = [handler for handler in seen.trace.handlers if handler.is_core_request]
     assert {item.core for item in request} == {1}, "the first core releases the other's tasks"
     assert seen.ledger.lock_waits, "nobody ever waited for a lock"
@@ -49,7 +49,7 @@ def test_jobs_run_on_their_core() -> None:
 def test_code_fits_the_xip_cache() -> None:
     """So nothing that was fetched once is fetched again, and the image fetches all of it before its first job."""
     for cores, events in ((2, False), (1, True)):
-        built = build_firmware(
+        built = build_task_set_firmware(
             Catalogue(find_checkout_root()), "freertos", "pico", {}, cores=cores, events=events
         ).build
         segments = ElfFile(built.elf_path.read_bytes()).segments
@@ -59,13 +59,13 @@ def test_code_fits_the_xip_cache() -> None:
 def test_board_with_one_core_and_code_in_flash_are_refused() -> None:
     catalogue = Catalogue(find_checkout_root())
     with pytest.raises(TaskSetCheckError, match="has 1 core"):
-        build_firmware(catalogue, "freertos", "nucleo-f446re", {}, cores=2)
+        build_task_set_firmware(catalogue, "freertos", "nucleo-f446re", {}, cores=2)
     with pytest.raises(TaskSetCheckError, match="no symmetric multiprocessing"):
-        build_firmware(catalogue, "rt", "pico", {}, cores=2)
+        build_task_set_firmware(catalogue, "rt", "pico", {}, cores=2)
     with pytest.raises(TaskSetCheckError, match="the code cannot be in flash"):
         TaskSetImages.build_images(catalogue, "freertos", "pico", {"code": "flash"}, cores=2, events=1)
     with pytest.raises(TaskSetCheckError, match="no task of the image can release several tasks"):
-        build_firmware(catalogue, "freertos", "pico", {}, cores=2, events=4)
+        build_task_set_firmware(catalogue, "freertos", "pico", {}, cores=2, events=4)
 
 
 def test_events_happen_on_their_core() -> None:
@@ -86,12 +86,12 @@ def test_events_happen_on_their_core() -> None:
         task("D", 5 * tick, 30_000, 3, core=1, released_by="I", sections=(("r", 2_000),)),
     )
     system = IntegerTaskSet(tasks, (line,), units_per_second=clock_hz)
-    seen = check_on_board(system, images.firmware, images.work, 60)
+    seen = run_and_check_task_set(system, images.firmware, images.work, 60)
     assert [len(item.response_times) for item in seen.tasks] == [15, 15, 15, 10, 12]
     assert {handler.core for handler in seen.trace.handlers if handler.line} == {1}
-    assert {job.task for job in seen.trace.of_core(1).jobs} == {2, 3, 4}
-    assert {at for _, at in seen.trace.of_core(0).sent} == {0, 1}
-    assert seen.trace.of_core(1).sent == []
+    assert {job.task for job in seen.trace.trace_of_core(1).jobs} == {2, 3, 4}
+    assert {at for _, at in seen.trace.trace_of_core(0).sent} == {0, 1}
+    assert seen.trace.trace_of_core(1).sent == []
     masked = [part for part in seen.trace.parts if part.is_masked]
     assert len(masked) >= 10, "one for each job of C"
     assert {part.core for part in masked} == {1}
@@ -119,16 +119,16 @@ def test_example_meets_its_bounds() -> None:
 @pytest.mark.long
 def test_omitting_an_inter_core_overhead_breaks_a_bound() -> None:
     of = two_cores()
-    tried = [item for item in search_broken_bounds(of, 6, 1) if len(item.system.core_numbers) == 2]
+    tried = [item for item in search_violated_bounds(of, 6, 1) if len(item.system.used_core_numbers) == 2]
     # Not `yield_cycles`: the switch that comes with such an interrupt is cheaper than a tick's, by which it is priced.
     for name, least in (("lock_wait_cycles", 0), ("contention_permille", 100)):
         smp = of.overheads.smp.model_copy(update={name: least})
-        wrong = TaskSetBench(of.firmware, of.work, of.overheads.model_copy(update={"smp": smp}))
-        assert any(wrong.has_finding(item.system, item.starts) for item in tried), name
+        wrong = TaskSetTestBench(of.firmware, of.work, of.overheads.model_copy(update={"smp": smp}))
+        assert any(wrong.violates_bounds_or_overheads(item.system, item.starts) for item in tried), name
 
 
 @pytest.mark.long
 def test_short_search_on_two_cores_finds_nothing() -> None:
-    tried = list(search_broken_bounds(two_cores(), 24, 20261122))
+    tried = list(search_violated_bounds(two_cores(), 24, 20261122))
     assert [attempt.findings for attempt in tried if attempt.findings] == []
     assert sum(len(attempt.ratios) for attempt in tried) > 60

@@ -11,16 +11,16 @@ from rtoslab.base.errors import TaskSetCheckError, TaskSetError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.rta.analysis import compute_bounds
-from rtoslab.rta.arrange import interrupt_lines, task_rows
-from rtoslab.rta.board_check import check_on_board
-from rtoslab.rta.bound_search import TaskSetBench, search_broken_bounds
-from rtoslab.rta.findings import read_finding, write_finding
+from rtoslab.rta.arrange import image_task_rows, simulated_interrupt_lines
+from rtoslab.rta.board_check import run_and_check_task_set
+from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
+from rtoslab.rta.findings import read_bound_violation, write_bound_violation
 from rtoslab.rta.images import TaskSetImages
-from rtoslab.rta.ledger import make_ledger
-from rtoslab.rta.prices import entries_above_charge
+from rtoslab.rta.ledger import make_cycle_ledger
+from rtoslab.rta.prices import ledger_entries_above_charge
 from rtoslab.rta.rows import InterruptLine, PartProtection
-from rtoslab.rta.study_charts import tick_chart, timeline_chart
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, make_system
+from rtoslab.rta.study_charts import running_task_chart, tick_cycles_chart
+from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, integer_task_set
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import read_task_set
 from rtoslab.rta.trace import run_task_set
@@ -32,19 +32,26 @@ EXAMPLE = find_checkout_root() / "examples" / "response-time" / "events.toml"
 BOARD = "nucleo-f446re"
 
 
-def with_events(kernel: str = "freertos", board: str = BOARD) -> TaskSetBench:
+def with_events(kernel: str = "freertos", board: str = BOARD) -> TaskSetTestBench:
     return search_bench(kernel, board, events=True)
 
 
 def test_complete_example_meets_its_bounds() -> None:
     of = with_events()
-    system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
-    seen = check_on_board(system, of.firmware, of.work)
+    system = integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
+    seen = run_and_check_task_set(system, of.firmware, of.work)
     result = compute_bounds(system, of.overheads)
-    assert seen.entries_above_charge(of.overheads) == []
+    assert seen.kernel_entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     assert [interrupt.name for interrupt in seen.interrupts] == ["uart", "can"]
-    assert set(seen.bound_tightness(result)) == {"receiver", "sporadic", "loop", "logger", "uart", "can"}
+    assert set(seen.bound_to_longest_observed_ratio(result)) == {
+        "receiver",
+        "sporadic",
+        "loop",
+        "logger",
+        "uart",
+        "can",
+    }
     assert seen.ledger.handovers, "nobody ever met at the lock"
     jobs = {task.name: len(task.response_times) for task in seen.tasks}
     assert 60 <= jobs["receiver"] <= 68
@@ -60,7 +67,7 @@ def test_response_is_measured_from_the_arrival() -> None:
         line = SystemInterrupt("I", 5 * tick, 0, 5 * tick, jitter, gives="A", implied=True)
         one = task("A", 5 * tick, 4_000, 1, jitter=jitter, released_by="I")
         system = IntegerTaskSet((one,), (line,), units_per_second=of.firmware.clock_hz)
-        seen = check_on_board(system, of.firmware, of.work)
+        seen = run_and_check_task_set(system, of.firmware, of.work)
         assert seen.tasks_over_bound(compute_bounds(system, of.overheads)) == []
         longest[jitter] = seen.tasks[0].longest_response
     assert longest[20_000] == pytest.approx(longest[0] + 20_000, abs=40)
@@ -78,12 +85,12 @@ def test_task_waits_for_a_section_and_no_longer(protocol: str) -> None:
     )
     line = SystemInterrupt("I", 8 * tick, 0, 8 * tick, gives="middle", implied=True)
     system = IntegerTaskSet(tasks, (line,), protocol=protocol, units_per_second=of.firmware.clock_hz)  # type: ignore[arg-type]
-    seen, result = check_on_board(system, of.firmware, of.work), compute_bounds(system, of.overheads)
-    assert seen.entries_above_charge(of.overheads) == []
+    seen, result = run_and_check_task_set(system, of.firmware, of.work), compute_bounds(system, of.overheads)
+    assert seen.kernel_entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     high = seen.tasks[2].longest_response
     assert tick // 10 < high < tick // 10 + tick + 5_000
-    assert result.find_bound("high").parts["blocking"] >= tick
+    assert result.bound_of_task_or_interrupt("high").parts["blocking"] >= tick
 
 
 def test_masked_section_delays_an_interrupt_within_its_bound() -> None:
@@ -95,10 +102,10 @@ def test_masked_section_delays_an_interrupt_within_its_bound() -> None:
         system = IntegerTaskSet(
             tasks, (SystemInterrupt("I", tick + 777, 500, tick),), units_per_second=of.firmware.clock_hz
         )
-        seen, result = check_on_board(system, of.firmware, of.work), compute_bounds(system, of.overheads)
+        seen, result = run_and_check_task_set(system, of.firmware, of.work), compute_bounds(system, of.overheads)
         assert seen.tasks_over_bound(result) == []
         responses[masked] = seen.interrupts[0].longest_response
-        bound = result.find_bound("I").response
+        bound = result.bound_of_task_or_interrupt("I").response
         assert bound is not None
         assert bound >= responses[masked] > masked // 2
     assert responses[tick // 2] > 10 * responses[0]
@@ -118,25 +125,28 @@ def test_give_at_any_phase_of_a_tick_is_bounded(board: str) -> None:
     system = IntegerTaskSet(
         tasks, (SystemInterrupt("I", period, 750, period, gives="rx"),), units_per_second=of.firmware.clock_hz
     )
-    rows = task_rows(system, of.firmware, of.work)
+    rows = image_task_rows(system, of.firmware, of.work)
     raised = tuple(period * at + phase for at, phase in enumerate(phases, 1))
-    line = InterruptLine(*of.work.rounds_lasting(750), raised, raised)
+    line = InterruptLine(*of.work.work_amount_lasting_cycles(750), raised, raised)
     trace = run_task_set(of.firmware, rows, 2 * len(raised) + 4, [line])
-    ledger = make_ledger([trace], of.work)
+    ledger = make_cycle_ledger([trace], of.work)
     inside = [
         interruption
         for interruption in ledger.interruptions
         if interruption.ticks and interruption.interrupts.gives and not interruption.interrupts.begins_chain
     ]
     assert len(inside) > 10, "no give met a tick"
-    assert entries_above_charge(ledger, of.overheads, len(tasks)) == []
+    assert ledger_entries_above_charge(ledger, of.overheads, len(tasks)) == []
 
 
 def test_short_search_with_events_finds_nothing(tmp_path: Path) -> None:
-    tried = list(search_broken_bounds(with_events(), 24, 2026))
+    tried = list(search_violated_bounds(with_events(), 24, 2026))
     for number, item in enumerate(tried):
-        write_finding(with_events(), item, tmp_path / f"{number}.toml")
-        assert read_finding(tmp_path / f"{number}.toml").system_and_starts(with_events()) == (item.system, item.starts)
+        write_bound_violation(with_events(), item, tmp_path / f"{number}.toml")
+        assert read_bound_violation(tmp_path / f"{number}.toml").system_and_first_starts(with_events()) == (
+            item.system,
+            item.starts,
+        )
     assert [item.findings for item in tried if item.findings] == []
     assert any(item.system.interrupts for item in tried)
     assert any(one.sections for item in tried for one in item.system.tasks)
@@ -145,7 +155,7 @@ def test_short_search_with_events_finds_nothing(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("kernel", "board"), [("freertos", "pico"), ("rt", BOARD), ("freertos", "nucleo-f103rb")])
 def test_bounds_hold_on_other_boards(kernel: str, board: str) -> None:
-    tried = list(search_broken_bounds(with_events(kernel, board), 100, 9))
+    tried = list(search_violated_bounds(with_events(kernel, board), 100, 9))
     assert [attempt.findings for attempt in tried if any("its bound" in one for one in attempt.findings)] == []
 
 
@@ -173,19 +183,19 @@ def test_task_set_too_large_for_the_image_is_refused() -> None:
     ]
     for system, message in cases:
         with pytest.raises(TaskSetCheckError, match=message):
-            check_on_board(system, of.firmware, of.work)
+            run_and_check_task_set(system, of.firmware, of.work)
 
 
 def test_work_parts_add_up_to_the_wcet() -> None:
     of = with_events()
-    system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
-    for item, row in zip(system.tasks, task_rows(system, of.firmware, of.work), strict=True):
-        assert of.work.row_cycles(row) == item.wcet // system.units_per_cycle
-        assert row.kernel_calls == item.kernel_call_count
-    assert [part.protection for part in task_rows(system, of.firmware, of.work)[3].parts] == [
+    system = integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
+    for item, row in zip(system.tasks, image_task_rows(system, of.firmware, of.work), strict=True):
+        assert of.work.job_cycles_of_task(row) == item.wcet // system.units_per_cycle
+        assert row.kernel_calls_per_job == item.kernel_call_count
+    assert [part.protection for part in image_task_rows(system, of.firmware, of.work)[3].parts] == [
         PartProtection.PLAIN, PartProtection.LOCKED, PartProtection.MASKED, PartProtection.PLAIN,
     ]  # fmt: skip
-    lines = interrupt_lines(system, of.firmware, of.work, 20)
+    lines = simulated_interrupt_lines(system, of.firmware, of.work, 20)
     assert all(late >= early for line in lines for late, early in zip(line.raised, line.arrivals, strict=True))
 
 
@@ -194,10 +204,10 @@ def test_charts_are_in_microseconds() -> None:
     of = with_events()
     result = study_task_set(read_task_set(EXAMPLE), of.overheads)
     assert result.system.units_per_cycle == 5
-    seen = check_on_board(result.system, of.firmware, of.work)
+    seen = run_and_check_task_set(result.system, of.firmware, of.work)
     first = max(job.response_time for job in seen.trace.jobs if job.number == 0) / of.firmware.clock_hz * 1e6
-    assert first < max(row.get("to", 0) for row in timeline_chart(result, seen).rows) < first + 200
-    drawn = tick_chart(result, seen)
+    assert first < max(row.get("to", 0) for row in running_task_chart(result, seen).rows) < first + 200
+    drawn = tick_cycles_chart(result, seen)
     assert drawn is not None
     tallest = max(row["y"] for row in drawn.rows)
     tick = of.overheads.tick
@@ -238,7 +248,7 @@ def test_interrupt_released_task_is_charged_for_the_interrupt() -> None:
     line = SystemInterrupt("I", 10 * tick, 0, 10 * tick, gives="A", implied=True)
     by_line = IntegerTaskSet((task("A", 10 * tick, 1000, 1, released_by="I"),), (line,))
     by_tick = IntegerTaskSet((task("A", 10 * tick, 1000, 1),))
-    one, other = (compute_bounds(system, KERNEL).find_bound("A").parts for system in (by_line, by_tick))
+    one, other = (compute_bounds(system, KERNEL).bound_of_task_or_interrupt("A").parts for system in (by_line, by_tick))
     assert "releases" not in one
     assert one["gives"] > 0
     assert other["releases"] == KERNEL.tick.per_task_cycles
@@ -251,7 +261,7 @@ def test_late_tick_is_assigned_to_its_own_period() -> None:
     tick = of.firmware.tick_cycles
     lines = tuple(SystemInterrupt(f"I{at}", 10 * tick, tick // 3, 10 * tick) for at in range(2))
     system = IntegerTaskSet((task("A", 5 * tick, 1_000, 1),), lines, units_per_second=of.firmware.clock_hz)
-    seen = check_on_board(system, of.firmware, of.work, 20)
+    seen = run_and_check_task_set(system, of.firmware, of.work, 20)
     first = seen.trace.ticks[0]
     assert (first.due, first.released) == (seen.trace.origin, 1)
     assert first.start - first.due > tick // 2

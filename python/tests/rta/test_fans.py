@@ -11,13 +11,13 @@ import pytest
 from rtoslab.base.errors import TaskSetCheckError, TaskSetError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.rta.analysis import compute_bounds
-from rtoslab.rta.arrange import task_rows
-from rtoslab.rta.board_check import check_on_board
-from rtoslab.rta.bound_search import TaskSetBench, search_broken_bounds
-from rtoslab.rta.findings import read_finding, write_finding
+from rtoslab.rta.arrange import image_task_rows
+from rtoslab.rta.board_check import run_and_check_task_set
+from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
+from rtoslab.rta.findings import read_bound_violation, write_bound_violation
 from rtoslab.rta.overheads import SendCosts
 from rtoslab.rta.rows import ReleaseCarrier
-from rtoslab.rta.system import IntegerTaskSet, expand_releases, make_system
+from rtoslab.rta.system import IntegerTaskSet, expand_tasks_by_sender, integer_task_set
 from rtoslab.rta.task_set_study import study_bounds
 from rtoslab.rta.taskset import EventLevel, read_task_set
 from tests.rta.benches import search_bench
@@ -28,14 +28,14 @@ EXAMPLE = find_checkout_root() / "examples" / "response-time" / "fans.toml"
 BOARD = "nucleo-f446re"
 
 
-def with_fans() -> TaskSetBench:
+def with_fans() -> TaskSetTestBench:
     return search_bench("freertos", BOARD, events=4)
 
 
 def test_task_with_several_senders_becomes_one_for_each() -> None:
     task_set = read_task_set(EXAMPLE)
-    assert task_set.event_level is EventLevel.FANS
-    system = make_system(task_set, None)
+    assert task_set.needed_event_level is EventLevel.FANS
+    system = integer_task_set(task_set, None)
     by_name = {item.name: item for item in system.tasks}
     logs = [name for name in by_name if name.startswith("log")]
     assert logs == ["log after filter", "log after sample", "log after command"]
@@ -43,7 +43,7 @@ def test_task_with_several_senders_becomes_one_for_each() -> None:
     assert by_name["sample"].gives == ("filter", "watch", "log after sample")
     assert {by_name[name].deadline for name in logs} == {5_000}, "the file states it"
     assert [by_name[name].period for name in logs] == [5_000, 5_000, 20_000]
-    assert [item.task_name for item in system.image_tasks] == [item.name for item in task_set.tasks]
+    assert [item.task_name for item in system.tasks_of_image] == [item.name for item in task_set.tasks]
     notes = study_bounds(task_set, None).notes
     assert any("sample > filter > log; sample > log; command > log" in note for note in notes)
     assert any("log after filter stands for the jobs of log that come by this way" in note for note in notes)
@@ -56,7 +56,7 @@ def test_task_after_one_with_several_senders_is_expanded_too() -> None:
         task("C", 10, 1, 1, gives=("D",)),
         task("D", 10, 1, 0),
     )
-    expanded = expand_releases(tasks, "a test")
+    expanded = expand_tasks_by_sender(tasks, "a test")
     assert {item.name: (item.sender, item.period, item.deadline) for item in expanded if item.sender} == {
         "C after A": ("A", 10, 10),
         "C after B": ("B", 30, 30),
@@ -68,17 +68,19 @@ def test_task_after_one_with_several_senders_is_expanded_too() -> None:
         task(f"{stage}{at}", 10, 1, 1, gives=(f"{stage + 1}0", f"{stage + 1}1")) for stage in range(9) for at in (0, 1)
     ]
     with pytest.raises(TaskSetError, match="release each other in more than 64 ways"):
-        expand_releases([*wide, task("90", 10, 1, 1), task("91", 10, 1, 1)], "a test")
+        expand_tasks_by_sender([*wide, task("90", 10, 1, 1), task("91", 10, 1, 1)], "a test")
 
 
 def test_each_call_is_charged_and_later_receivers_wait_for_earlier_ones() -> None:
     """low releases first and last. Both are more urgent, so first runs before low makes the second call."""
-    tasks = expand_releases(
+    tasks = expand_tasks_by_sender(
         (task("low", 100, 20, 1, gives=("first", "last")), task("first", 100, 7, 3), task("last", 100, 5, 2)), "a test"
     )
     result = compute_bounds(IntegerTaskSet(tasks))
-    assert [result.find_bound(name).response for name in ("low", "first", "last")] == [20, 27, 39]
-    assert result.find_bound("last").parts == {"own": 5, "tasks": 7, "jitter": 27}, "first may run before and after"
+    assert [result.bound_of_task_or_interrupt(name).response for name in ("low", "first", "last")] == [20, 27, 39]
+    assert result.bound_of_task_or_interrupt("last").parts == {"own": 5, "tasks": 7, "jitter": 27}, (
+        "first may run before and after"
+    )
     kernel = KERNEL.model_copy(update={"sends": SendCosts(call_cycles=1_000)})
     period = 20 * KERNEL.tick.period_cycles
 
@@ -86,7 +88,9 @@ def test_each_call_is_charged_and_later_receivers_wait_for_earlier_ones() -> Non
         names = ("x", "y", "z")[:count]
         receivers = [task(name, period, 9_000, 1) for name in names]
         top = task("top", period, 50_000, 2, gives=names)
-        bound = compute_bounds(IntegerTaskSet(expand_releases((top, *receivers), "a test")), kernel).find_bound("x")
+        bound = compute_bounds(
+            IntegerTaskSet(expand_tasks_by_sender((top, *receivers), "a test")), kernel
+        ).bound_of_task_or_interrupt("x")
         assert bound.response is not None
         assert bound.parts["sends"] == count * 1_000
         return bound.response
@@ -104,10 +108,10 @@ def test_notification_after_several_senders_may_be_lost() -> None:
             task("A", 100, 5, 2, gives=("D",), gives_by=carrier),
             task("D", 100, 5, 1),
         )
-        result = compute_bounds(IntegerTaskSet(expand_releases(tasks, "a test")))
-        bound = result.find_bound("D after E")
+        result = compute_bounds(IntegerTaskSet(expand_tasks_by_sender(tasks, "a test")))
+        bound = result.bound_of_task_or_interrupt("D after E")
         assert (bound.response is not None) is has_bound
-        assert result.find_bound("A after E").response is not None
+        assert result.bound_of_task_or_interrupt("A after E").response is not None
     assert bound.reason.startswith("A notifies D for several tasks that release it, so a notification may come")
 
 
@@ -120,11 +124,11 @@ def test_run_shows_which_arrival_each_job_answers() -> None:
         task("C", 2 * tick, 2_000, 2),
         task("D", 2 * tick, 4_000, 4),
     )
-    system = IntegerTaskSet(expand_releases(tasks, "a test"), units_per_second=clock_hz)
-    rows = task_rows(system, of.firmware, of.work)
-    assert [row.receivers for row in rows] == [(3, 4), (3,), (), ()]
+    system = IntegerTaskSet(expand_tasks_by_sender(tasks, "a test"), units_per_second=clock_hz)
+    rows = image_task_rows(system, of.firmware, of.work)
+    assert [row.released_task_numbers for row in rows] == [(3, 4), (3,), (), ()]
     assert rows[2].carrier is ReleaseCarrier.MESSAGE
-    seen = check_on_board(system, of.firmware, of.work, 60)
+    seen = run_and_check_task_set(system, of.firmware, of.work, 60)
     counts = {item.name: len(item.response_times) for item in seen.tasks}
     assert counts == {"A": 30, "B": 20, "C after A": 30, "C after B": 20, "D": 30}
     assert {job.path for job in seen.trace.jobs if job.task == 2} == {(0, 2), (1, 2)}
@@ -132,15 +136,15 @@ def test_run_shows_which_arrival_each_job_answers() -> None:
     assert longest["C after A"] < longest["C after B"], "B runs after A"
     result = compute_bounds(system, of.overheads)
     assert seen.tasks_over_bound(result) == []
-    assert seen.entries_above_charge(of.overheads) == []
+    assert seen.kernel_entries_above_charge(of.overheads) == []
     assert len(seen.ledger.sends) == len(seen.trace.sent) >= 30 * 2 + 20
 
 
 def test_short_search_with_fans_finds_nothing(tmp_path: Path) -> None:
-    tried = list(search_broken_bounds(with_fans(), 40, 2026))
+    tried = list(search_violated_bounds(with_fans(), 40, 2026))
     for number, item in enumerate(tried):
-        write_finding(with_fans(), item, tmp_path / f"{number}.toml")
-        again, starts = read_finding(tmp_path / f"{number}.toml").system_and_starts(with_fans())
+        write_bound_violation(with_fans(), item, tmp_path / f"{number}.toml")
+        again, starts = read_bound_violation(tmp_path / f"{number}.toml").system_and_first_starts(with_fans())
         assert starts == item.starts
         assert {one.name: (one.sender, one.gives, one.wcet) for one in again.tasks} == {
             one.name: (one.sender, one.gives, one.wcet) for one in item.system.tasks
@@ -155,8 +159,8 @@ def test_image_without_fans_refuses_them() -> None:
     tick = of.firmware.tick_cycles
     tasks = (task("A", tick, 900, 1, gives=("B", "C")), task("B", tick, 900, 2), task("C", tick, 900, 3))
     with pytest.raises(TaskSetCheckError, match="A: in this image no task can release several"):
-        task_rows(
-            IntegerTaskSet(expand_releases(tasks, "a test"), units_per_second=of.firmware.clock_hz),
+        image_task_rows(
+            IntegerTaskSet(expand_tasks_by_sender(tasks, "a test"), units_per_second=of.firmware.clock_hz),
             of.firmware,
             of.work,
         )
@@ -166,7 +170,7 @@ def test_chain_by_several_ways_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "tasks.toml"
     path.write_text(EXAMPLE.read_text() + '[[chain]]\nname = "x"\ntasks = ["sample", "log"]\ndeadline_ms = 90\n')
     with pytest.raises(TaskSetError, match="several tasks release log or a task before it, so data has several ways"):
-        make_system(read_task_set(path), None)
+        integer_task_set(read_task_set(path), None)
 
 
 @pytest.mark.long
@@ -182,4 +186,4 @@ def test_example_meets_its_bounds() -> None:
 def test_search_notices_calls_that_are_not_charged() -> None:
     of = with_fans()
     wrong = replace(of, overheads=of.overheads.model_copy(update={"sends": SendCosts()}))
-    assert any(item.findings for item in search_broken_bounds(wrong, 10, 7))
+    assert any(item.findings for item in search_violated_bounds(wrong, 10, 7))

@@ -11,11 +11,11 @@ from rtoslab.base.errors import TaskSetCheckError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.rta.analysis import compute_bounds
-from rtoslab.rta.board_check import check_on_board
-from rtoslab.rta.bound_search import search_broken_bounds
-from rtoslab.rta.firmware import build_firmware
+from rtoslab.rta.board_check import run_and_check_task_set
+from rtoslab.rta.bound_search import search_violated_bounds
+from rtoslab.rta.firmware import build_task_set_firmware
 from rtoslab.rta.images import TaskSetImages
-from rtoslab.rta.kernel_pair import rows_of_core, with_embedded_image
+from rtoslab.rta.kernel_pair import image_rows_of_core, image_with_embedded_image
 from rtoslab.rta.overheads import MulticoreCosts, SendCosts
 from rtoslab.rta.rows import InterruptLine, TaskRow
 from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt
@@ -40,19 +40,19 @@ def test_each_image_has_the_tasks_of_its_core() -> None:
         TaskRow(1, 0, 30, 0, 3),
     ]
     lines = [InterruptLine(1), InterruptLine(2, core=1)]
-    assert rows_of_core(rows, lines, 0) == ([replace(rows[0], receiver=2), rows[2]], [lines[0]])
-    assert rows_of_core(rows, lines, 1) == ([replace(rows[1], core=0, line=1)], [InterruptLine(2)])
+    assert image_rows_of_core(rows, lines, 0) == ([replace(rows[0], receiver=2), rows[2]], [lines[0]])
+    assert image_rows_of_core(rows, lines, 1) == ([replace(rows[1], core=0, line=1)], [InterruptLine(2)])
     with pytest.raises(TaskSetCheckError, match="cannot release a task of the other one"):
-        rows_of_core([replace(rows[0], receiver=2), *rows[1:]], lines, 0)
+        image_rows_of_core([replace(rows[0], receiver=2), *rows[1:]], lines, 0)
 
 
 def test_image_without_the_other_one_is_refused() -> None:
     firmware = pair_images().firmware
-    alone = firmware.as_one_kernel.build.elf_path.read_bytes()
+    alone = firmware.as_one_kernel_firmware.build.elf_path.read_bytes()
     assert firmware.other_build is not None
     other = firmware.other_build.elf_path.read_bytes()
     with pytest.raises(TaskSetCheckError, match=r"Core 0's image does not contain that of core 1"):
-        with_embedded_image(other, alone)
+        image_with_embedded_image(other, alone)
 
 
 def test_jobs_run_on_the_kernel_of_their_core() -> None:
@@ -65,7 +65,9 @@ def test_jobs_run_on_the_kernel_of_their_core() -> None:
         task("C", 6 * tick, 90_000, 0, core=1, sections=(("r", 4_000),)),
         task("D", 5 * tick, 30_000, 3, core=1, released_by="I"),
     )
-    seen = check_on_board(IntegerTaskSet(tasks, (line,), units_per_second=clock_hz), images.firmware, images.work, 60)
+    seen = run_and_check_task_set(
+        IntegerTaskSet(tasks, (line,), units_per_second=clock_hz), images.firmware, images.work, 60
+    )
     assert [len(item.response_times) for item in seen.tasks] == [30, 20, 10, 12]
     assert len(seen.interrupts[0].response_times) >= 12
     homes = [{job.task for job in kernel.jobs} for kernel in seen.trace.kernels]
@@ -85,11 +87,11 @@ def test_bounds_are_those_of_each_core_alone() -> None:
     for tasks in (here, tuple(replace(item, core=0) for item in there)):
         alone = compute_bounds(IntegerTaskSet(tasks), KERNEL)
         for bound in alone.tasks:
-            parts = both.find_bound(bound.name).parts
+            parts = both.bound_of_task_or_interrupt(bound.name).parts
             work = parts["own"] + parts.get("tasks", 0)
             assert parts["bus"] == -(-work // 4)
             assert parts.get("locks", 0) == 0
-            assert both.find_bound(bound.name).response >= bound.response + parts["bus"]  # type: ignore[operator]
+            assert both.bound_of_task_or_interrupt(bound.name).response >= bound.response + parts["bus"]  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(
@@ -117,11 +119,11 @@ def test_kernels_that_would_meet_have_no_bound(tasks: tuple[object, ...], reason
 def test_what_two_kernels_cannot_run_is_refused() -> None:
     catalogue = Catalogue(find_checkout_root())
     with pytest.raises(TaskSetCheckError, match="both kernels must be the same"):
-        build_firmware(catalogue, "freertos+rt", "pico", {})
+        build_task_set_firmware(catalogue, "freertos+rt", "pico", {})
     with pytest.raises(TaskSetCheckError, match="the images of two kernels cannot have timers"):
-        build_firmware(catalogue, PAIR, "pico", {}, events=3)
+        build_task_set_firmware(catalogue, PAIR, "pico", {}, events=3)
     with pytest.raises(TaskSetCheckError, match="no map that divides"):
-        build_firmware(catalogue, PAIR, "nucleo-f446re", {})
+        build_task_set_firmware(catalogue, PAIR, "nucleo-f446re", {})
     with pytest.raises(TaskSetCheckError, match="the code cannot be in flash"):
         pair_images(code="flash")
 
@@ -140,6 +142,6 @@ def test_omitting_the_other_cores_accesses_breaks_a_bound() -> None:
     of = search_bench(PAIR, "pico", events=2, cores=2)
     smp = of.overheads.smp.model_copy(update={"contention_permille": 0})
     wrong = replace(of, overheads=of.overheads.model_copy(update={"smp": smp}))
-    tried = list(search_broken_bounds(of, 12, 5))
+    tried = list(search_violated_bounds(of, 12, 5))
     assert [item.findings for item in tried if item.findings] == []
-    assert any(wrong.has_finding(item.system, item.starts) for item in tried)
+    assert any(wrong.violates_bounds_or_overheads(item.system, item.starts) for item in tried)

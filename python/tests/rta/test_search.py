@@ -9,10 +9,15 @@ from random import Random
 import pytest
 
 from rtoslab.rta.analysis import compute_bounds
-from rtoslab.rta.bound_search import SearchedSet, TaskSetBench, search_broken_bounds, shrink_set
-from rtoslab.rta.findings import read_finding, summarise_search, write_finding
+from rtoslab.rta.bound_search import (
+    BoundSearchResult,
+    TaskSetTestBench,
+    search_violated_bounds,
+    shrink_violating_task_set,
+)
+from rtoslab.rta.findings import read_bound_violation, summarise_bound_search, write_bound_violation
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.randomsets import SHAPES, system_of_shape
+from rtoslab.rta.randomsets import SHAPES, random_task_set_of_shape
 from rtoslab.rta.system import IntegerTaskSet
 from tests.rta.benches import search_bench
 from tests.rta.systems import task
@@ -29,9 +34,9 @@ RT_BOARD = "nucleo-l053r8"
 """Of the short tests of `rt`."""
 
 
-def assert_no_finding(of: TaskSetBench, system: IntegerTaskSet) -> SearchedSet:
+def assert_no_finding(of: TaskSetTestBench, system: IntegerTaskSet) -> BoundSearchResult:
     """The set's run, with nothing found; the shape says nothing."""
-    result = of.run_set(system, (0,) * len(system.tasks))
+    result = of.run_and_check_set(system, (0,) * len(system.tasks))
     assert result.findings == (), system
     assert result.ratios
     return result
@@ -64,7 +69,10 @@ def test_equal_priorities_and_a_lower_task_meet_their_bounds(of: tuple[str, ...]
     system = IntegerTaskSet((*tasks, low), equals=equals, units_per_second=built.firmware.clock_hz)  # type: ignore[arg-type]
     assert_no_finding(built, system)
     plain = compute_bounds(system, built.overheads.model_copy(update={"equals": "any"}))
-    without, charged = plain.find_bound("D").response, compute_bounds(system, built.overheads).find_bound("D").response
+    without, charged = (
+        plain.bound_of_task_or_interrupt("D").response,
+        compute_bounds(system, built.overheads).bound_of_task_or_interrupt("D").response,
+    )
     assert without is not None
     assert charged is not None
     assert equals == "slices" or without < charged
@@ -77,10 +85,10 @@ def test_order_of_equal_priorities_is_measured() -> None:
 
 @pytest.mark.parametrize("path", FINDINGS)
 def test_earlier_findings_meet_their_bounds(path: Path) -> None:
-    finding = read_finding(path)
+    finding = read_bound_violation(path)
     config = (f"{name}={value}" for name, value in finding.config.items())
     of = search_bench(finding.kernel, finding.board, *config, events=finding.events, cores=finding.cores)
-    assert of.run_set(*finding.system_and_starts(of)).findings == ()
+    assert of.run_and_check_set(*finding.system_and_first_starts(of)).findings == ()
 
 
 @pytest.mark.parametrize(
@@ -89,7 +97,7 @@ def test_earlier_findings_meet_their_bounds(path: Path) -> None:
 )
 def test_short_search_finds_nothing(of: tuple[str, ...]) -> None:
     built = search_bench(*of)
-    tried = list(search_broken_bounds(built, 24, 20261122))
+    tried = list(search_violated_bounds(built, 24, 20261122))
     assert len(tried) == 24
     assert {attempt.shape.removeprefix("near: ") for attempt in tried} > set(SHAPES) - {"one", "every tick"}
     assert [attempt.findings for attempt in tried if attempt.findings] == []
@@ -99,23 +107,25 @@ def test_search_finds_and_shrinks_a_broken_bound(tmp_path: Path) -> None:
     """Overheads that forget what a tick costs: found at once, shrunk to two tasks at most, kept in a file."""
     good = search_bench("freertos", BOARD)
     tick = good.overheads.tick.model_copy(update={"switch_cycles": 0, "base_cycles": 0})
-    wrong = TaskSetBench(good.firmware, good.work, KernelOverheads.model_copy(good.overheads, update={"tick": tick}))
-    result = next(item for item in search_broken_bounds(wrong, 50, 3) if item.findings)
-    small = wrong.run_set(*shrink_set(wrong, result.system, result.starts))
+    wrong = TaskSetTestBench(
+        good.firmware, good.work, KernelOverheads.model_copy(good.overheads, update={"tick": tick})
+    )
+    result = next(item for item in search_violated_bounds(wrong, 50, 3) if item.findings)
+    small = wrong.run_and_check_set(*shrink_violating_task_set(wrong, result.system, result.starts))
     assert small.findings
     assert len(small.system.tasks) <= 2
-    write_finding(wrong, small, tmp_path / "found.toml")
-    read = read_finding(tmp_path / "found.toml")
-    assert read.system_and_starts(wrong) == (small.system, small.starts)
-    assert summarise_search(wrong, [small]).findings == 1
-    assert good.run_set(*read.system_and_starts(good)).findings == ()
+    write_bound_violation(wrong, small, tmp_path / "found.toml")
+    read = read_bound_violation(tmp_path / "found.toml")
+    assert read.system_and_first_starts(wrong) == (small.system, small.starts)
+    assert summarise_bound_search(wrong, [small]).findings == 1
+    assert good.run_and_check_set(*read.system_and_first_starts(good)).findings == ()
 
 
 def test_search_without_a_ratio_is_reported_as_null() -> None:
     """Sets that all lack a bound have no median; JSON has no word for that but null."""
-    result = summarise_search(search_bench("freertos", BOARD), [])
-    assert "no task has both a bound and a response" in result.summary_line()
-    report = json.loads(json.dumps(result.as_json(), allow_nan=False))
+    result = summarise_bound_search(search_bench("freertos", BOARD), [])
+    assert "no task has both a bound and a response" in result.search_figures_line()
+    report = json.loads(json.dumps(result.search_figures_as_json(), allow_nan=False))
     assert (report["median"], report["least"], report["largest"], report["cores"]) == (None, None, None, 1)
 
 
@@ -123,7 +133,7 @@ def test_search_without_a_ratio_is_reported_as_null() -> None:
 def test_random_sets_have_their_shape(shape: str) -> None:
     expected = SHAPES[shape]
     for seed in range(50):
-        system = system_of_shape(Random(seed), expected, 1_000_000, 1000)
+        system = random_task_set_of_shape(Random(seed), expected, 1_000_000, 1000)
         assert expected.tasks[0] <= len(system.tasks) <= expected.tasks[1]
         assert len({task.priority for task in system.tasks}) <= expected.priority_levels
         assert all(task.period % 1000 == 0 and task.period // 1000 in expected.periods_ticks for task in system.tasks)

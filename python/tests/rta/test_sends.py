@@ -12,14 +12,14 @@ import pytest
 from rtoslab.base.errors import TaskSetCheckError, TaskSetError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.rta.analysis import compute_bounds
-from rtoslab.rta.arrange import task_rows
-from rtoslab.rta.board_check import check_on_board
-from rtoslab.rta.bound_search import TaskSetBench, search_broken_bounds
-from rtoslab.rta.chains import chain_bound, longest_observed_latency
-from rtoslab.rta.findings import read_finding, write_finding
+from rtoslab.rta.arrange import image_task_rows
+from rtoslab.rta.board_check import run_and_check_task_set
+from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
+from rtoslab.rta.chains import chain_latency_bound, longest_observed_chain_latency
+from rtoslab.rta.findings import read_bound_violation, write_bound_violation
 from rtoslab.rta.overheads import SendCosts
 from rtoslab.rta.rows import ReleaseCarrier, TaskRow
-from rtoslab.rta.system import IntegerTaskSet, SystemTask, expand_releases, make_system
+from rtoslab.rta.system import IntegerTaskSet, SystemTask, expand_tasks_by_sender, integer_task_set
 from rtoslab.rta.task_set_study import study_bounds
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.benches import search_bench
@@ -31,7 +31,7 @@ BOARD = "nucleo-f446re"
 SETS = 400
 
 
-def with_sends(kernel: str = "freertos", board: str = BOARD) -> TaskSetBench:
+def with_sends(kernel: str = "freertos", board: str = BOARD) -> TaskSetTestBench:
     return search_bench(kernel, board, events=2)
 
 
@@ -78,7 +78,7 @@ def with_fans(random: Random, system: IntegerTaskSet) -> IntegerTaskSet:
         further = random.sample((*tasks[sender].gives, tasks[receiver].name), len(tasks[sender].gives) + 1)
         tasks[sender] = replace(tasks[sender], gives=tuple(further))
         tasks[receiver] = replace(tasks[receiver], jitter=0)
-    return replace(system, tasks=expand_releases(tasks, "a test"))
+    return replace(system, tasks=expand_tasks_by_sender(tasks, "a test"))
 
 
 def closure(tasks: Sequence[SystemTask], name: str) -> set[str]:
@@ -101,7 +101,7 @@ def test_no_simulated_response_exceeds_its_bound(cores: int, fans: bool) -> None
             continue
         for late in (lambda _: 0, lambda jitter: random.randint(0, jitter)):
             for name, longest in longest_chain_responses(system, late, 40).items():
-                bound = result.find_bound(name).response
+                bound = result.bound_of_task_or_interrupt(name).response
                 assert bound is not None
                 assert longest <= bound, (system, name)
                 compared += 1
@@ -114,13 +114,13 @@ def test_released_task_counts_from_the_arrival_of_its_sender() -> None:
     """low gives high, which ends 20 + 5 after low's arrival. No job of high delays the job of low that releases it."""
     system = IntegerTaskSet(linked(task("low", 100, 20, 1), task("high", 100, 5, 3)))
     result = compute_bounds(system)
-    assert result.find_bound("low").response == 20
-    assert result.find_bound("high").response == 25
-    assert result.find_bound("high").parts == {"own": 5, "jitter": 20}
+    assert result.bound_of_task_or_interrupt("low").response == 20
+    assert result.bound_of_task_or_interrupt("high").response == 25
+    assert result.bound_of_task_or_interrupt("high").parts == {"own": 5, "jitter": 20}
     middle = replace(system, tasks=(*system.tasks, task("middle", 50, 7, 2)))
-    assert compute_bounds(middle).find_bound("low").response == 27
-    assert compute_bounds(middle).find_bound("high").response == 32
-    assert compute_bounds(middle).find_bound("middle").response == 12
+    assert compute_bounds(middle).bound_of_task_or_interrupt("low").response == 27
+    assert compute_bounds(middle).bound_of_task_or_interrupt("high").response == 32
+    assert compute_bounds(middle).bound_of_task_or_interrupt("middle").response == 12
 
 
 def test_each_send_is_charged() -> None:
@@ -131,7 +131,7 @@ def test_each_send_is_charged() -> None:
     def response(upwards: bool, sends: bool, name: str) -> int:
         pair = (task("first", period, 50_000, 1 if upwards else 2), task("last", period, 9_000, 2 if upwards else 1))
         overheads = kernel if sends else kernel.model_copy(update={"sends": SendCosts()})
-        bound = compute_bounds(IntegerTaskSet(linked(*pair)), overheads).find_bound(name).response
+        bound = compute_bounds(IntegerTaskSet(linked(*pair)), overheads).bound_of_task_or_interrupt(name).response
         assert bound is not None
         return bound
 
@@ -145,16 +145,19 @@ def test_each_send_is_charged() -> None:
 
 def test_complete_example_meets_its_bounds() -> None:
     of = with_sends()
-    system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
-    seen = check_on_board(system, of.firmware, of.work)
+    system = integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
+    seen = run_and_check_task_set(system, of.firmware, of.work)
     result = compute_bounds(system, of.overheads)
-    assert seen.entries_above_charge(of.overheads) == []
+    assert seen.kernel_entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     assert {task.name: len(task.response_times) for task in seen.tasks}["actuate"] == 40
     assert len(seen.ledger.sends) >= 40 + 40 + 24
     assert len(seen.ledger.send_switches) >= 40, "filter never switched to actuate"
     chain = system.chains[0]
-    latency, longest = chain_bound(chain, system, result).latency, longest_observed_latency(chain, system, seen.trace)
+    latency, longest = (
+        chain_latency_bound(chain, system, result).latency,
+        longest_observed_chain_latency(chain, system, seen.trace),
+    )
     assert latency is not None
     assert longest is not None
     assert 0.9 * latency < longest <= latency
@@ -162,7 +165,7 @@ def test_complete_example_meets_its_bounds() -> None:
     assert actuate.response is not None
     assert latency == system.tasks[0].period + actuate.response
     without = of.overheads.model_copy(update={"sends": SendCosts()})
-    assert {excess.event for excess in seen.entries_above_charge(without)} >= {
+    assert {excess.event for excess in seen.kernel_entries_above_charge(without)} >= {
         "a release of another task",
         "a switch to a task that another one releases",
     }
@@ -177,16 +180,16 @@ def test_chain_runs_in_order_by_each_object(carrier: str) -> None:
     )
     first, middle = (replace(item, gives_by=carrier) for item in (first, middle))  # type: ignore[arg-type]
     system = IntegerTaskSet((last, first, middle), units_per_second=of.firmware.clock_hz)
-    seen, result = check_on_board(system, of.firmware, of.work, 40), compute_bounds(system, of.overheads)
+    seen, result = run_and_check_task_set(system, of.firmware, of.work, 40), compute_bounds(system, of.overheads)
     assert seen.tasks_over_bound(result) == []
-    assert seen.entries_above_charge(of.overheads) == []
+    assert seen.kernel_entries_above_charge(of.overheads) == []
     jobs = {item: [job for job in seen.trace.jobs if job.task == item] for item in range(3)}
     assert [len(jobs[item]) for item in (1, 2, 0)] == [len(jobs[1])] * 3
     for one, two, three in zip(jobs[1], jobs[2], jobs[0], strict=True):
         assert one.release == two.release == three.release
         assert one.end < two.begin
         assert two.end < three.begin
-    row = task_rows(system, of.firmware, of.work)[2]
+    row = image_task_rows(system, of.firmware, of.work)[2]
     assert (row.carrier, row.receiver_carrier, row.receiver) == (ReleaseCarrier[carrier.upper()],) * 2 + (1,)
 
 
@@ -195,11 +198,11 @@ def test_tick_releases_jobs_as_late_as_their_jitter_lets_it() -> None:
     tick = of.firmware.tick_cycles
     late = task("late", 6 * tick, tick // 4, 1, jitter=4 * tick)
     system = IntegerTaskSet((late,), units_per_second=of.firmware.clock_hz)
-    (row,) = task_rows(system, of.firmware, of.work)
+    (row,) = image_task_rows(system, of.firmware, of.work)
     assert row.late_ticks == (4, 0, 0, 0, 0, 0, 0, 0)
-    seen, result = check_on_board(system, of.firmware, of.work, 120), compute_bounds(system, of.overheads)
+    seen, result = run_and_check_task_set(system, of.firmware, of.work, 120), compute_bounds(system, of.overheads)
     assert seen.tasks_over_bound(result) == []
-    assert seen.entries_above_charge(of.overheads) == []
+    assert seen.kernel_entries_above_charge(of.overheads) == []
     jobs = [job for job in seen.trace.jobs if job.task == 0]
     starts = [(job.begin - seen.trace.origin) // tick for job in jobs[:10]]
     assert starts == [0, 2, 8, 14, 20, 26, 32, 38, 48, 50]
@@ -210,20 +213,20 @@ def test_tick_releases_jobs_as_late_as_their_jitter_lets_it() -> None:
 
 def test_rows_know_when_the_tick_releases_a_job() -> None:
     row = TaskRow(5, 7, 1, 0, 0, late_ticks=(3, 0, 1, 0, 0, 0, 0, 2))
-    released = [tick for tick in range(60) if row.is_released_at(tick)]
-    assert released == [row.job_ticks(number)[1] for number in range(len(released))]
+    released = [tick for tick in range(60) if row.is_job_released_at_tick(tick)]
+    assert released == [row.job_arrival_and_release_ticks(number)[1] for number in range(len(released))]
     assert released[:4] == [7, 9, 15, 19]
     assert [row.last_released_job(tick) for tick in (6, 7, 8, 9, 14, 15)] == [-1, 0, 0, 1, 1, 2]
 
 
 def test_notification_that_may_be_lost_has_no_bound() -> None:
     pair = linked(task("first", 100, 50, 1, jitter=30), task("last", 100, 45, 0))
-    by_semaphore = compute_bounds(IntegerTaskSet(pair)).find_bound("last")
+    by_semaphore = compute_bounds(IntegerTaskSet(pair)).bound_of_task_or_interrupt("last")
     assert by_semaphore.response == 30 + 2 * 50 + 45
     first = replace(pair[0], gives_by="notification")
-    lost = compute_bounds(IntegerTaskSet((first, pair[1]))).find_bound("last")
+    lost = compute_bounds(IntegerTaskSet((first, pair[1]))).bound_of_task_or_interrupt("last")
     assert lost.response is None
-    assert not lost.can_be_missed
+    assert not lost.can_deadline_be_missed
     assert "a notification from first may come before the one before it is taken, and be lost" in lost.reason
 
 
@@ -236,9 +239,9 @@ def test_chain_behind_a_lost_notification_has_no_bound() -> None:
     for carrier, has_bound in (("semaphore", True), ("notification", False)):
         tasks = (replace(first, gives_by=carrier), middle, last, holder)  # type: ignore[arg-type]
         result = compute_bounds(IntegerTaskSet(tasks))
-        assert (result.find_bound("A").response is not None) is has_bound
-        assert result.find_bound("C").response is not None
-    assert result.find_bound("A").reason == "it answers D, and an arrival of D may be lost"
+        assert (result.bound_of_task_or_interrupt("A").response is not None) is has_bound
+        assert result.bound_of_task_or_interrupt("C").response is not None
+    assert result.bound_of_task_or_interrupt("A").reason == "it answers D, and an arrival of D may be lost"
 
 
 def test_full_queue_is_reported() -> None:
@@ -247,29 +250,29 @@ def test_full_queue_is_reported() -> None:
     tick = of.firmware.tick_cycles
     first, last = linked(task("first", 2 * tick, 9_000, 5), task("last", 2 * tick, 2 * tick, 0))
     system = IntegerTaskSet((replace(first, gives_by="message"), last), units_per_second=of.firmware.clock_hz)
-    check_on_board(system, of.firmware, of.work, 20)
+    run_and_check_task_set(system, of.firmware, of.work, 20)
     with pytest.raises(TaskSetCheckError, match="Task 1 fell behind by 8 messages"):
-        check_on_board(system, of.firmware, of.work, 400)
+        run_and_check_task_set(system, of.firmware, of.work, 400)
 
 
 def test_overloaded_sender_leaves_its_receiver_without_a_bound() -> None:
     tasks = (*linked(task("low", 100, 60, 0), task("high", 100, 1, 5)), task("busy", 10, 5, 3))
     result = compute_bounds(IntegerTaskSet(tasks))
-    assert result.find_bound("low").can_be_missed
-    assert result.find_bound("high").reason == "low, which releases high, has no bound"
+    assert result.bound_of_task_or_interrupt("low").can_deadline_be_missed
+    assert result.bound_of_task_or_interrupt("high").reason == "low, which releases high, has no bound"
 
 
 def test_task_of_another_core_is_released_as_late_as_its_sender_ends() -> None:
     """The sender is never in the busy period of its receiver: the receiver's jitter is the end of the call."""
     system = IntegerTaskSet(linked(task("here", 100, 20, 5), task("there", 100, 5, 1, core=1)))
-    result = compute_bounds(system).find_bound("there")
+    result = compute_bounds(system).bound_of_task_or_interrupt("there")
     assert result.response == 25
     assert result.parts == {"own": 5, "jitter": 20}
     sent = KERNEL.model_copy(update={"sends": SendCosts(call_cycles=1_000, contended_cycles=200, switch_cycles=100)})
     two = sent.model_copy(update={"smp": sent.smp.model_copy(update={"cores": 2, "yield_cycles": 250})})
     period = 20 * KERNEL.tick.period_cycles
     pair = linked(task("here", period, 9_000, 5), task("there", period, 5_000, 1, core=1))
-    parts = compute_bounds(IntegerTaskSet(pair), two).find_bound("there").parts
+    parts = compute_bounds(IntegerTaskSet(pair), two).bound_of_task_or_interrupt("there").parts
     assert parts["jitter"] > 9_000 + 1_000
     assert parts["requested by other cores"] == 250
     assert parts["sends"] == two.tick_switch_cycles, "the call is not executed on the receiver's core"
@@ -283,10 +286,13 @@ def test_chain_that_returns_to_its_core_has_bounds() -> None:
 
 
 def test_short_search_with_sends_finds_nothing(tmp_path: Path) -> None:
-    tried = list(search_broken_bounds(with_sends(), 40, 2026))
+    tried = list(search_violated_bounds(with_sends(), 40, 2026))
     for number, item in enumerate(tried):
-        write_finding(with_sends(), item, tmp_path / f"{number}.toml")
-        assert read_finding(tmp_path / f"{number}.toml").system_and_starts(with_sends()) == (item.system, item.starts)
+        write_bound_violation(with_sends(), item, tmp_path / f"{number}.toml")
+        assert read_bound_violation(tmp_path / f"{number}.toml").system_and_first_starts(with_sends()) == (
+            item.system,
+            item.starts,
+        )
     assert [item.findings for item in tried if item.findings] == []
     assert {one.gives_by for item in tried for one in item.system.tasks if one.gives} == {
         "semaphore", "message", "notification",
@@ -298,14 +304,14 @@ def test_short_search_with_sends_finds_nothing(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("kernel", "board"), [("freertos", "pico"), ("rt", BOARD), ("freertos", "nucleo-f103rb")])
 def test_bounds_hold_on_other_boards(kernel: str, board: str) -> None:
-    tried = list(search_broken_bounds(with_sends(kernel, board), 100, 9))
+    tried = list(search_violated_bounds(with_sends(kernel, board), 100, 9))
     assert [attempt.findings for attempt in tried if any("its bound" in one for one in attempt.findings)] == []
 
 
 def test_search_notices_a_send_that_is_not_charged() -> None:
     of = with_sends()
     wrong = replace(of, overheads=of.overheads.model_copy(update={"sends": SendCosts()}))
-    found = [item for item in search_broken_bounds(wrong, 10, 2026) if item.findings]
+    found = [item for item in search_violated_bounds(wrong, 10, 2026) if item.findings]
     assert any("a release of another task took" in item.findings[0] for item in found)
 
 
@@ -313,7 +319,7 @@ def test_image_without_sends_refuses_them() -> None:
     of = search_bench("freertos", BOARD, events=1)
     pair = linked(task("A", of.firmware.tick_cycles, 900, 1), task("B", of.firmware.tick_cycles, 900, 2))
     with pytest.raises(TaskSetCheckError, match="A: this image cannot release tasks by other tasks"):
-        task_rows(IntegerTaskSet(pair, units_per_second=of.firmware.clock_hz), of.firmware, of.work)
+        image_task_rows(IntegerTaskSet(pair, units_per_second=of.firmware.clock_hz), of.firmware, of.work)
 
 
 FIRST = '[[task]]\nname = "A"\nperiod_ms = 1\nwcet_us = 10\npriority = 1\ngives = "B"\n'
@@ -323,10 +329,10 @@ SECOND = '[[task]]\nname = "B"\nwcet_us = 10\npriority = 2\n'
 def test_released_task_has_the_period_of_its_sender(tmp_path: Path) -> None:
     path = tmp_path / "tasks.toml"
     path.write_text(FIRST + SECOND + 'gives = "C"\n' + SECOND.replace("B", "C"))
-    system = make_system(read_task_set(path), None)
+    system = integer_task_set(read_task_set(path), None)
     assert {item.period for item in system.tasks} == {system.tasks[0].period}
     assert [item.sender for item in system.tasks] == ["", "A", "B"]
-    assert read_task_set(path).event_level == 2
+    assert read_task_set(path).needed_event_level == 2
     notes = study_bounds(read_task_set(path), None).notes
     assert notes[-1].startswith("Tasks release each other: A > B > C. The response of each counts from the arrival")
 

@@ -11,17 +11,17 @@ from click.testing import CliRunner
 from rtoslab.base.errors import RtoslabError, TaskSetCheckError, TaskSetError
 from rtoslab.cli import app
 from rtoslab.rta import sensitivity as growth
-from rtoslab.rta.analysis import BoundObstacle, compute_bounds
+from rtoslab.rta.analysis import MissingBoundReason, compute_bounds
 from rtoslab.rta.charges import OverheadModel
 from rtoslab.rta.overheads import MulticoreCosts
 from rtoslab.rta.record import TaskSetTrace
 from rtoslab.rta.rows import TaskRow
-from rtoslab.rta.system import IntegerTaskSet, with_finer_units
+from rtoslab.rta.system import IntegerTaskSet, system_in_finer_units
 from rtoslab.rta.tables import sensitivity_table
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import read_task_set
 from rtoslab.rta.trace import _TraceReader
-from rtoslab.rta.units import format_decimals, format_microseconds
+from rtoslab.rta.units import microseconds_with_decimals, number_with_decimals
 from tests.rta.systems import KERNEL, task
 
 LEHOCZKY = "name,period_us,wcet_us,priority,deadline_us\na,70,26,2,\nb,100,62,1,200\n"
@@ -63,18 +63,18 @@ def test_small_margin_is_not_printed_as_zero(clock_hz: int | None, tmp_path: Pat
 
 
 def test_decimals_are_as_many_as_needed() -> None:
-    assert format_microseconds(Fraction(0)) == "0.0"
-    assert format_microseconds(Fraction(8, 1000)) == "0.01"
-    assert format_microseconds(Fraction(-8, 1000)) == "-0.01"
-    assert format_microseconds(Fraction(12_345, 10)) == "1,234"
-    assert format_decimals(Fraction(12_345, 10), 1) == "1,234.5"
+    assert microseconds_with_decimals(Fraction(0)) == "0.0"
+    assert microseconds_with_decimals(Fraction(8, 1000)) == "0.01"
+    assert microseconds_with_decimals(Fraction(-8, 1000)) == "-0.01"
+    assert microseconds_with_decimals(Fraction(12_345, 10)) == "1,234"
+    assert number_with_decimals(Fraction(12_345, 10), 1) == "1,234.5"
 
 
 def test_finer_time_unit_gives_the_same_bounds() -> None:
     system = IntegerTaskSet(
         (task("A", 50, 20, 2, jitter=3), task("B", 90, 30, 1, offset=7, masked=4, sections=(("r", 5),)))
     )
-    fine = with_finer_units(system, 10)
+    fine = system_in_finer_units(system, 10)
     assert [bound.response for bound in compute_bounds(fine).tasks] == [
         10 * (bound.response or 0) for bound in compute_bounds(system).tasks
     ]
@@ -90,7 +90,7 @@ def test_search_is_limited_and_reports_it(monkeypatch: pytest.MonkeyPatch) -> No
     assert compute_bounds(system, KERNEL).is_schedulable
     monkeypatch.setattr(growth, "STEPS_PER_BOUND", 3)
     output: list[str] = []
-    result = growth.find_sensitivity(
+    result = growth.find_wcet_sensitivity(
         system, KERNEL, OverheadModel.SPLIT_TICK, is_schedulable=True, progress=output.append
     )
     assert result.factor_bounded
@@ -106,9 +106,9 @@ def test_overload_of_one_core_is_named_by_its_utilisation() -> None:
     here = (task("a", 2 * tick, tick, 3), task("b", 4 * tick, int(2.2 * tick), 2))
     system = IntegerTaskSet((*here, task("c", 5 * tick, 40_000, 2, core=1)), units_per_second=KERNEL.clock_hz)
     result = compute_bounds(system, smp)
-    assert "% of the processor" in result.find_bound("b").reason
-    assert result.find_bound("b").obstacle is BoundObstacle.OVERLOAD
-    assert result.find_bound("c").reason.startswith("b on another core has no bound")
+    assert "% of the processor" in result.bound_of_task_or_interrupt("b").reason
+    assert result.bound_of_task_or_interrupt("b").obstacle is MissingBoundReason.OVERLOAD
+    assert result.bound_of_task_or_interrupt("c").reason.startswith("b on another core has no bound")
     assert not any("b on" in bound.reason or "a on" in bound.reason for bound in result.tasks if bound.name == "b")
 
 
@@ -140,8 +140,8 @@ def test_every_released_job_is_counted() -> None:
     """Jobs behind one that had not ended are unfinished as well: a miss is never of more jobs than there were."""
     trace = TaskSetTrace([TaskRow(1, 0, 1, 0, 0)], (), 100, 1000, end=1350)
     reader = _TraceReader(trace, {}, (), 0, frozenset(), writes_before_switch=False)
-    reader._begin_part(1001, 0, -1)
-    reader._end_part(1120, 0)
-    reader._add_unfinished()
+    reader._record_work_part_begin(1001, 0, -1)
+    reader._record_work_part_end(1120, 0)
+    reader._add_all_unfinished_jobs()
     assert [job.number for job in trace.jobs] == [0]
     assert [(item.number, item.release) for item in trace.unfinished] == [(1, 1100), (2, 1200), (3, 1300)]

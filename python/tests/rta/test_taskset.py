@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import OverheadsFileError, TaskSetError
-from rtoslab.rta.analysis import compute_bounds, overhead_costs
+from rtoslab.rta.analysis import bound_increase_by_overhead, compute_bounds
 from rtoslab.rta.charges import OverheadModel
-from rtoslab.rta.overheads import read_overheads, write_overheads
-from rtoslab.rta.sensitivity import find_sensitivity
-from rtoslab.rta.system import IntegerTaskSet, make_system
+from rtoslab.rta.overheads import read_kernel_overheads, write_kernel_overheads
+from rtoslab.rta.sensitivity import find_wcet_sensitivity
+from rtoslab.rta.system import IntegerTaskSet, integer_task_set
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import TaskSet, TaskSpec, read_task_set
 from rtoslab.rta.units import Duration
@@ -54,7 +54,7 @@ def parse_text(folder: Path, text: str, name: str = "tasks.toml") -> TaskSet:
 
 
 def test_toml_becomes_cycles(tmp_path: Path) -> None:
-    system = make_system(parse_text(tmp_path, GOOD), 84_000_000)
+    system = integer_task_set(parse_text(tmp_path, GOOD), 84_000_000)
     fast, slow = system.tasks
     assert (fast.period, fast.wcet, fast.deadline, fast.masked) == (84_000, 10_542, 84_000, 40)
     assert (slow.period, slow.deadline, slow.wcet, slow.jitter, slow.offset) == (
@@ -133,20 +133,20 @@ def test_ragged_csv_and_a_missing_file_are_named(tmp_path: Path) -> None:
 def test_cycles_need_a_clock(tmp_path: Path) -> None:
     task_set = parse_text(tmp_path, ONE.replace("wcet_us", "wcet_cycles"))
     with pytest.raises(TaskSetError, match="--clock or --board"):
-        make_system(task_set, None)
-    assert make_system(task_set, 84_000_000).tasks[0].wcet == 10
+        integer_task_set(task_set, None)
+    assert integer_task_set(task_set, 84_000_000).tasks[0].wcet == 10
 
 
 def test_overload_is_reported() -> None:
     system = rate_monotonic((3, 5), (3, 6))
     result = compute_bounds(system)
-    assert result.find_bound("A").meets_deadline
-    assert result.find_bound("B").response is None
-    assert result.find_bound("B").reason == (
+    assert result.bound_of_task_or_interrupt("A").is_deadline_met
+    assert result.bound_of_task_or_interrupt("B").response is None
+    assert result.bound_of_task_or_interrupt("B").reason == (
         "tasks and interrupts of this or higher priority need 110.0 % of the processor"
     )
     assert not result.is_schedulable
-    assert float(find_sensitivity(system, None, OverheadModel.NO_OVERHEAD).factor) < 1
+    assert float(find_wcet_sensitivity(system, None, OverheadModel.NO_OVERHEAD).factor) < 1
 
 
 def test_full_utilisation_is_schedulable() -> None:
@@ -155,16 +155,20 @@ def test_full_utilisation_is_schedulable() -> None:
     full = IntegerTaskSet((task("A", 4, 2, 2), task("B", 8, 4, 1, deadline=8)))
     assert [bound.response for bound in compute_bounds(full).tasks] == [2, 8]
     blocked = IntegerTaskSet((*full.tasks[:1], task("B", 8, 2, 1), task("C", 8, 2, 0, masked=1)))
-    assert compute_bounds(blocked).find_bound("C").response == 8
+    assert compute_bounds(blocked).bound_of_task_or_interrupt("C").response == 8
     endless = IntegerTaskSet((task("A", 4, 4, 2), task("B", 1_000_003, 1, 0, masked=1)))
-    assert compute_bounds(endless).find_bound("A").response == 5
-    assert compute_bounds(endless).find_bound("B").response is None
+    assert compute_bounds(endless).bound_of_task_or_interrupt("A").response == 5
+    assert compute_bounds(endless).bound_of_task_or_interrupt("B").response is None
 
 
 def test_wcet_longer_than_the_deadline_is_reported() -> None:
     """C > D misses, with the bound told; C > T alone is overload."""
     late = compute_bounds(IntegerTaskSet((task("A", 20, 10, 1, deadline=8),)))
-    assert (late.tasks[0].response, late.tasks[0].slack, late.tasks[0].meets_deadline) == (10, -2, False)
+    assert (late.tasks[0].response, late.tasks[0].slack_until_deadline, late.tasks[0].is_deadline_met) == (
+        10,
+        -2,
+        False,
+    )
     assert compute_bounds(IntegerTaskSet((task("A", 8, 10, 1),))).tasks[0].response is None
 
 
@@ -181,13 +185,13 @@ def test_analysis_with_huge_jitter_terminates() -> None:
         max_steps=1,
     )
     assert result.tasks[1].reason.startswith("the search ended after 1 step, at 9")
-    assert not result.tasks[1].can_be_missed
+    assert not result.tasks[1].can_deadline_be_missed
 
 
 @pytest.mark.parametrize("name", ["overheads.toml", "overheads.json"])
 def test_overheads_survive_their_file(name: str, tmp_path: Path) -> None:
-    write_overheads(KERNEL, tmp_path / name)
-    assert read_overheads(tmp_path / name) == KERNEL
+    write_kernel_overheads(KERNEL, tmp_path / name)
+    assert read_kernel_overheads(tmp_path / name) == KERNEL
 
 
 OVERHEADS = "clock_hz = 84000000\n[tick]\nperiod_cycles = 84000\nbase_cycles = 100\nper_task_cycles = 150\n"
@@ -205,7 +209,7 @@ def test_incomplete_overheads_are_refused(text: str, message: str, tmp_path: Pat
     path = tmp_path / "overheads.toml"
     path.write_text(text)
     with pytest.raises(OverheadsFileError) as result:
-        read_overheads(path)
+        read_kernel_overheads(path)
     assert message in str(result.value)
 
 
@@ -221,8 +225,8 @@ def test_overhead_models_are_ordered_and_parts_add_up() -> None:
         assert high.response is not None
         assert low.response < middle.response < high.response + (low.name != "C")
         assert sum(middle.parts.values()) == middle.response
-    result = overhead_costs(system, KERNEL, OverheadModel.SPLIT_TICK)["C"]
-    assert result["tick"] == 100 * partition.find_bound("C").parts["tick"] // 100
+    result = bound_increase_by_overhead(system, KERNEL, OverheadModel.SPLIT_TICK)["C"]
+    assert result["tick"] == 100 * partition.bound_of_task_or_interrupt("C").parts["tick"] // 100
     assert set(result) >= {
         "tick",
         "releases in the tick",
@@ -239,14 +243,16 @@ def test_several_cores_are_analysed_one_by_one() -> None:
     both, single = IntegerTaskSet((*here, *present)), IntegerTaskSet(here)
     assert [bound.response for bound in compute_bounds(both).tasks] == [20_000, 80_000, 90_000, 140_000]
     for name in ("A", "B"):
-        assert (compute_bounds(both, KERNEL).find_bound(name).response or 0) > (
-            compute_bounds(single, KERNEL).find_bound(name).response or 0
+        assert (compute_bounds(both, KERNEL).bound_of_task_or_interrupt(name).response or 0) > (
+            compute_bounds(single, KERNEL).bound_of_task_or_interrupt(name).response or 0
         )
-    assert "tick" not in compute_bounds(both, KERNEL).find_bound("Y").parts
+    assert "tick" not in compute_bounds(both, KERNEL).bound_of_task_or_interrupt("Y").parts
     smp = {"lock_wait_cycles": 500, "release_cycles": 9_000, "yield_cycles": 300}
     told_of = KERNEL.model_copy(update={"smp": KERNEL.smp.model_copy(update=smp)})
     for item in both.tasks:
-        more, less = (compute_bounds(both, one).find_bound(item.name).response for one in (told_of, KERNEL))
+        more, less = (
+            compute_bounds(both, one).bound_of_task_or_interrupt(item.name).response for one in (told_of, KERNEL)
+        )
         assert more is not None
         assert less is not None
         assert more >= less + 300
@@ -254,9 +260,9 @@ def test_several_cores_are_analysed_one_by_one() -> None:
     silence = "smp.lock_wait_cycles, smp.release_cycles, smp.yield_cycles, which is counted as 0"
     assert any(silence in note for note in notes)
     silent, report = (study_task_set(_as_task_set(both), overheads) for overheads in (KERNEL, told_of))
-    assert silent.analysis.is_schedulable
+    assert silent.answering_analysis.is_schedulable
     assert not silent.is_schedulable
-    assert "No answer" in silent.answer_sentences()[0]
+    assert "No answer" in silent.schedulability_answer_sentences()[0]
     assert report.is_schedulable
 
 

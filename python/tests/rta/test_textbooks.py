@@ -4,7 +4,7 @@ import pytest
 
 from rtoslab.rta.analysis import compute_bounds
 from rtoslab.rta.charges import OverheadModel
-from rtoslab.rta.sensitivity import find_sensitivity
+from rtoslab.rta.sensitivity import find_wcet_sensitivity
 from rtoslab.rta.system import IntegerTaskSet
 from tests.rta.systems import rate_monotonic, task
 
@@ -27,7 +27,7 @@ def test_burns_and_wellings_example(pairs: list[tuple[int, int]], published: lis
     """The iteration of Joseph and Pandya (1986), Audsley et al. (1993)."""
     system = rate_monotonic(*pairs)
     assert response_bounds(system) == published
-    assert [bound.meets_deadline for bound in compute_bounds(system).tasks] == [
+    assert [bound.is_deadline_met for bound in compute_bounds(system).tasks] == [
         response <= period for response, (_, period) in zip(published, pairs, strict=True)
     ]
 
@@ -42,9 +42,11 @@ def test_lehoczky_example_with_arbitrary_deadlines() -> None:
 def test_liu_and_layland_example_with_two_tasks() -> None:
     """Liu and Layland (1973), section 4: periods 2 and 5, both run 1. C2 can grow to 2 and no further, unless
     priorities are turned round: then neither can be more than 1."""
-    by_rate = find_sensitivity(rate_monotonic((1, 2), (1, 5)), None, OverheadModel.NO_OVERHEAD)
+    by_rate = find_wcet_sensitivity(rate_monotonic((1, 2), (1, 5)), None, OverheadModel.NO_OVERHEAD)
     assert by_rate.growth["B"] == 1
-    turned = find_sensitivity(IntegerTaskSet((task("A", 2, 1, 1), task("B", 5, 1, 2))), None, OverheadModel.NO_OVERHEAD)
+    turned = find_wcet_sensitivity(
+        IntegerTaskSet((task("A", 2, 1, 1), task("B", 5, 1, 2))), None, OverheadModel.NO_OVERHEAD
+    )
     assert turned.growth == {"A": 0, "B": 0}
 
 
@@ -57,7 +59,7 @@ def test_liu_and_layland_bound(count: int) -> None:
     system = rate_monotonic(*zip(wcets, periods, strict=True))
     assert compute_bounds(system).is_schedulable
     assert abs(sum(task.wcet / task.period for task in system.tasks) - count * (2 ** (1 / count) - 1)) < 1e-6
-    assert float(find_sensitivity(system, None, OverheadModel.NO_OVERHEAD).factor) == pytest.approx(1.0, abs=1e-3)
+    assert float(find_wcet_sensitivity(system, None, OverheadModel.NO_OVERHEAD).factor) == pytest.approx(1.0, abs=1e-3)
 
 
 def test_harmonic_periods_fill_the_processor() -> None:
@@ -73,11 +75,22 @@ def test_priority_inheritance_and_ceiling() -> None:
         task("middle", 200, 20, 2, sections=(("one", 7),)),
         task("low", 400, 40, 1, sections=(("two", 5),)),
     )
-    assert compute_bounds(IntegerTaskSet(tasks, protocol="inheritance")).find_bound("high").response == 10 + 7 + 5
-    assert compute_bounds(IntegerTaskSet(tasks, protocol="ceiling")).find_bound("high").response == 10 + 7
-    assert compute_bounds(IntegerTaskSet(tasks, protocol="immediate_ceiling")).find_bound("high").response == 10 + 7
-    assert compute_bounds(IntegerTaskSet(tasks, protocol="ceiling")).find_bound("middle").response == 20 + 10 + 5
-    assert compute_bounds(IntegerTaskSet(tasks)).find_bound("low").response == 40 + 20 + 10
+    assert (
+        compute_bounds(IntegerTaskSet(tasks, protocol="inheritance")).bound_of_task_or_interrupt("high").response
+        == 10 + 7 + 5
+    )
+    assert (
+        compute_bounds(IntegerTaskSet(tasks, protocol="ceiling")).bound_of_task_or_interrupt("high").response == 10 + 7
+    )
+    assert (
+        compute_bounds(IntegerTaskSet(tasks, protocol="immediate_ceiling")).bound_of_task_or_interrupt("high").response
+        == 10 + 7
+    )
+    assert (
+        compute_bounds(IntegerTaskSet(tasks, protocol="ceiling")).bound_of_task_or_interrupt("middle").response
+        == 20 + 10 + 5
+    )
+    assert compute_bounds(IntegerTaskSet(tasks)).bound_of_task_or_interrupt("low").response == 40 + 20 + 10
 
 
 def test_tindell_example_with_jitter() -> None:

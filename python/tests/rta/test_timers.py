@@ -11,13 +11,13 @@ from rtoslab.base.errors import TaskSetCheckError, TaskSetError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.rta.analysis import compute_bounds
-from rtoslab.rta.arrange import task_rows
-from rtoslab.rta.board_check import check_on_board
-from rtoslab.rta.bound_search import TaskSetBench, search_broken_bounds
-from rtoslab.rta.findings import read_finding, write_finding
-from rtoslab.rta.firmware import build_firmware
+from rtoslab.rta.arrange import image_task_rows
+from rtoslab.rta.board_check import run_and_check_task_set
+from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
+from rtoslab.rta.findings import read_bound_violation, write_bound_violation
+from rtoslab.rta.firmware import build_task_set_firmware
 from rtoslab.rta.overheads import TimerCosts
-from rtoslab.rta.system import IntegerTaskSet, make_system
+from rtoslab.rta.system import IntegerTaskSet, integer_task_set
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.benches import search_bench
 from tests.rta.systems import KERNEL, task
@@ -26,15 +26,15 @@ EXAMPLE = find_checkout_root() / "examples" / "response-time" / "timers.toml"
 BOARD = "nucleo-f446re"
 
 
-def with_timers(board: str = BOARD) -> TaskSetBench:
+def with_timers(board: str = BOARD) -> TaskSetTestBench:
     return search_bench("freertos", board, events=3)
 
 
 def test_complete_example_meets_its_bounds() -> None:
     of = with_timers()
-    system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
-    seen = check_on_board(system, of.firmware, of.work)
-    assert seen.entries_above_charge(of.overheads) == []
+    system = integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
+    seen = run_and_check_task_set(system, of.firmware, of.work)
+    assert seen.kernel_entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(compute_bounds(system, of.overheads)) == []
     assert [len(task.response_times) for task in seen.tasks] == [50, 20, 50, 100, 10]
     ticks = of.firmware.tick_cycles
@@ -54,14 +54,14 @@ def test_timer_runs_at_the_priority_of_the_timer_task(urgent: bool) -> None:
     timer = task("timer", 2 * tick, 2_000, 2 if urgent else 0, is_timer=True)
     long = task("long", 8 * tick, 5 * tick // 2, 1)
     system = IntegerTaskSet((long, timer), units_per_second=of.firmware.clock_hz)
-    seen, result = check_on_board(system, of.firmware, of.work, 80), compute_bounds(system, of.overheads)
-    assert seen.entries_above_charge(of.overheads) == []
+    seen, result = run_and_check_task_set(system, of.firmware, of.work, 80), compute_bounds(system, of.overheads)
+    assert seen.kernel_entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     job = next(job for job in seen.trace.jobs if job.task == 1)
     worked = next(job for job in seen.trace.jobs if job.task == 0)
     assert (job.end < worked.begin) is urgent
     assert (job.begin > worked.end) is not urgent
-    assert 1 < min(seen.bound_tightness(result).values()) < 1.1
+    assert 1 < min(seen.bound_to_longest_observed_ratio(result).values()) < 1.1
 
 
 def test_each_expiry_is_charged_with_the_timer_tasks_work() -> None:
@@ -69,7 +69,7 @@ def test_each_expiry_is_charged_with_the_timer_tasks_work() -> None:
     kernel = KERNEL.model_copy(update={"timers": TimerCosts(start_cycles=1_000, end_cycles=2_000)})
     timers = tuple(task(name, 10 * tick, 500, 5, is_timer=True) for name in "AB")
     system = IntegerTaskSet((*timers, task("low", 10 * tick, 9_000, 1)))
-    parts = {name: compute_bounds(system, kernel).find_bound(name).parts for name in ("A", "low")}
+    parts = {name: compute_bounds(system, kernel).bound_of_task_or_interrupt(name).parts for name in ("A", "low")}
     assert parts["A"]["job starts"] == 2 * 1_000
     assert parts["A"]["job ends"] == 2_000 + KERNEL.switch.down_cycles
     assert parts["low"]["job starts"] == 2 * 1_000
@@ -79,10 +79,13 @@ def test_each_expiry_is_charged_with_the_timer_tasks_work() -> None:
 
 
 def test_short_search_with_timers_finds_nothing(tmp_path: Path) -> None:
-    tried = list(search_broken_bounds(with_timers(), 30, 2026))
+    tried = list(search_violated_bounds(with_timers(), 30, 2026))
     for number, item in enumerate(tried):
-        write_finding(with_timers(), item, tmp_path / f"{number}.toml")
-        assert read_finding(tmp_path / f"{number}.toml").system_and_starts(with_timers()) == (item.system, item.starts)
+        write_bound_violation(with_timers(), item, tmp_path / f"{number}.toml")
+        assert read_bound_violation(tmp_path / f"{number}.toml").system_and_first_starts(with_timers()) == (
+            item.system,
+            item.starts,
+        )
     assert [item.findings for item in tried if item.findings] == []
     seen = [one for item in tried for one in item.system.tasks if one.is_timer and one.name in item.ratios]
     assert len(seen) > len(tried) // 2
@@ -92,14 +95,14 @@ def test_short_search_with_timers_finds_nothing(tmp_path: Path) -> None:
 def test_search_notices_timer_work_that_is_not_charged() -> None:
     of = with_timers()
     wrong = replace(of, overheads=of.overheads.model_copy(update={"timers": TimerCosts()}))
-    found = [item for item in search_broken_bounds(wrong, 6, 2026) if item.findings]
+    found = [item for item in search_violated_bounds(wrong, 6, 2026) if item.findings]
     assert len(found) > 2
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("board", ["pico", "nucleo-f103rb"])
 def test_bounds_hold_on_other_boards(board: str) -> None:
-    tried = list(search_broken_bounds(with_timers(board), 60, 9))
+    tried = list(search_violated_bounds(with_timers(board), 60, 9))
     assert [attempt.findings for attempt in tried if any("its bound" in one for one in attempt.findings)] == []
 
 
@@ -108,15 +111,15 @@ def test_sets_that_the_image_cannot_run_are_refused() -> None:
     tick, clock_hz = of.firmware.tick_cycles, of.firmware.clock_hz
     five = tuple(task(name, tick, 900, 1, is_timer=True) for name in "ABCDE")
     with pytest.raises(TaskSetCheckError, match="The image has 4 timers, but the set 5"):
-        task_rows(IntegerTaskSet(five, units_per_second=clock_hz), of.firmware, of.work)
+        image_task_rows(IntegerTaskSet(five, units_per_second=clock_hz), of.firmware, of.work)
     late = replace(five[0], offset=tick)
     with pytest.raises(TaskSetCheckError, match="A: in the image the offset of a timer is shorter than its period"):
-        task_rows(IntegerTaskSet((late,), units_per_second=clock_hz), of.firmware, of.work)
+        image_task_rows(IntegerTaskSet((late,), units_per_second=clock_hz), of.firmware, of.work)
     without = search_bench("freertos", BOARD, events=1)
     with pytest.raises(TaskSetCheckError, match="A: this image has no timers"):
-        task_rows(IntegerTaskSet(five[:1], units_per_second=clock_hz), without.firmware, without.work)
+        image_task_rows(IntegerTaskSet(five[:1], units_per_second=clock_hz), without.firmware, without.work)
     with pytest.raises(TaskSetCheckError, match="rt: the port cannot set the priority of the kernel's timer task"):
-        build_firmware(Catalogue(find_checkout_root()), "rt", BOARD, {}, events=3)
+        build_task_set_firmware(Catalogue(find_checkout_root()), "rt", BOARD, {}, events=3)
 
 
 TIMER = '[[task]]\nname = "{}"\nrelease = "timer"\nperiod_ms = 1\nwcet_us = 10\npriority = {}\n'

@@ -6,7 +6,7 @@ import pytest
 from rtoslab.rta.firmware import IDENT_BEGIN, IDENT_END
 from rtoslab.rta.record import IDLE
 from rtoslab.rta.rows import TaskRow
-from rtoslab.rta.trace import read_trace
+from rtoslab.rta.trace import read_task_set_trace
 from rtoslab.targets import (
     EVENT,
     IDENT_CURRENT,
@@ -45,7 +45,7 @@ def test_switch_is_recorded_at_its_cycle(names: list[tuple[int, int, int, int]])
     events = np.zeros(len(rows), dtype=EVENT)
     for at, (cycle, value, ident, kind) in enumerate(sorted(rows)):
         events[at] = (cycle, value, 0, ident, kind, 0, 0)
-    trace = read_trace(events, [TaskRow(5, 0, 10, 0, 1)], TICK, 1900)
+    trace = read_task_set_trace(events, [TaskRow(5, 0, 10, 0, 1)], TICK, 1900)
     switches = [
         (item.start, item.task_before, item.task_after)
         for item in trace.handlers

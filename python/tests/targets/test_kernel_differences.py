@@ -14,7 +14,7 @@ from rtoslab.instruments.timelines import TASKS, _TimelineReader
 from rtoslab.measure.point_result import lock_sleep_cycles
 from rtoslab.proofs import ProofEvidence
 from rtoslab.results.finding import ProofFinding, ProofVerdict
-from rtoslab.rta.trace import read_trace
+from rtoslab.rta.trace import read_task_set_trace
 from rtoslab.targets.event_kinds import (
     IDENT_CURRENT,
     KIND_EXCEPTION_ENTER,
@@ -150,9 +150,9 @@ def test_hardfault_used_for_switching_is_a_handler() -> None:
         (1000, KIND_EXCEPTION_ENTER, SYSTICK, 0), (1010, KIND_EXCEPTION_EXIT, SYSTICK, 0),
         (1100, KIND_EXCEPTION_ENTER, HARDFAULT, 0), (1150, KIND_EXCEPTION_EXIT, HARDFAULT, 0),
     ]  # fmt: skip
-    plain = read_trace(example_rows(*rows), (), 1000, 2000, origin=0)
+    plain = read_task_set_trace(example_rows(*rows), (), 1000, 2000, origin=0)
     assert [handler.exception for handler in plain.handlers] == [SYSTICK]
-    request = read_trace(example_rows(*rows), (), 1000, 2000, origin=0, exceptions={SVCALL, HARDFAULT})
+    request = read_task_set_trace(example_rows(*rows), (), 1000, 2000, origin=0, exceptions={SVCALL, HARDFAULT})
     assert [(handler.exception, handler.is_requested_by_task) for handler in request.handlers] == [
         (SYSTICK, False),
         (HARDFAULT, True),
