@@ -83,7 +83,7 @@ def mutants_page(catalogue: Catalogue, mutants: Mapping[str, BenchmarkMutants]) 
     for name, of in sorted(mutants.items()):
         parts.append(f"## {name}: {catalogue.find_benchmark(name).facts.title}\n")
         rows = [
-            f"| {mutant.id} | {mutant.kind} | {mutant.mistake} | {', '.join(mutant.refused_by)} |"
+            f"| {mutant.id} | {mutant.kind} | {mutant.mistake} | {', '.join(mutant.refused_by) or 'the build'} |"
             for mutant in of.mutant
         ]
         parts.append("\n".join(["| mutant | where | mistake | refused by |", "|---|---|---|---|", *rows]) + "\n")

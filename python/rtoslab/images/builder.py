@@ -31,7 +31,12 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Catalogue, SourceTree
 from rtoslab.images.compile_steps import BuildStepsResult, StepFailedError, run_build_steps
-from rtoslab.images.compiler_calls import compact_compiler_calls, files_at_other_levels, folder_names_by_path
+from rtoslab.images.compiler_calls import (
+    compact_compiler_calls,
+    contradicting_definitions,
+    files_at_other_levels,
+    folder_names_by_path,
+)
 from rtoslab.images.configuring import configure_image
 from rtoslab.images.image_inputs import (
     CALLGRAPH,
@@ -221,6 +226,7 @@ def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: P
     for _ in range(TREE_BUILD_ATTEMPTS):
         build = _configure_and_compile(catalogue, point, expected_image_identity(digest), work)
         _require_optimisation_level(point, _record_compiler_calls(work, build))
+        _require_recorded_kernel_config(point, work)
         _require_released_kernel(point, work, build)
         if tree is None:
             return digest
@@ -263,6 +269,21 @@ def _require_optimisation_level(point: Point, calls: Mapping[str, Any]) -> None:
         raise BuildError(
             f"{point.label} is to be compiled at {point.opt}, but its build files compile {', '.join(others[:3])}; "
             "remove that option, or choose the level of all files by --config opt=."
+        )
+
+
+def _require_recorded_kernel_config(point: Point, work: Path) -> None:
+    """Raises BuildError if files were compiled with another value of a kernel setting than the build's record has.
+
+    The record has the values that the configuration's headers give. A definition for some files would be measured under
+    a name that says another value.
+    """
+    info = json.loads((work / INFO).read_bytes())
+    others = contradicting_definitions(info["calls"], info["kernel_config"])
+    if others:
+        raise BuildError(
+            f"{point.label} has files that are compiled with other kernel settings than its headers have: "
+            f"{'; '.join(others[:3])}. Change the setting by --config, or in the configuration's header."
         )
 
 

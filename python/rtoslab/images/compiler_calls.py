@@ -88,6 +88,31 @@ def files_at_other_levels(record: Mapping[str, Any], level: str) -> list[str]:
     return [f"{name} at {own or 'no level'}" for name, own in _optimisation_levels_of_groups(record) if own != level]
 
 
+def contradicting_definitions(record: Mapping[str, Any], kernel_config: Mapping[str, str]) -> list[str]:
+    """Returns a text for each definition of a build's compiler calls that gives a kernel setting another value than
+    the recorded one. `kernel_config`: the recorded value of each setting."""
+    calls = {**record["groups"], **record["files"]}
+    return [
+        f"{name} with {word}, where {setting} is {kernel_config[setting]}"
+        for name, arguments in sorted(calls.items())
+        for word in arguments.get(DEFINITIONS, ())
+        for setting, value in [_setting_and_value(word)]
+        if setting in kernel_config and value != _plain_number(kernel_config[setting])
+    ]
+
+
+def _setting_and_value(word: str) -> tuple[str, str | None]:
+    """Returns the macro of a `-D` or `-U` argument and its value. None: the argument removes the macro."""
+    name, equals, value = word[2:].strip().partition("=")
+    return name, None if word.startswith("-U") else _plain_number(value) if equals else "1"
+
+
+def _plain_number(value: str) -> str:
+    """Returns the value of a macro without parentheses, blanks and the suffixes of a number."""
+    plain = value.strip().strip("()").strip()
+    return re.sub(r"^(\w*\d\w*?)[uUlL]+$", r"\1", plain)
+
+
 def _optimisation_levels_of_groups(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yields the name and the optimisation level of each group of C files, and of each C file with options of its
     own."""

@@ -15,8 +15,8 @@ from rtoslab.intake import SOURCE_BYTES, read_bytes
 _HOOK_CALL: Final = re.compile(r"port_hook_\w+\s*\(\s*\)")
 """A call by which a port tells a benchmark that needs hooks where the kernel is."""
 _HOOKS_ARE_NEEDED: Final = re.compile(r"^#define BENCH_NEEDS_HOOKS 1$", re.MULTILINE)
-_ASSERTS_ARE_ON: Final = re.compile(r"^#define \w*ASSERT\w* \(?[1-9]", re.MULTILINE)
-"""A recorded setting of the configuration that switches assertions on."""
+_ASSERTS_ARE_ON: Final = re.compile(r"^#define (?!\w+_DEFINED )\w*ASSERT\w* \(?[1-9]", re.MULTILINE)
+"""A setting of the configuration that switches assertions on. The kernel's own `configASSERT_DEFINED` is none."""
 _MACRO: Final = re.compile(r"^#define (\w+)(?:\([^)]*\))?(?: (.*))?$", re.MULTILINE)
 _DEFINED: Final = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _HAS_DEFAULT: Final = re.compile(

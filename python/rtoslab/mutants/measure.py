@@ -86,9 +86,9 @@ class _BenchmarkTrials:
         try:
             result = self._build_and_measure()
         except BuildError as cause:
-            return MutantTrial(
-                self.benchmark, mutant.id, (), f"it does not build: {without_log_path(str(cause))[:300]}"
-            )
+            is_refused = mutant.refused_at_build and mutant.refused_at_build in str(cause)
+            problem = "" if is_refused else f"it does not build: {without_log_path(str(cause))[:300]}"
+            return MutantTrial(self.benchmark, mutant.id, (), problem)
         finally:
             restore_sources(originals)
         refused = tuple(
@@ -98,6 +98,8 @@ class _BenchmarkTrials:
             return MutantTrial(self.benchmark, mutant.id, (), "it survives: all proofs hold")
         if result.stage != "proof":
             return MutantTrial(self.benchmark, mutant.id, refused, f"it ends before its proofs: {result.message[:200]}")
+        if mutant.refused_at_build:
+            return MutantTrial(self.benchmark, mutant.id, refused, "its build should have refused it")
         missing = set(mutant.refused_by) - set(refused)
         problem = f"{', '.join(sorted(missing))} should have refused it" if missing else ""
         return MutantTrial(self.benchmark, mutant.id, refused, problem)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rtoslab.base import CatalogueError, StrictModel
 from rtoslab.catalogue import read_validated_toml
@@ -38,14 +38,26 @@ class BenchmarkMutant(StrictModel):
     id: str
     mistake: str
     """The mistake in a sentence."""
-    kind: Literal["round", "work", "rare", "handler", "runner", "instrument", "port", "state", "interrupts"] = "round"
+    kind: Literal[
+        "round", "work", "rare", "handler", "runner", "instrument", "port", "state", "interrupts", "build", "time"
+    ] = "round"
     """Where the mistake is: in what a round consists of, in work beside it, in a few rounds alone, in a handler, in the
-    runner, the instrument or the port, in what is switched on, or in interrupts that nobody asked for."""
+    runner, the instrument or the port, in what is switched on, in interrupts that nobody asked for, in the build files
+    or the kernel's configuration, or in what time is measured by."""
     edit: tuple[SourceMistake, ...] = Field(min_length=1)
-    refused_by: tuple[str, ...] = Field(min_length=1)
+    refused_by: tuple[str, ...] = ()
     """Proof rules, each of which must fail."""
+    refused_at_build: str = ""
+    """In place of rules: a part of the sentence by which the build refuses the mistake."""
     setting: MutantSetting | None = None
     """Replaces the setting of the file."""
+
+    @model_validator(mode="after")
+    def _require_a_refusal(self) -> "BenchmarkMutant":
+        """Raises ValueError for a mutant that names neither rules nor a sentence, or both."""
+        if bool(self.refused_by) == bool(self.refused_at_build):
+            raise ValueError(f"the mutant {self.id} must state either refused_by or refused_at_build")
+        return self
 
 
 class BenchmarkMutants(StrictModel):

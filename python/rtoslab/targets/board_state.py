@@ -19,11 +19,25 @@ ISR_URGENCY: Final = "isr_urgency"
 """The urgency that the port says of interrupts that call the kernel."""
 FLOAT_CONTEXTS: Final = "float_contexts"
 """1: an exception of the window made room for floating-point state, because the interrupted code had used the unit."""
-OFF_AFTER_RESET: Final = ("core.auxiliary", "flash.half_cycle", "flash.cache_reset", "flash.buffers_off", "dma")
-"""Settings that no start-up code changes: ACTLR, which switches parts of the core off, bits of FLASH_ACR, and channels
-of DMA that are enabled. They are recorded only if they are not 0."""
+VECTORS: Final = "core.vectors"
+"""The address of the vector table (VTOR) if it is not the image's own table."""
+OFF_AFTER_RESET: Final = (
+    "core.auxiliary",
+    "flash.half_cycle",
+    "flash.cache_reset",
+    "flash.buffers_off",
+    "dma",
+    VECTORS,
+)
+"""Settings that no start-up code changes: ACTLR, which switches parts of the core off, bits of FLASH_ACR, channels of
+DMA that are enabled, and another vector table. They are recorded only if they are not 0."""
 Entry = TypeVar("Entry")
 
+_OWN_VECTORS: Final = "cpu_vectors"
+"""The symbol of the vector table of an image whose start-up is not the kernel's."""
+_VECTOR_TABLE_REGISTER: Final = 0xE000_ED08
+_SYSTICK_RELOAD: Final = 0xE000_E014
+_SYSTICK_ON_CORE_CLOCK: Final = 0b101
 _ENABLED: Final = 0xE000_E100
 _PRIORITIES: Final = 0xE000_E400
 _LINES_IN_WORD: Final = 32
@@ -157,16 +171,35 @@ def _read_core_settings(machine: VirtualMachine, board: Board, core: int) -> dic
     channels = () if core else _value_by_chip_prefix(_DMA_CHANNELS, board)
     # One call reads all of them, because each call copies the board.
     answers = iter(
-        machine.read_registers(core, [*settings, *channels, *interrupt_controller_registers(board.irq.lines)])
+        machine.read_registers(
+            core, [_VECTOR_TABLE_REGISTER, *settings, *channels, *interrupt_controller_registers(board.irq.lines)]
+        )
     )
+    vectors = next(answers)
     words = zip(fields.items(), islice(answers, len(settings)), strict=True)
     state = {name: field.value_in_register_word(word) for (name, field), word in words if word is not None}
+    state[VECTORS] = _moved_vector_table(machine, vectors)
     state["dma"] = sum(word is not None and word & 1 for word in islice(answers, len(channels)))
     state = {name: value for name, value in state.items() if value or name not in OFF_AFTER_RESET}
     shift = _TOP_BIT - board.irq.priority_bits
     for line, priority in enabled_priorities(list(answers), board.irq.lines).items():
         state[f"urgency.irq{line}"] = priority >> shift
     return state
+
+
+def read_tick_cycles(machine: VirtualMachine) -> int | None:
+    """Returns the cycles from one tick of core 0's SysTick to the next. None if SysTick is off, or counts another
+    clock."""
+    control, reload = machine.read_registers(0, [_SYSTICK_RELOAD - 4, _SYSTICK_RELOAD])
+    if control is None or reload is None or control & _SYSTICK_ON_CORE_CLOCK != _SYSTICK_ON_CORE_CLOCK:
+        return None
+    return reload + 1
+
+
+def _moved_vector_table(machine: VirtualMachine, register: int | None) -> int:
+    """Returns the address of the vector table in use. 0 if it is the image's own one, or the one after reset."""
+    own = machine.symbol(_OWN_VECTORS)
+    return 0 if own is None or register in {None, own, 0} else register or 0
 
 
 def _core_setting_fields(board: Board) -> dict[str, _RegisterBitField]:

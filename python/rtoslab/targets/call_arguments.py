@@ -4,7 +4,7 @@ call does: whether a queue is filled at its front or its back, or which bits a w
 The trap it prevents: a port that calls the right function in another manner, which takes another time."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -74,12 +74,41 @@ class CallArgumentCounter:
         return rest
 
     def count_calls_from_outside(
-        self, functions: Sequence[str], is_in_kernel: Callable[[int], bool]
+        self,
+        functions: Mapping[str, int],
+        is_in_kernel: Callable[[int], bool],
+        read_word: Callable[[int], int | None],
     ) -> Counter[CallArguments]:
         """Returns how often each function was called with these arguments by code that is not the kernel's. `functions`
-        are ordered by IDENT_FURTHER."""
+        has their addresses, in the order of IDENT_FURTHER.
+
+        A function of the kernel that ends in a jump to another one leaves the caller's return address to it. Such a
+        jump is not counted: the instruction before that address calls the first function.
+        """
+        names, addresses = list(functions), list(functions.values())
         calls: Counter[CallArguments] = Counter()
         for (ident, pc, second, third, fourth), times in self._counts.items():
-            if not is_in_kernel(without_thumb_bit(pc)):
-                calls[CallArguments(functions[ident - IDENT_FURTHER], second, third, fourth)] += times
+            behind = without_thumb_bit(pc)
+            if is_in_kernel(behind):
+                continue
+            called = called_address(behind, read_word)
+            if called is None or called == addresses[ident - IDENT_FURTHER] or not is_in_kernel(called):
+                calls[CallArguments(names[ident - IDENT_FURTHER], second, third, fourth)] += times
         return calls
+
+
+def called_address(behind: int, read_word: Callable[[int], int | None]) -> int | None:
+    """Returns the address that the BL instruction before the address `behind` calls (ARMv7-M Architecture Reference
+    Manual, A7.7.18). None if another instruction is there."""
+    words = [read_word((behind - distance) & ~3) for distance in (4, 2)]
+    if None in words:
+        return None
+    first, second = (
+        (word or 0) >> 8 * ((behind - distance) & 2) & 0xFFFF for word, distance in zip(words, (4, 2), strict=True)
+    )
+    if first >> 11 != 0b11110 or second & 0xD000 != 0xD000:
+        return None
+    sign = first >> 10 & 1
+    upper = [1 - (second >> bit & 1 ^ sign) for bit in (13, 11)]
+    offset = (upper[0] << 23 | upper[1] << 22 | (first & 0x3FF) << 12 | (second & 0x7FF) << 1) - (sign << 24)
+    return behind + offset

@@ -146,6 +146,12 @@ class WindowObservations:
     """What was otherwise as the window closed."""
     setting_writes: dict[str, int] = field(default_factory=dict)
     """Setting -> writes in the window of the registers that change the speed of code."""
+    tick_cycles: int | None = None
+    """The cycles from one tick of core 0's SysTick to the next, by its registers as the window opened. None: SysTick
+    was off, or counted another clock."""
+    task_words: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    """The runner's table of tasks as the window opened and as it closed: of each core and task some words, the first of
+    which is its count. Empty where the table was not found."""
     heap_blocks: int = 0
     """Blocks of the heap that the benchmark held as the window opened, by its calls. A call whose entry was interrupted
     is seen twice, so this may be off by one or two."""

@@ -29,6 +29,7 @@ from rtoslab.targets.board_state import (
     ISR_URGENCY,
     keeps_timing_setting,
     read_board_settings,
+    read_tick_cycles,
     timing_setting_registers,
 )
 from rtoslab.targets.core_view import ending_address_of_both_images, view_core_as_board
@@ -74,6 +75,8 @@ CHUNK_CYCLES: Final = 2_000_000
 CLOCK_TOLERANCE: Final = 1e-3
 """The tolerance of the clock that an image names, which may be rounded. A wrong factor of a PLL is further off."""
 KEEP_SYMBOL: Final = "bench_keep"
+TASKS_SYMBOL: Final = "tasks"
+"""The runner's table of the benchmark's tasks (core/run/records.c)."""
 URGENCY_SYMBOL: Final = "bench_isr_urgency"
 """Its value is what the port says of the urgency of interrupts that call the kernel."""
 
@@ -170,6 +173,8 @@ class _BenchmarkWindowRun:
         # as the window closes is compared.
         self.settings = timing_setting_registers(job.board) if job.cores == 1 else {}
         self.setting_writes: Counter[str] = Counter()
+        self.tick_cycles: int | None = None
+        self.task_words: tuple[int, ...] = ()
 
     def run_window_and_sending(self) -> RunOutput:
         """Runs set-up, measurement window and sending, and returns the output. A failure is in the output."""
@@ -256,6 +261,8 @@ class _BenchmarkWindowRun:
         before = self.switches.filter_events(self._take_events(), is_end=True)
         self.setting_writes.clear()
         self.state = read_board_settings(self.machine, self.job.board, self.job.cores)
+        self.tick_cycles = read_tick_cycles(self.machine)
+        self.task_words = self._read_task_words()
         self.machine.reset_stats()
         self.machine.profile(True)
         self.machine.trace_exceptions(True)
@@ -275,6 +282,15 @@ class _BenchmarkWindowRun:
             switching = task_switching_exceptions(self.job.kernel)
             in_thread = self.job.kernel.behaviour.switch_mode == "thread"
             self.handlers = HandlerReader(now.get(0, 0), top, switching, in_thread=in_thread)
+
+    def _read_task_words(self) -> tuple[int, ...]:
+        """Returns the words of the runner's table of tasks. Empty if the image has no table of this name, or several
+        ones."""
+        tables = {(address, size) for address, size, name in self.machine.symbols() if name == TASKS_SYMBOL}
+        if len(tables) != 1:
+            return ()
+        ((address, size),) = tables
+        return tuple(self._read_word(address + offset) for offset in range(0, size - 3, 4))
 
     def _require_expected_core_clock(self) -> None:
         """Raises RunError if the core's clock is not the expected one.
@@ -324,6 +340,8 @@ class _BenchmarkWindowRun:
             name: value for name, value in closing.items() if value != self.state.get(name)
         }
         output.observed.setting_writes = dict(sorted(self.setting_writes.items()))
+        output.observed.tick_cycles = self.tick_cycles
+        output.observed.task_words = (self.task_words, self._read_task_words())
         output.observed.waits = count_blocking_calls(output.functions, self.job.kernel, cores)
         self.machine.trace_exceptions(False)
         if self.job.latency:

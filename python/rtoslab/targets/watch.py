@@ -207,7 +207,7 @@ class StepRecorder:
         observed.objects_at_open = self._at_open.objects_at_open
         observed.heap_blocks = self._at_open.heap_blocks
         observed.call_arguments = self.call_arguments.count_calls_from_outside(
-            self._meanings.functions, self._meanings.is_in_kernel
+            self._functions, self._meanings.is_in_kernel, self.read_word
         )
 
     def _tasks_run_so_far(self, before: bytes) -> set[int]:

@@ -12,7 +12,12 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.builder import build_point_image
 from rtoslab.images.compilation import CompilerCall
-from rtoslab.images.compiler_calls import compact_compiler_calls, files_at_other_levels, folder_names_by_path
+from rtoslab.images.compiler_calls import (
+    compact_compiler_calls,
+    contradicting_definitions,
+    files_at_other_levels,
+    folder_names_by_path,
+)
 from rtoslab.plan.plan import PlanOptions, Point, make_plan
 from tests.checkouts import copy_checkout
 from tests.cli.test_cli import ROOT
@@ -153,6 +158,11 @@ def test_definitions_options_and_paths_are_separated() -> None:
     assert compact_compiler_calls(reversed(calls), [link], folders)["groups"] == result["groups"]
     assert files_at_other_levels(result, "-O2") == ["kernel/d.c at -O0", "kernel/e.c at -Os"]
     assert files_at_other_levels(result, "-O0") == ["kernel/*.c at -O2", "kernel/e.c at -Os"]
+    assert contradicting_definitions(result, {"A": "1", "B": "( 1 )", "C": "7"}) == []
+    assert contradicting_definitions(result, {"A": "2u", "B": "0"}) == [
+        "kernel/*.c with -DA=1, where A is 2u", "kernel/a.c (2) with -DB, where B is 0",
+    ]  # fmt: skip
+    assert contradicting_definitions({"groups": {}, "files": {"x.c": {"definitions": ["-UA"]}}}, {"A": "1"})
 
 
 def test_position_of_a_file_in_the_command_is_not_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

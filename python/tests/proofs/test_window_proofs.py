@@ -67,6 +67,13 @@ def evidence(rule: dict[str, Any], **facts: Any) -> ProofEvidence:
     return ProofEvidence(decoded_run(BODY), window_observations(**facts), benchmark([rule, YIELDS]), described, known)
 
 
+def counted(*counts: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The table of core 0's tasks at both edges of a window in which they counted so much."""
+    opened = [at + 7 for at in range(4 * len(counts))]
+    closed = [word + counts[at // 4] if at % 4 == 0 else word for at, word in enumerate(opened)]
+    return tuple(opened), tuple(closed)
+
+
 SENDS = {**CALLS, "calling": ["queue_send"]}
 
 
@@ -135,6 +142,8 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
         ProofVerdict.HOLDS,
     ),
     (CALLS, {"own": (own_function(1, TOTAL, calls={"memset": 3}),)}, ProofVerdict.HOLDS),  # at the window's edges
+    (TOLD, {"task_words": counted(1000, 1001, 1002)}, ProofVerdict.HOLDS),
+    (TOLD, {"task_words": counted(1000, 1001, 1001)}, ProofVerdict.FAILS),  # the image says one more
     (SENDS, {"call_arguments": sent(9, -1, 0)}, ProofVerdict.HOLDS),  # to the back of a queue
     (SENDS, {"call_arguments": sent(9, -1, 1)}, ProofVerdict.FAILS),  # to its front, even once
     (SENDS, {"call_arguments": sent(0, 0, 0)}, ProofVerdict.HOLDS),  # the runner's give
@@ -200,6 +209,10 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
     (STATE, {"closing_state": {"isr_urgency": 1, "urgency.irq26": 0}}, ProofVerdict.FAILS),
     (STATE, {"closing_state": {"urgency.irq5": 1}}, ProofVerdict.FAILS),
     (STATE, {"setting_writes": {"feature.icache": 2}}, ProofVerdict.FAILS),  # off and on again
+    (STATE, {"state": {"core.vectors": 0x2000_0000}}, ProofVerdict.FAILS),  # a copy of the table in RAM
+    (STATE, {"tick_cycles": 125_000}, ProofVerdict.HOLDS),
+    (STATE, {"tick_cycles": 125_001}, ProofVerdict.FAILS),
+    (STATE, {"tick_cycles": 1_000, "exceptions": {0: {15: 9}}}, ProofVerdict.HOLDS),  # set anew for each wait
     (STATE, {"state": {"core.auxiliary": 0, "flash.buffers_off": 0}}, ProofVerdict.HOLDS),
     (STATE, {"state": {"core.auxiliary": 2}}, ProofVerdict.FAILS),  # the write buffer is off
     (STATE, {"state": {"flash.buffers_off": 1}}, ProofVerdict.FAILS),

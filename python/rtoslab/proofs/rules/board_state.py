@@ -1,5 +1,6 @@
 """Compares the board's state as the window opens and closes with the manifest: wait states, caches, prefetch, clock,
-MPU, urgencies, enabled interrupts. No setting that changes the speed of code is written in between.
+MPU, urgencies, enabled interrupts, the vector table, the length of a tick. No setting that changes the speed of code is
+written in between.
 
 The board's registers say what is on. The manifest says what board.toml has and the point's configuration changes.
 Settings that a kernel's own start-up changes (`sets` in kernel.toml) must be exactly those. No task has used the
@@ -14,7 +15,15 @@ from collections.abc import Iterator, Mapping
 from rtoslab.catalogue import DEFAULT_CODE, Board
 from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import ProofFinding
-from rtoslab.targets import APPLICATION, FLOAT_CONTEXTS, HEAP_PIECES, ISR_URGENCY, OFF_AFTER_RESET, function_class
+from rtoslab.targets import (
+    APPLICATION,
+    FLOAT_CONTEXTS,
+    HEAP_PIECES,
+    ISR_URGENCY,
+    OFF_AFTER_RESET,
+    SYSTICK,
+    function_class,
+)
 
 _DOUBLE_COUNTED = 2
 """So many calls that take or give a block may be counted twice, because an interrupt hit their entry."""
@@ -22,6 +31,8 @@ _DOUBLE_COUNTED = 2
 
 _LAZY = 3
 """FPCCR.ASPEN and LSPEN, which are on after reset: an exception makes room for the registers and saves them later."""
+_TICKS_AT_EDGES = 1
+"""So many ticks may be counted more or fewer than the window has."""
 _DATA_MEMORIES = ("sram", "dtcm", "ccm", "d2", "d3")
 _LINE = "urgency.irq"
 """The begin of the name of an enabled interrupt's urgency."""
@@ -55,6 +66,7 @@ def judge_evidence(params: BoardStateParameters, evidence: ProofEvidence) -> Pro
     ]
     problems += _describe_changed_settings(evidence, expected)
     problems += _unknown_interrupt_lines(evidence)
+    problems += _tick_problems(evidence)
     problems += _float_code_problems(evidence)
     problems += _memory_placement_problems(evidence)
     held = evidence.observed.heap_blocks if evidence.observed else 0
@@ -118,6 +130,23 @@ def _unknown_interrupt_lines(evidence: ProofEvidence) -> list[str]:
         for line in sorted(map(int, names))
         if line not in known and function_class(f"isr_irq{line}", evidence.kernel) == APPLICATION
     ]
+
+
+def _tick_problems(evidence: ProofEvidence) -> list[str]:
+    """Returns a sentence if SysTick makes the kernel's ticks, and they are shorter or longer than the image says.
+
+    A kernel without ticks sets SysTick for each wait, so the number of its entries is another one.
+    """
+    observed, tick_hz = evidence.observed, int(evidence.decoded.params.get("tick_hz", 0))
+    if observed is None or observed.tick_cycles is None or not tick_hz:
+        return []
+    entries = observed.exceptions.get(0, {}).get(SYSTICK, 0)
+    if abs(entries - evidence.window_ticks) > _TICKS_AT_EDGES:
+        return []
+    required = evidence.decoded.begin.clock_hz / tick_hz
+    if abs(observed.tick_cycles - required) < 1:
+        return []
+    return [f"a tick lasts {observed.tick_cycles} cycles, {required:g} expected"]
 
 
 def _float_code_problems(evidence: ProofEvidence) -> list[str]:
