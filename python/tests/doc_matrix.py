@@ -10,7 +10,7 @@ from typing import Final
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.choose import KernelMatrix, boards_to_compare, figure_coverage_by_board, kernel_title, read_kernel_matrices
-from rtoslab.choose.coverage import missing_reasons
+from rtoslab.choose.coverage import missing_figure_reasons
 from tests.doc_parts import replace_part
 
 ROOT: Final = find_checkout_root()
@@ -38,7 +38,7 @@ def _lines(result: Sequence[KernelMatrix]) -> Iterator[str]:
     yield ""
     yield "| kernel | benchmarks without a figure | boards | why |"
     yield "|---|---|---|---|"
-    for kernel, reason, benchmarks, names in missing_reasons(result):
+    for kernel, reason, benchmarks, names in missing_figure_reasons(result):
         yield f"| {titles[kernel]} | {', '.join(benchmarks)} | {', '.join(names)} | {_short(reason)} |"
 
 

@@ -19,7 +19,7 @@ from rtoslab.analyses.collisions import (
     compare_stress_runs,
     group_runs_by_stress_level,
 )
-from rtoslab.analyses.counts_per_second import MulticoreGain, multicore_gains, throughput
+from rtoslab.analyses.counts_per_second import MulticoreGain, counts_per_second_of_point, multicore_gains
 from rtoslab.analyses.cycles import (
     CYCLE_PARTS,
     VISIBLE_PART,
@@ -44,7 +44,7 @@ from rtoslab.analyses.latency import (
     SeriesByInstrument,
     SeriesLatency,
     absent_series,
-    histogram,
+    histogram_of_samples,
     instrument_costs,
     latencies_by_instrument,
     latencies_of_point,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rtoslab.analyses.bands import PlacementBand
-from rtoslab.analyses.counts_per_second import throughput
+from rtoslab.analyses.counts_per_second import counts_per_second_of_point
 from rtoslab.analyses.cycles import cycle_use_of_cores, lock_wait_share
 from rtoslab.analyses.latency import latencies_of_point
 from rtoslab.analyses.losses_by_cause import longest_held_spinlock
@@ -145,7 +145,7 @@ def _throughput_values(point: MeasuredPoint) -> Iterator[Quantity]:
     """Yields a point's counts per second, fairness and cycles per count. Nothing for a latency benchmark."""
     if not point.counters or point.has_latency_samples:
         return
-    rate = throughput(point)
+    rate = counts_per_second_of_point(point)
     counts = sum(counter.count for counter in point.counters if counter.index in point.metric_tasks)
     yield "throughput", "total", rate.total_hz, "1/s", counts
     yield "throughput", "per_core", rate.total_hz / len(rate.per_core_hz), "1/s", counts

@@ -35,7 +35,7 @@ class PlacementBand:
         return max(self.values)
 
     @property
-    def width(self) -> float:
+    def range_width(self) -> float:
         """Returns the figure's largest less its smallest value. 0 if the difference is within the clock's
         resolution."""
         width = self.largest - self.smallest
@@ -44,7 +44,7 @@ class PlacementBand:
     @property
     def width_percent(self) -> float:
         """Returns the width of the range in percent of the median."""
-        return 100 * self.width / abs(self.median) if self.median else 0.0
+        return 100 * self.range_width / abs(self.median) if self.median else 0.0
 
     def ratio_to(self, other: "PlacementBand") -> "FigureRatio":
         """Returns the ratio of this figure to another one, with its range over all placements of both."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
-from rtoslab.analyses.counts_per_second import throughput
+from rtoslab.analyses.counts_per_second import counts_per_second_of_point
 from rtoslab.analyses.cycles import cycle_use_of_cores, lock_wait_share
 from rtoslab.analyses.losses_by_cause import LongestHeldSpinlock, longest_held_spinlock
 from rtoslab.results import MeasuredPoint
@@ -55,7 +55,7 @@ def compare_stress_runs(points: Iterable[MeasuredPoint]) -> list[StressRun]:
             ),
             None,
         )
-        rate = throughput(point).total_hz
+        rate = counts_per_second_of_point(point).total_hz
         stress = [counter for counter in point.counters if counter.core not in point.metric_cores]
         target = [share for share in cycle_use_of_cores(point) if share.core in point.metric_cores]
         waits = point.virtual.waits if point.virtual else ()
@@ -64,7 +64,7 @@ def compare_stress_runs(points: Iterable[MeasuredPoint]) -> list[StressRun]:
                 point=point,
                 percent=_stress_level_percent(point),
                 rate_hz=rate,
-                normalised=rate / throughput(unstressed).total_hz if unstressed else None,
+                normalised=rate / counts_per_second_of_point(unstressed).total_hz if unstressed else None,
                 stress_iterations=sum(item.count for item in stress),
                 accesses=sum(point.checks.get("accesses", {}).values()),
                 stress_busy=_stress_share_outside_tasks(point),

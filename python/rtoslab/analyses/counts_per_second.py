@@ -34,7 +34,7 @@ class Throughput:
         return min(self.per_core_hz.values()) / most if most else 0.0
 
 
-def throughput(point: MeasuredPoint) -> Throughput:
+def counts_per_second_of_point(point: MeasuredPoint) -> Throughput:
     """Returns the counts per second of a measured point."""
     tasks = set(point.metric_tasks)
     counts: dict[int, int] = {}
@@ -98,8 +98,8 @@ def multicore_gains(points: Iterable[MeasuredPoint]) -> list[MulticoreGain]:
                     identity.kernel,
                     identity.board,
                     identity.cores,
-                    throughput(one),
-                    throughput(many),
+                    counts_per_second_of_point(one),
+                    counts_per_second_of_point(many),
                 )
             )
     return result

@@ -70,7 +70,7 @@ class HistogramBin:
     count: int
 
 
-def histogram(samples: ArrayLike, bins: int = MAX_BINS) -> list[HistogramBin]:
+def histogram_of_samples(samples: ArrayLike, bins: int = MAX_BINS) -> list[HistogramBin]:
     """Returns a histogram of the samples: at most `bins` bins of equal, integral width, without the empty ones."""
     taken = np.asarray(samples)
     low = math.floor(taken.min())

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rtoslab.analyses.bands import PlacementBand
-from rtoslab.analyses.counts_per_second import throughput
+from rtoslab.analyses.counts_per_second import counts_per_second_of_point
 from rtoslab.analyses.latency import SeriesLatency, latencies_of_point
 from rtoslab.results import MeasuredPoint
 
@@ -64,7 +64,7 @@ def _time_figures(point: MeasuredPoint) -> list[NamedFigure]:
     if point.counters and not point.has_latency_samples:
         # The window is as long as the board's timer says, whose phase against the kernel's tick is by chance: it moves
         # with any byte of the image, the digest of its sources for one.
-        cycles = throughput(point).cycles_per_count
+        cycles = counts_per_second_of_point(point).cycles_per_count
         metrics.append(NamedFigure(COUNTS, CYCLES, cycles, resolution=cycles / point.window_ticks))
     for latency in latencies_of_point(point):
         metrics += [_latency_figure(latency, name) for name in _FIGURES]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.analyses.counts_per_second import throughput
+from rtoslab.analyses.counts_per_second import counts_per_second_of_point
 from rtoslab.analyses.cycles import cycle_use_of_cores, lock_wait_cycles
 from rtoslab.results import MeasuredPoint, PointId
 
@@ -54,14 +54,16 @@ class KernelPair:
     @property
     def kernel_rates_hz(self) -> tuple[float, float]:
         """Returns the counts per second of the kernels on core 0 and core 1."""
-        one, other = (throughput(point).total_hz for point in self.cores)
+        one, other = (counts_per_second_of_point(point).total_hz for point in self.cores)
         return one, other
 
     @property
     def rates_over_alone(self) -> tuple[float | None, float | None]:
         """Returns each kernel's rate divided by its rate with the board to itself. None if that was not measured."""
         one, other = (
-            throughput(point).total_hz / throughput(single).total_hz if single is not None else None
+            counts_per_second_of_point(point).total_hz / counts_per_second_of_point(single).total_hz
+            if single is not None
+            else None
             for point, single in zip(self.cores, self.single, strict=True)
         )
         return one, other
@@ -79,13 +81,17 @@ class KernelPair:
         single = self.single[0]
         if self.shared is None or single is None:
             return None
-        return throughput(self.shared).total_hz / throughput(single).total_hz
+        return counts_per_second_of_point(self.shared).total_hz / counts_per_second_of_point(single).total_hz
 
     @property
     def gain_over_shared_kernel(self) -> float | None:
         """Returns the rate of both kernels divided by that of one kernel on both cores. None if that was not
         measured."""
-        return None if self.shared is None else sum(self.kernel_rates_hz) / throughput(self.shared).total_hz
+        return (
+            None
+            if self.shared is None
+            else sum(self.kernel_rates_hz) / counts_per_second_of_point(self.shared).total_hz
+        )
 
 
 def kernel_pairs(points: Iterable[MeasuredPoint]) -> list[KernelPair]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rtoslab.analyses.bands import FigureRatio, PlacementBand
-from rtoslab.analyses.counts_per_second import MulticoreGain, throughput
+from rtoslab.analyses.counts_per_second import MulticoreGain, counts_per_second_of_point
 from rtoslab.analyses.latency import SeriesLatency, latencies_of_point
 from rtoslab.analyses.middle_placement import PointOverPlacements
 from rtoslab.results import MeasuredPoint
@@ -56,4 +56,4 @@ class PlacementLookup:
 
 def _total_rate_hz(point: MeasuredPoint) -> float:
     """Returns the counts per second of all cores together."""
-    return throughput(point).total_hz
+    return counts_per_second_of_point(point).total_hz

@@ -21,7 +21,7 @@ from rtoslab.conformance import verdict_digest
 from rtoslab.images import build_point_image, image_inputs_digest
 from rtoslab.instruments import ObservedImageOptions, Profile, Timeline, find_observed_image, profile_image
 from rtoslab.instruments import record_timeline as timeline_of_subject
-from rtoslab.measure import Listener, MeasureOptions, PointOutcome, identity_of_point, run_plan
+from rtoslab.measure import Listener, MeasureOptions, PointOutcome, identity_of_point, measure_points_of_plan
 from rtoslab.plan import Plan, PlanOptions, make_plan
 from rtoslab.store import RunDirectory, StoredPoint
 from rtoslab.targets import VirtualBoard, simulator_sources_digest
@@ -62,7 +62,7 @@ def run(
     options = PlanOptions(kernels, boards, cores, window_ms, config or {}, full)
     plan = make_plan(Catalogue(root), names, options)
     folder = Path(out) if out else default_run_directory(root, plan, names)
-    return run_plan(root, plan, folder, jobs=jobs, listener=listener, options=MeasureOptions(again=fresh))
+    return measure_points_of_plan(root, plan, folder, jobs=jobs, listener=listener, options=MeasureOptions(again=fresh))
 
 
 def default_run_directory(root: Path, plan: Plan, names: Iterable[str]) -> Path:

@@ -55,7 +55,7 @@ def find_target_for_each_board(
     mapped, devices = read_hardware_map(bench) if bench is not None else None, connected_devices()
     return {
         name: find_connected_board(
-            targets, catalogue.find_board(name).facts, catalogue.flash_names(name), devices, port, mapped
+            targets, catalogue.find_board(name).facts, catalogue.flash_names_of_chip(name), devices, port, mapped
         )
         for name in names
     }

@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     )
     from rtoslab.base.strict import StrictModel, strict_schema
     from rtoslab.base.toml_text import toml_key, toml_lines, toml_value
-    from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, program_output
+    from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_zig_with_clang, program_output
     from rtoslab.base.value_table import TitledTable, Value
     from rtoslab.base.version import __version__
 else:

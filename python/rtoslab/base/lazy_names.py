@@ -21,7 +21,7 @@ def lazy_attribute_getter(package: str) -> Callable[[str], Any]:
     module = sys.modules[package]
     places = imports_for_type_checking(Path(module.__file__ or ""))
 
-    def load_attribute(name: str) -> Any:
+    def import_lazy_attribute(name: str) -> Any:
         """Returns the package's attribute of this name, which is imported now. Raises AttributeError."""
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
@@ -33,7 +33,7 @@ def lazy_attribute_getter(package: str) -> Callable[[str], Any]:
         return value
 
     module.__dict__["__dir__"] = lambda: sorted({*module.__dict__, *places})
-    return load_attribute
+    return import_lazy_attribute
 
 
 def imports_for_type_checking(file: Path) -> dict[str, tuple[str, str]]:

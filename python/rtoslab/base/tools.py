@@ -69,7 +69,7 @@ COMPILERS = ("gcc", "clang")
 CLANG_MISSING = "Clang is not installed here; `pip install ziglang==0.14.1` installs it (100 MB)"
 
 
-def find_clang() -> Path | None:
+def find_zig_with_clang() -> Path | None:
     """Returns the path of the program `zig`, which contains Clang: from the Python package ziglang, else on PATH. None
     if there is none."""
     package = importlib.util.find_spec("ziglang")
@@ -82,7 +82,7 @@ def find_clang() -> Path | None:
 @cache
 def clang_version_line() -> str:
     """Returns the first line of Clang's version text. Empty if Clang is not installed."""
-    program = find_clang()
+    program = find_zig_with_clang()
     if program is None:
         return ""
     return program_output([program, "cc", "--version"]).partition("\n")[0].strip()

@@ -13,11 +13,11 @@ from rtoslab.calibrate.readings import (
     read_rows_on_real_board,
 )
 from rtoslab.calibrate.report import calibration_rows_table, timing_settings_table
-from rtoslab.calibrate.settings_fit import SettingsFit, calibration_rows_outside_bounds, fit_settings
+from rtoslab.calibrate.settings_fit import SettingsFit, calibration_rows_outside_bounds, fit_settings_to_silicon
 from rtoslab.calibrate.silicon_figures import (
     BoardFigures,
     KernelFigure,
-    board_figures,
+    kernel_figures_of_runs,
     pair_silicon_and_virtual_figures,
     silicon_comparison_table,
 )
@@ -26,7 +26,7 @@ from rtoslab.calibrate.silicon_file import (
     SiliconFile,
     kernel_figures_for_file,
     make_silicon_file,
-    read_silicon,
-    setting_grades,
-    write_silicon,
+    read_silicon_file,
+    timing_setting_grades,
+    write_silicon_file,
 )

@@ -89,9 +89,9 @@ class SettingsMatch:
 
     def _excess_by_weight(self, simulated: Vector) -> float:
         """Returns the weighted sum of how far simulated values are outside silicon's bounds."""
-        return float(self.weights @ np.abs(self._beyond_bounds(simulated)))
+        return float(self.weights @ np.abs(self._cycles_beyond_bounds(simulated)))
 
-    def _beyond_bounds(self, simulated: Vector) -> Vector:
+    def _cycles_beyond_bounds(self, simulated: Vector) -> Vector:
         """Returns how far each simulated value is above (or, as a negative number, below) silicon's bounds. 0 within
         them."""
         return simulated - np.clip(simulated, self.low, self.high)
@@ -117,7 +117,7 @@ class SettingsMatch:
             return None
         return (present - here) * by
 
-    def has_effect(self, values: SettingValues, key: str) -> bool:
+    def does_setting_have_effect(self, values: SettingValues, key: str) -> bool:
         """Whether a step of this setting changes any measured value."""
         return any(self.setting_effect(values, key, by) is not None for by in (1, -1))
 
@@ -135,9 +135,9 @@ class SettingsMatch:
         """Returns the largest distance from silicon's bounds among the values that depend on a setting, in cycles."""
         simulated = self.virtual_board_values(values)
         assert simulated is not None
-        return float(np.max(np.abs(self._beyond_bounds(simulated))[self.witnessed[key]], initial=0.0))
+        return float(np.max(np.abs(self._cycles_beyond_bounds(simulated))[self.witnessed[key]], initial=0.0))
 
-    def setting_changes(self, values: SettingValues) -> list[str]:
+    def changed_setting_keys(self, values: SettingValues) -> list[str]:
         """Returns the keys of the settings that do not have their default values."""
         return [key for key in self.keys if values[key] != self.defaults[key]]
 

@@ -75,7 +75,7 @@ class SettingsFit:
     """The width of the bounds of silicon's rounds."""
 
 
-def fit_settings(
+def fit_settings_to_silicon(
     table: CalibrationTable,
     silicon: CalibrationReadings,
     runs: RunSettings,
@@ -90,7 +90,7 @@ def fit_settings(
     runs({})  # so that an error of the image itself is raised here
     match = SettingsMatch(table, silicon, runs, defaults)
     start = dict(match.defaults)
-    seen = [key for key in match.keys if match.has_effect(start, key)]
+    seen = [key for key in match.keys if match.does_setting_have_effect(start, key)]
     say(f"{count_with_noun(len(seen), 'setting', 'affects', 'affect')} the rows; the search begins.")
     best = search_best_settings(match, seen, say)
     ranges = {key: _range_with_others_fixed(match, best, key) for key in seen}
@@ -99,7 +99,8 @@ def fit_settings(
         points = _equivalent_settings(match, best, trade)
         if len(points) > 1 and not any(set(group.keys) == set(trade) for group in groups):
             best = min(
-                points, key=lambda point: (len(match.setting_changes(point)), _distance_from_defaults(match, point))
+                points,
+                key=lambda point: (len(match.changed_setting_keys(point)), _distance_from_defaults(match, point)),
             )
             differs = not any(all(point[key] == match.defaults[key] for key in trade) for point in points)
             groups.append(SettingGroup(tuple(trade), differs))
@@ -108,7 +109,7 @@ def fit_settings(
     return SettingsFit(
         tuple(_make_finding(match, best, key, ranges.get(key), groups) for key in sorted(defaults)),
         tuple(groups),
-        {key: best[key] for key in match.setting_changes(best)},
+        {key: best[key] for key in match.changed_setting_keys(best)},
         match.total_difference_cycles(start),
         match.total_difference_cycles(best),
         match.total_bounds_width(),
@@ -154,14 +155,14 @@ def _cancelling_steps(match: SettingsMatch, best: SettingValues, keys: Sequence[
             columns = np.column_stack(list(independent.values()))
             parts = np.linalg.lstsq(columns, slope, rcond=None)[0]
             if np.allclose(columns @ parts, slope, atol=1e-6):
-                trade = _integral_steps([*zip(independent, -parts, strict=True), (key, 1.0)])
+                trade = _steps_with_integer_ratios([*zip(independent, -parts, strict=True), (key, 1.0)])
                 trades += [trade] if trade else []
                 continue
         independent[key] = slope
     return trades
 
 
-def _integral_steps(parts: list[tuple[str, float]]) -> dict[str, int] | None:
+def _steps_with_integer_ratios(parts: list[tuple[str, float]]) -> dict[str, int] | None:
     """Returns the steps of settings as whole numbers with the same ratios. None if no small multiple is whole."""
     for multiple in _MULTIPLES:
         steps = {key: multiple * part for key, part in parts if abs(part) > TOLERANCE_CYCLES**0.5}

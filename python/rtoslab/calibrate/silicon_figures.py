@@ -71,7 +71,7 @@ class KernelFigure:
         return abs(self.difference_cycles(fitted)) <= self.silicon.error_cycles + 1e-9
 
 
-def board_figures(runs: Sequence[Path]) -> BoardFigures:
+def kernel_figures_of_runs(runs: Sequence[Path]) -> BoardFigures:
     """Returns the kernel figures in run directories that repeat the same points on one board. Raises StoreError."""
     repeats_of: dict[str, list[NamedFigure]] = {}
     missing: dict[str, str] = {}
@@ -103,11 +103,11 @@ def _with_count_resolution(metric: NamedFigure, result: MeasuredPoint) -> NamedF
 def figure_of_repeats(repeats: Sequence[NamedFigure]) -> MeasuredFigure:
     """Returns a kernel figure from its values in several runs, with an error bar."""
     values = tuple(repeat.value for repeat in repeats)
-    errors = [max(repeat.resolution, _median_error(repeat.samples)) for repeat in repeats]
+    errors = [max(repeat.resolution, _standard_error_of_median(repeat.samples)) for repeat in repeats]
     return MeasuredFigure(values, max([(max(values) - min(values)) / 2, *errors]))
 
 
-def _median_error(samples: Sequence[float]) -> float:
+def _standard_error_of_median(samples: Sequence[float]) -> float:
     """Returns the standard error of the median of samples. 0 without samples."""
     if not samples:
         return 0.0

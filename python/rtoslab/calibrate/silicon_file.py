@@ -147,12 +147,12 @@ def make_silicon_file(
     return SiliconFile.model_validate({**body, "sha256": _content_digest(body)})
 
 
-def write_silicon(path: Path, silicon: SiliconFile) -> None:
+def write_silicon_file(path: Path, silicon: SiliconFile) -> None:
     """Writes a silicon.json. Raises StoreError."""
     write_file_atomically(path, to_canonical_json(silicon.model_dump(mode="json")) + "\n", "the calibration")
 
 
-def read_silicon(path: Path) -> SiliconFile:
+def read_silicon_file(path: Path) -> SiliconFile:
     """Returns the content of a silicon.json. Raises CatalogueError if the file has another form, AlteredFileError if it
     was changed."""
     table = read_json_object(path, "the calibration", CatalogueError)
@@ -173,7 +173,7 @@ def read_silicon(path: Path) -> SiliconFile:
     return silicon
 
 
-def setting_grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
+def timing_setting_grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
     """Returns how well each timing setting of a board is known (its grade): `silicon` for those that a silicon.json
     confirms.
 
@@ -184,7 +184,7 @@ def setting_grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
     grades_ = {key: grade for key, (_, grade) in defaults.items()}
     path = entry.folder / SILICON_FILE
     if path.is_file():
-        silicon = read_silicon(path)
+        silicon = read_silicon_file(path)
         if silicon.chip != entry.facts.chip:
             raise CatalogueError(
                 f"{printable_path(path)} was measured on a {silicon.chip}, not on a {entry.facts.chip}; remove it."

@@ -97,7 +97,7 @@ def require_known_levels(capture: Capture, form: str) -> None:
             )
 
 
-def merge_channels(capture: Capture) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+def merge_channel_changes(capture: Capture) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
     """Returns the ticks at which any channel changes, and the levels of all channels at each of them (rows by
     channels)."""
     ticks = np.unique(np.concatenate([channel.ticks for channel in capture.channels] or [np.zeros(0, np.int64)]))

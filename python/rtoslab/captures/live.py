@@ -40,7 +40,7 @@ class LiveCaptureRun:
     analyzer: LogicAnalyzer
 
     @property
-    def limit_s(self) -> float:
+    def time_limit_s(self) -> float:
         """Returns the longest time in seconds that the run may take. The recording then ends by itself."""
         once = _FLASH_COMMANDS * self.target.flash_limit_s + self.target.silence_limit_s + self.point.window_ms / 1000
         return self.analyzer.start_limit_s + TRIES * once
@@ -57,12 +57,12 @@ def parse_analyzer_wires(board: Board, requested: Sequence[str]) -> tuple[tuple[
     Each of `requested` is like `D0=PA8`, with a pin of board.toml. `D0` alone is the measurement's pin, also the
     default. Raises PlanError.
     """
-    known = {pin_text(board.pins.out): OUT}
-    known.setdefault(pin_text(board.pins.input), "in")  # some boards drive and hear one pin
+    known = {printed_pin_name(board.pins.out): OUT}
+    known.setdefault(printed_pin_name(board.pins.input), "in")  # some boards drive and hear one pin
     wires: dict[str, str] = {}
     for text in requested or (DEFAULT_CHANNEL,):
         channel, _, pin = text.partition("=")
-        name = known.get(pin.strip().upper() or pin_text(board.pins.out))
+        name = known.get(pin.strip().upper() or printed_pin_name(board.pins.out))
         if name is None or channel in wires or name in wires.values():
             raise PlanError(
                 f"{text!r} is not a list of CHANNEL=PIN with each channel and each pin once; the measured pins of "
@@ -77,7 +77,7 @@ def parse_analyzer_wires(board: Board, requested: Sequence[str]) -> tuple[tuple[
     return tuple(wires.items())
 
 
-def pin_text(pin: int | str) -> str:
+def printed_pin_name(pin: int | str) -> str:
     """Returns a pin's name as it is printed on the board."""
     return f"GP{pin}" if isinstance(pin, int) else pin.upper()
 
@@ -96,7 +96,7 @@ def record_pins_of_real_board(
     raw = raw_recording_path(output)
     progress("recording", 0.0)
     with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
-        recorder = AnalyzerRecording(live.analyzer, live.limit_s, raw, Path(folder) / "reply")
+        recorder = AnalyzerRecording(live.analyzer, live.time_limit_s, raw, Path(folder) / "reply")
         try:
             window_s = live.point.window_ms / 1000
             measure_real_board_with_retries(

@@ -8,7 +8,7 @@ import numpy as np
 from rtoslab.captures.capture import Capture, LogicChannel
 
 
-def resample_capture(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> Capture:
+def resample_as_logic_analyzer(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> Capture:
     """Returns the capture as a logic analyzer of this sample rate would record it. The first sample is `phase` of a
     sample after tick 0.
 

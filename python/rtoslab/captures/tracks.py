@@ -73,7 +73,7 @@ class RepeatedRows:
         if is_repeat and not self._first_line:
             self._first_line = line
 
-    def note_sentences(self) -> tuple[str, ...]:
+    def damage_note_sentences(self) -> tuple[str, ...]:
         """Returns sentences about possible damage: one if a row other than the last repeats the levels, one if times
         are repeated."""
         notes: list[str] = []
@@ -123,7 +123,7 @@ class ChannelTracks:
         """Returns the names of the channels, in order."""
         return list(self._tracks)
 
-    def count_rows(self, rows: int) -> None:
+    def count_stored_levels(self, rows: int) -> None:
         """Adds to the number of stored levels of all channels. Raises CaptureError if there are too many."""
         self._rows += rows
         if self._rows > CHANGES:
@@ -174,7 +174,7 @@ def set_changed_levels(
     tracks: ChannelTracks, columns: Sequence[ChannelTrack], tick: int, last_levels: Sequence[int], levels: Sequence[int]
 ) -> None:
     """Sets the level of each channel that changed since the last row. Raises CaptureError for too many changes."""
-    tracks.count_rows(
+    tracks.count_stored_levels(
         sum(
             columns[place].set_level(tick, to)
             for place, to in enumerate(levels)

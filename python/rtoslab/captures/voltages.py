@@ -89,11 +89,13 @@ def channel_from_voltages(name: str, volts: NDArray[np.float64], border: LevelTh
     rows = [(0, UNKNOWN if not len(sure) or sure[0] else int(levels[0]))]
     if len(sure) and sure[0]:
         rows.append((int(sure[0]) * STEPS, int(levels[0])))
-    rows.extend((_crossing_tick(volts, int(sure[change]), border), int(levels[change])) for change in changes.tolist())
+    rows.extend(
+        (_threshold_crossing_tick(volts, int(sure[change]), border), int(levels[change])) for change in changes.tolist()
+    )
     return build_channel_from_levels(name, [tick for tick, _ in rows], [level for _, level in rows])
 
 
-def _crossing_tick(volts: NDArray[np.float64], sample: int, border: LevelThreshold) -> int:
+def _threshold_crossing_tick(volts: NDArray[np.float64], sample: int, border: LevelThreshold) -> int:
     """Returns the tick at which the voltage last crossed the border before the sample with this index."""
     is_above = volts[sample] >= border.volts
     while (volts[sample - 1] >= border.volts) == is_above:

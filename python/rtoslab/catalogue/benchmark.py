@@ -261,18 +261,18 @@ class Benchmark(StrictModel):
         return tuple(name for name in INSTRUMENTS if any(name in facts.instruments for facts in self.series))
 
     @property
-    def is_stamped(self) -> bool:
+    def begins_at_stamped_interrupt(self) -> bool:
         """Whether the benchmark's intervals begin at an interrupt of the board's asynchronous timer, which times
         them."""
         return any(facts.stamped == "asynchronous" for facts in self.series)
 
     @property
-    def is_stamped_by_tick(self) -> bool:
+    def begins_at_stamped_tick(self) -> bool:
         """Whether the benchmark's intervals begin at a tick, whose timer times them."""
         return any(facts.stamped == "tick" for facts in self.series)
 
     @property
-    def crosses_cores(self) -> bool:
+    def ends_on_other_core(self) -> bool:
         """Whether the benchmark's intervals begin on one core and end on another."""
         return any(facts.stamped == "sender" for facts in self.series)
 

@@ -132,7 +132,7 @@ class Catalogue:
         """Returns the services of the port contract (such as `mutex`), each with a phrase that explains it."""
         return read_services(self.root)
 
-    def flash_names(self, board: str) -> FlashNames:
+    def flash_names_of_chip(self, board: str) -> FlashNames:
         """Returns the names of a board's chip in flashing programs, empty if there are none. Raises UnknownNameError,
         CatalogueError."""
         path = self.find_board(board).folder / FLASH_FILE

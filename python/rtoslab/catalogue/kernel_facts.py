@@ -388,7 +388,7 @@ class Kernel(StrictModel):
         }
         return reasons if self.smp else {**reasons, "smp": self.why_service_lacking("smp")}
 
-    def for_architecture(self, cpu: str) -> "Kernel":
+    def facts_for_architecture(self, cpu: str) -> "Kernel":
         """Returns the kernel's facts for one architecture, such as `armv7m`."""
         differences = self.cpus.get(cpu, ArchitectureDifferences())
         return self.model_copy(update={"symbols": {**self.symbols, **differences.symbols}})

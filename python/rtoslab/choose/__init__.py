@@ -25,10 +25,10 @@ from rtoslab.choose.matrix_points import (
     plan_of_compared_points,
 )
 from rtoslab.choose.measured_matrix import (
-    board_manifests,
     changes_since_measurement,
     kernel_matrix_rows,
     replace_boards_of_matrix,
+    short_manifest_by_board,
 )
 from rtoslab.choose.observed_rows import figure_rows_of_observation
 from rtoslab.choose.own_runs import add_figures_of_user_runs, kernel_comparison_section, with_kernel_comparison_section

@@ -21,7 +21,7 @@ _MOST_REASONS: Final = 2
 def ranking_answer_in_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:
     """Returns the answer to which kernel is best for a use, as sentences. `names`: titles of kernels and board."""
     scores = comparison.kernel_scores
-    left_out = _lacking_sentences(comparison, names)
+    left_out = _lacking_service_sentences(comparison, names)
     if len(comparison.kernel_ranking) == 1:
         return [
             (
@@ -83,7 +83,7 @@ def _joint_leaders_sentence(
 
 def _disadvantages_sentence(comparison: KernelComparison, kernel: str, names: Mapping[str, str]) -> str:
     """Returns the sentence on the disadvantages of a kernel."""
-    result = clear_disadvantages(comparison, kernel)[:_MOST_ARGUMENTS]
+    result = clearly_worse_operations(comparison, kernel)[:_MOST_ARGUMENTS]
     arguments = [
         f"{operation.title} {ratio_times_text(ratio)} that of {names[other]}" for operation, other, ratio in result
     ]
@@ -91,14 +91,18 @@ def _disadvantages_sentence(comparison: KernelComparison, kernel: str, names: Ma
     weighted = [item for item in comparison.operations if item.id in comparison.question.weights]
     absent = dict.fromkeys(service for item in weighted for service in item.services if service in lacks)
     arguments += (
-        [f"it lacks {_first_names_text([_lack_text(service, lacks[service]) for service in absent])}"] if absent else []
+        [f"it lacks {_first_names_text([_lacking_service_text(service, lacks[service]) for service in absent])}"]
+        if absent
+        else []
     )
     if not arguments:
         return f"In no measured operation is {names[kernel]} worse."
     return f"Against {names[kernel]}: {'; '.join(arguments)}."
 
 
-def clear_disadvantages(comparison: KernelComparison, kernel: str) -> list[tuple[ComparedOperation, str, FigureRatio]]:
+def clearly_worse_operations(
+    comparison: KernelComparison, kernel: str
+) -> list[tuple[ComparedOperation, str, FigureRatio]]:
     """Returns the operations in which another ranked kernel is clearly better, the largest factor first."""
     arguments = []
     for operation in comparison.operations:
@@ -114,7 +118,7 @@ def clear_disadvantages(comparison: KernelComparison, kernel: str) -> list[tuple
     return sorted(arguments, key=lambda row: -row[2].value)
 
 
-def _lacking_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:
+def _lacking_service_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:
     """Returns sentences on the kernels that lack required services, one sentence for each set of services."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for kernel in comparison.kernels:
@@ -123,7 +127,7 @@ def _lacking_sentences(comparison: KernelComparison, names: Mapping[str, str]) -
     sentences = []
     for services, kernels in groups.items():
         is_one = len(kernels) == 1
-        lacks = [_lack_text(name, _shared_lack_reason(comparison, kernels, name)) for name in services]
+        lacks = [_lacking_service_text(name, _shared_lack_reason(comparison, kernels, name)) for name in services]
         sentences.append(
             f"{join_in_sentence([names[kernel] for kernel in kernels])} {'is' if is_one else 'are'} not ranked, "
             f"because {'it lacks' if is_one else 'they lack'} {join_in_sentence(lacks)}."
@@ -137,7 +141,7 @@ def _shared_lack_reason(comparison: KernelComparison, kernels: Sequence[str], se
     return "; ".join(reasons) if len(reasons) <= _MOST_REASONS else ""
 
 
-def _lack_text(service: str, reason: str) -> str:
+def _lacking_service_text(service: str, reason: str) -> str:
     """Returns a service that a kernel lacks, with the reason. The name of the service alone could mislead: a kernel
     whose queues hold pointers lacks the port contract's `queue`, but it has queues.
     """

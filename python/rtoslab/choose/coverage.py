@@ -37,7 +37,7 @@ def figure_coverage_by_board(matrix: KernelMatrix) -> dict[str, FigureCoverage]:
     return cells
 
 
-def missing_reasons(matrices: Sequence[KernelMatrix]) -> list[tuple[str, str, list[str], list[str]]]:
+def missing_figure_reasons(matrices: Sequence[KernelMatrix]) -> list[tuple[str, str, list[str], list[str]]]:
     """Returns why figures of kernels are missing: kernel, reason, benchmarks, boards."""
     by_cell: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for matrix in matrices:

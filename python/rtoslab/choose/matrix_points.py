@@ -7,7 +7,7 @@ from pathlib import Path
 from rtoslab.catalogue import Catalogue, Suite, read_validated_toml
 from rtoslab.measure import identity_of_point
 from rtoslab.papers import may_depend_on_code_addresses
-from rtoslab.plan import Plan, PlanOptions, Point, expand_placements, experiment_points
+from rtoslab.plan import Plan, PlanOptions, Point, experiment_points, plan_with_placements
 from rtoslab.results import PointId
 
 
@@ -64,7 +64,7 @@ def _point_in_placements(catalogue: Catalogue, point: Point, placements: int) ->
     if point.not_applicable is not None:
         return ComparedMeasurement(replaces, (), point.not_applicable)
     matters = may_depend_on_code_addresses(catalogue, point)
-    points = expand_placements(catalogue, Plan((point,), None), placements if matters else 1).points
+    points = plan_with_placements(catalogue, Plan((point,), None), placements if matters else 1).points
     return ComparedMeasurement(replaces, points, place_matters=matters)
 
 

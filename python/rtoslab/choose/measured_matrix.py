@@ -50,7 +50,7 @@ def _kernel_matrix_row(
     return replace(whole, single_placement=needed.place_matters and count == 1)
 
 
-def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict[str, dict[str, Any]]:
+def short_manifest_by_board(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict[str, dict[str, Any]]:
     """Returns, for each board, a short manifest of its first measured point on one core.
 
     The macros of the kernel's parity table are stored from its configuration. An export has hundreds of others.

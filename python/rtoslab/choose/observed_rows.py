@@ -35,7 +35,7 @@ def figure_rows_of_observation(
     rows = []
     for name, make in {
         "footprint": _footprint_figures,
-        "masked": _masking_figures,
+        "masked": _interrupt_masking_figures,
         "worst_case": _worst_case_figures,
     }.items():
         say(f"{name} {kernel} {board}")
@@ -92,7 +92,7 @@ def _footprint_figures(catalogue: Catalogue, point: PointId, _: int) -> Iterator
         yield "footprint", "task", task.bytes_by_kind["data"] + task.bytes_by_kind["bss"] + task.pool_bytes, "bytes", 1
 
 
-def _masking_figures(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
+def _interrupt_masking_figures(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
     """Yields the longest time in cycles in which the kernel masked the least urgent interrupt, over several benchmarks.
 
     Sections that the benchmarks mask themselves are left out.

@@ -52,7 +52,7 @@ def point_rows_by_kernel(points: Sequence[StoredPoint]) -> dict[str, list[Stored
     )
     bound = results_depending_on_addresses(points)
     own: dict[str, list[StoredRow]] = {}
-    for group in sorted(groups, key=lambda group: _disturbance_rank(group[0].point)):
+    for group in sorted(groups, key=lambda group: _instrument_disturbance_rank(group[0].point)):
         point = point_id_without_placement(group[0].point)
         row = stored_row_from_points(point, point.kernel, [by_run_id[item.run_id] for item in group], "")
         is_single = len(group) == 1 and id(group[0]) in bound
@@ -60,7 +60,7 @@ def point_rows_by_kernel(points: Sequence[StoredPoint]) -> dict[str, list[Stored
     return own
 
 
-def _disturbance_rank(point: PointId) -> int:
+def _instrument_disturbance_rank(point: PointId) -> int:
     """Returns the rank of a point's instrument by how much it disturbs, 0 for the probe, which does not."""
     instrument = point.config.get("instrument", _BY_DISTURBANCE[0])
     return _BY_DISTURBANCE.index(instrument) if instrument in _BY_DISTURBANCE else len(_BY_DISTURBANCE)

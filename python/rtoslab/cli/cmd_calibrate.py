@@ -14,15 +14,15 @@ from rtoslab.calibrate import (
     calibration_image_runner,
     calibration_rows_outside_bounds,
     calibration_rows_table,
-    fit_settings,
+    fit_settings_to_silicon,
     make_silicon_file,
     read_calibration_table,
     read_rows_on_real_board,
-    read_silicon,
-    setting_grades,
+    read_silicon_file,
     silicon_comparison_table,
+    timing_setting_grades,
     timing_settings_table,
-    write_silicon,
+    write_silicon_file,
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option, jobs_option, kernel_option, out_option, target_option
@@ -101,7 +101,7 @@ def calibrate_command(
     if (target is None) == (stored is None):
         raise PlanError("No board is given; name the real board with --target, or a stored calibration with --from.")
     catalogue = Catalogue(find_checkout_root())
-    silicon = None if stored is None else read_silicon(stored)
+    silicon = None if stored is None else read_silicon_file(stored)
     name = board or (silicon.board if silicon else None)
     boards = [name] if name else []
     on_desk = {} if target is None else find_target_for_each_board(catalogue, boards, target, port, bench)
@@ -126,10 +126,10 @@ def calibrate_command(
     runs = calibration_image_runner(catalogue, table, built, name)
     facts = catalogue.find_board(name).facts
     defaults = {key: setting for key, setting, _, _ in timing_settings(facts.chip) if key.startswith("timing.")}
-    fit_result = fit_settings(table, seen, runs, defaults, _print_on_stderr)
+    fit_result = fit_settings_to_silicon(table, seen, runs, defaults, _print_on_stderr)
     fitted = fit_result.settings
     before, after = runs({}), runs(fitted)
-    tables = [timing_settings_table(fit_result, setting_grades(catalogue, name))]
+    tables = [timing_settings_table(fit_result, timing_setting_grades(catalogue, name))]
     tables.append(calibration_rows_table(table, seen, before, after))
     compared = compare_silicon_with_virtual_board(request, kernel_figures, fitted) if request and kernel_figures else []
     if compared:
@@ -137,7 +137,7 @@ def calibrate_command(
     if output is not None:
         hz = facts.clock.sys_hz
         content = make_silicon_file(catalogue, name, hz, built.elf_sha256, about, seen, fit_result, kernel_figures)
-        write_silicon(output, content)
+        write_silicon_file(output, content)
     missing = kernel_figures.missing if request and kernel_figures else {}
     if as_json:
         answer = _fit_as_json(name, fit_result, tables, seen, after)

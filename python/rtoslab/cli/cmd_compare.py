@@ -19,8 +19,8 @@ from rtoslab.compare import (
     comparisons_as_json,
     comparisons_as_junit,
     fastest_and_slowest_sentence,
-    join_placements,
     read_comparison_side,
+    side_with_joined_placements,
 )
 from rtoslab.parity import ComparedPoint, read_configuration_costs, unfair_differences_in_groups
 from rtoslab.reports import ReportSection, parity_section, report_formats
@@ -73,7 +73,7 @@ def compare_command(reference: str, others: tuple[str, ...], outputs: tuple[Path
 
 def _read_run_side(text: str) -> ComparisonSide:
     """Returns the figures in run directories, whose paths are separated by commas, as one side of a comparison."""
-    return join_placements(read_comparison_side([Path(part) for part in text.split(",") if part]))
+    return side_with_joined_placements(read_comparison_side([Path(part) for part in text.split(",") if part]))
 
 
 def _unequal_conditions_sections(comparisons: Sequence[RunComparison]) -> list[ReportSection]:

@@ -23,7 +23,7 @@ from rtoslab.footprint import (
     compare_footprints,
     image_size_tables,
     minimal_image_sizes_table,
-    read_footprint,
+    read_image_footprint,
     service_survey_tables,
     size_difference_tables,
     survey_service_sizes,
@@ -94,10 +94,10 @@ def _image_size_tables(
 ) -> Sequence[TitledTable]:
     """Returns the tables of an image's size, or of how it differs in size from the image `against`."""
     regions = board_memory_regions(catalogue.find_board(boards[0]).facts) if boards else ()
-    weighed = read_footprint(image, map_file, regions)
+    weighed = read_image_footprint(image, map_file, regions)
     if against is None:
         return image_size_tables(weighed)
-    return size_difference_tables(compare_footprints(read_footprint(against, None, regions), weighed))
+    return size_difference_tables(compare_footprints(read_image_footprint(against, None, regions), weighed))
 
 
 def _size_difference_tables(

@@ -129,8 +129,8 @@ def gate_command(
         judgement = without_moved_code_regressions(judgement)
     for output in outputs:
         write_report(_render_gate_report(judgement, rules, output), output)
-    if judgement.other_compiler is not None and other_compiler != "compare":
-        return _print_that_compilers_differ(judgement.other_compiler, skip=other_compiler == "skip")
+    if judgement.differing_compilers is not None and other_compiler != "compare":
+        return _print_that_compilers_differ(judgement.differing_compilers, skip=other_compiler == "skip")
     return _print_gate_result(judgement, name)
 
 
@@ -197,7 +197,7 @@ def _render_gate_report(judgement: GateResult, rules: FigureLimits, output: Path
 
     def broken_limit_clause(change: FigureChange) -> str | None:
         """Returns the limit that a change broke, as a clause. None if it broke none."""
-        limit = rules.broken_limit(change)
+        limit = rules.first_exceeded_limit(change)
         return None if limit is None else f"exceeded its limit {limit}"
 
     return (

@@ -44,10 +44,10 @@ def list_command(kinds: tuple[str, ...], bench: Path | None, as_json: bool) -> N
         entries = getattr(catalogue, kind).values()
         listing[kind] = [_catalogue_entry_as_json(entry) for entry in entries]
     if "boards" in kinds:
-        from rtoslab.calibrate import setting_grades  # noqa: PLC0415 (half of the time that other lists take)
+        from rtoslab.calibrate import timing_setting_grades  # noqa: PLC0415 (half of the time that other lists take)
 
         for row in listing["boards"]:
-            row["grades"] = dict(setting_grades(catalogue, row["id"]))
+            row["grades"] = dict(timing_setting_grades(catalogue, row["id"]))
     if as_json:
         print_json_answer(listing, indent=2)
         return

@@ -18,7 +18,7 @@ from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.explain_changes import explain_distance_from_paper
 from rtoslab.cli.failures import exit_code_of_points, print_failures
 from rtoslab.cli.names import PaperNameParam
-from rtoslab.measure import run_plan
+from rtoslab.measure import measure_points_of_plan
 from rtoslab.papers import (
     ComparedFigure,
     PaperReproduction,
@@ -30,7 +30,7 @@ from rtoslab.papers import (
     reproduce_paper,
     require_paper_folder_fits,
 )
-from rtoslab.plan import PlanOptions, expand_placements
+from rtoslab.plan import PlanOptions, plan_with_placements
 from rtoslab.reference import (
     program_sizes_of_paper,
     reference_file_paths,
@@ -94,12 +94,12 @@ def paper_command(
     known = [path.stem for path in reference_file_paths(root, paper.key)]
     plan = plan_paper_experiments(catalogue, paper, PlanOptions(full=full), chosen, known)
     if placements > 1:
-        plan = expand_placements(catalogue, plan, placements)
+        plan = plan_with_placements(catalogue, plan, placements)
     folder = out or default_run_directory(root, plan, [paper.key])
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=as_json) as display:
-        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
+        outcomes = measure_points_of_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
     missing = benchmarks_missing_for_paper(catalogue, paper)
     _print_slow_step("Comparing the points with the paper ...", quiet=as_json)
     stored = load(folder)

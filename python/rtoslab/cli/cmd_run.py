@@ -43,8 +43,8 @@ from rtoslab.cli.names import (
 )
 from rtoslab.cli.sections import print_report_section
 from rtoslab.hardware import ConnectedBoard
-from rtoslab.measure import MeasureOptions, PointOutcome, measure_image, run_plan
-from rtoslab.plan import CONFIG_HELP, PlanOptions, expand_placements, make_plan
+from rtoslab.measure import MeasureOptions, PointOutcome, measure_image, measure_points_of_plan
+from rtoslab.plan import CONFIG_HELP, PlanOptions, make_plan, plan_with_placements
 from rtoslab.reports import print_point_results, report_formats
 from rtoslab.store import RunDirectory
 
@@ -138,7 +138,7 @@ def run_command(
     options = PlanOptions(kernel_names, board_names, cores, window, chosen, full)
     plan = make_plan(catalogue, names, options)
     if placements > 1:
-        plan = expand_placements(catalogue, plan, placements)
+        plan = plan_with_placements(catalogue, plan, placements)
     on_desk = _find_connected_boards(catalogue, board_names, target, port, bench)
     if on_desk:
         plan = mark_unreadable_points(plan)
@@ -154,7 +154,7 @@ def run_command(
         folder, outcomes = _run_on_real_board(names, options, on_desk, port, out)
         return _print_point_outcomes(folder, outcomes, report=report, as_json=as_json)
     with show_progress(plan.points, folder, quiet=as_json) as display:
-        outcomes = run_plan(
+        outcomes = measure_points_of_plan(
             root, plan, folder, jobs=jobs, listener=display.show_progress_of, options=MeasureOptions(again=fresh)
         )
     return _print_point_outcomes(folder, outcomes, report=report, as_json=as_json)

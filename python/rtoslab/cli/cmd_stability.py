@@ -23,7 +23,7 @@ from rtoslab.cli.names import (
     split_names,
 )
 from rtoslab.cli.sections import print_report_document
-from rtoslab.measure import PointOutcome, run_plan
+from rtoslab.measure import PointOutcome, measure_points_of_plan
 from rtoslab.papers import require_paper_folder_fits
 from rtoslab.plan import Plan
 from rtoslab.reference import read_reference_files
@@ -231,7 +231,7 @@ def _measure_points_of_plan(
     """Measures the points of a plan on this machine, or on a cluster if there is a `scheduler`. Returns how each
     ended."""
     if scheduler is None:
-        return list(run_plan(root, plan, folder, jobs=jobs, listener=listener))
+        return list(measure_points_of_plan(root, plan, folder, jobs=jobs, listener=listener))
     return list(measure_sweep_on_cluster(root, plan, folder, scheduler, listener=listener))
 
 

@@ -24,7 +24,7 @@ from rtoslab.cli.names import (
 )
 from rtoslab.cli.sections import print_report_document
 from rtoslab.cli.sweep_placements import sweep_placements_of_benchmark
-from rtoslab.measure import MeasureOptions, PointOutcome, run_plan
+from rtoslab.measure import MeasureOptions, PointOutcome, measure_points_of_plan
 from rtoslab.parity import COSTS_FILE, configuration_costs_from_points, read_cost_file, update_cost_file
 from rtoslab.plan import PlanOptions
 from rtoslab.reports import report_formats
@@ -118,7 +118,9 @@ def _sweep_options_of_plan(
     options = MeasureOptions(again=again, skip_refused=True)
     with show_progress(plan.points, folder, quiet=as_json) as display:
         if scheduler is None:
-            outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of, options=options)
+            outcomes = measure_points_of_plan(
+                root, plan, folder, jobs=jobs, listener=display.show_progress_of, options=options
+            )
         else:
             outcomes = measure_sweep_on_cluster(
                 root, plan, folder, scheduler, listener=display.show_progress_of, options=options

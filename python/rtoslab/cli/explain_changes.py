@@ -14,7 +14,7 @@ from rtoslab.cli.display import print_plan_before_measuring, show_progress
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.failures import exit_code_of_points, print_failures
 from rtoslab.cli.sections import print_report_section
-from rtoslab.measure import MeasureOptions, run_plan
+from rtoslab.measure import MeasureOptions, measure_points_of_plan
 from rtoslab.papers import (
     ChangeTrial,
     combine_best_changes,
@@ -35,7 +35,7 @@ def explain_distance_from_paper(
 ) -> int:
     """Measures changes of a paper's builds, single and combined. Prints which bring our figures closest to the paper's.
 
-    Returns the exit code. Raises as `run_plan` and `reproduce_paper` do.
+    Returns the exit code. Raises as `measure_points_of_plan` and `reproduce_paper` do.
     """
     options = PlanOptions(full=full)
     singles = single_change_setups(catalogue, paper)
@@ -53,7 +53,7 @@ def explain_distance_from_paper(
             return None
         with show_progress(plan.points, place, quiet=as_json) as display:
             options_ = MeasureOptions(skip_refused=True)
-            outcomes = run_plan(
+            outcomes = measure_points_of_plan(
                 catalogue.root, plan, place, jobs=jobs, listener=display.show_progress_of, options=options_
             )
         results.extend(outcome.result for outcome in outcomes)

@@ -21,7 +21,7 @@ from rtoslab.compare import (
     read_comparison_side,
     write_baseline,
 )
-from rtoslab.measure import run_plan
+from rtoslab.measure import measure_points_of_plan
 
 
 def store_point_baseline(name: str, runs: Sequence[Path], jobs: int, *, dry_run: bool) -> None:
@@ -68,7 +68,7 @@ def measure_baseline_again(
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return None
     with show_progress(plan.points, folder, quiet=False) as display:
-        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
+        outcomes = measure_points_of_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
     for outcome in outcomes:
         if outcome.result.status == "failed":
             raise PlanError(

@@ -15,8 +15,8 @@ from rtoslab.calibrate import (
     KernelFigure,
     KernelFigures,
     SiliconFile,
-    board_figures,
     kernel_figures_for_file,
+    kernel_figures_of_runs,
     pair_silicon_and_virtual_figures,
     read_calibration_table,
 )
@@ -88,7 +88,7 @@ def measure_kernel_figures_on_silicon(
     for run_folder in runs:
         click.echo(f"Kernel figures on the real board, into {run_folder}.", err=True)
         measure_on_connected_boards(request.names, request.plan_options(), targets, run_folder)
-    return kernel_figures_for_file(request.kernel, request.window_ms, board_figures(runs))
+    return kernel_figures_for_file(request.kernel, request.window_ms, kernel_figures_of_runs(runs))
 
 
 def compare_silicon_with_virtual_board(
@@ -119,7 +119,7 @@ def _measure_on_virtual_board(request: KernelFiguresRequest, name: str, settings
         out=folder,
         jobs=request.jobs,
     )
-    return board_figures([folder])
+    return kernel_figures_of_runs([folder])
 
 
 def kernel_figures_as_json(compared: Sequence[KernelFigure], missing: Mapping[str, str]) -> dict[str, Any]:

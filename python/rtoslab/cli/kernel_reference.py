@@ -25,7 +25,7 @@ from rtoslab.cli.failures import exit_code_of_points, print_failures
 from rtoslab.cli.names import CatalogueNamesParam, PaperNameParam, split_names
 from rtoslab.cli.reference_confirm import confirm_command
 from rtoslab.cli.reference_matrix import free_run_folder_path, matrix_command, reference_placements
-from rtoslab.measure import run_plan
+from rtoslab.measure import measure_points_of_plan
 from rtoslab.papers import measure_minimal_program_sizes, plan_paper_experiments, with_needed_placements
 from rtoslab.plan import Plan, PlanOptions
 from rtoslab.reference import (
@@ -155,7 +155,7 @@ def _refresh_paper_reference(
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=False) as display:
-        outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.show_progress_of)
+        outcomes = measure_points_of_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.show_progress_of)
     stored = RunDirectory.open_run_directory(folder).read_points()
     failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
     print_failures(failed)

@@ -14,8 +14,8 @@ from rtoslab.hardware import (
     UsbDevice,
     connected_devices,
     installed_flash_tools,
-    is_installed,
-    probe_kind,
+    is_flash_tool_installed,
+    kind_of_debug_probe,
     read_hardware_map,
 )
 
@@ -28,7 +28,7 @@ def print_connected_targets(catalogue: Catalogue, bench: Path | None, *, as_json
     devices = connected_devices()
     listing: dict[str, Any] = {
         "connected": [_connected_device_as_json(catalogue, device) for device in devices],
-        "tools": {tool.name: is_installed(tool) for tool in TOOLS.values()},
+        "tools": {tool.name: is_flash_tool_installed(tool) for tool in TOOLS.values()},
     }
     if bench is not None:
         present = {device.serial for device in devices}
@@ -45,11 +45,11 @@ def print_connected_targets(catalogue: Catalogue, bench: Path | None, *, as_json
 def _connected_device_as_json(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
     """Returns a connected device as a JSON object, with the boards that can be flashed through it."""
     flashes = {
-        name: [tool.name for tool in installed_flash_tools(catalogue.flash_names(name), device)]
+        name: [tool.name for tool in installed_flash_tools(catalogue.flash_names_of_chip(name), device)]
         for name in catalogue.boards
     }
     return {
-        "kind": probe_kind(device),
+        "kind": kind_of_debug_probe(device),
         "usb": device.vid_pid_text,
         "serial": device.serial,
         "title": device.title,

@@ -67,7 +67,7 @@ def capture_running_benchmark(
     live = LiveCaptureRun(point_measured_by_pin(catalogue, benchmark, options), target, analyzer)
     if desk.dry_run:
         click.echo("# records from before the board is flashed to the end of its run")
-        click.echo(recording_command_text(analyzer, live.limit_s, raw_recording_path(output)))
+        click.echo(recording_command_text(analyzer, live.time_limit_s, raw_recording_path(output)))
         print_flash_commands_of_point(catalogue, live.point, target)
         return EXIT_OK
     virtual = record_pins_of_virtual_board(catalogue, benchmark, options)

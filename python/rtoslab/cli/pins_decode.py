@@ -17,7 +17,7 @@ from rtoslab.captures import (
     find_pulses,
     read_capture,
     record_pins_of_virtual_board,
-    resample_capture,
+    resample_as_logic_analyzer,
     unknown_width_sentence,
 )
 from rtoslab.catalogue import Catalogue
@@ -101,7 +101,7 @@ def pins_decode_command(
         "virtual": _virtual_board_pulses(recording),
     }
     if sample_rate is not None:
-        seen: Capture = resample_capture(recording.capture, sample_rate)
+        seen: Capture = resample_as_logic_analyzer(recording.capture, sample_rate)
         sources[f"virtual at {sample_rate / 1e6:g} MS/s"] = recording.pulses_by_series(seen.find_channel(OUT), seen)
     rows = [
         {"series": ident, **_pulse_figures(source, pulses[ident], recording.clock_hz)}

@@ -5,7 +5,12 @@ from pathlib import Path
 import click
 
 from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, PlanError, count_with_noun, find_checkout_root
-from rtoslab.captures import capture_format_modules, record_pins_of_virtual_board, resample_capture, write_capture
+from rtoslab.captures import (
+    capture_format_modules,
+    record_pins_of_virtual_board,
+    resample_as_logic_analyzer,
+    write_capture,
+)
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option, board_option, config_option, kernel_option, target_option
 from rtoslab.cli.live_capture import LiveCaptureSetup, capture_running_benchmark
@@ -80,7 +85,7 @@ def pins_record_command(
             "The pins of a real board are recorded by a logic analyzer; add --sigrok DRIVER, such as fx2lafw."
         )
     recording = record_pins_of_virtual_board(Catalogue(find_checkout_root()), benchmark, options)
-    capture = resample_capture(recording.capture, sample_rate) if sample_rate else recording.capture
+    capture = resample_as_logic_analyzer(recording.capture, sample_rate) if sample_rate else recording.capture
     write_capture(capture, output, form)
     edges = len(recording.capture.channels[0].level_changes()[0])
     click.echo(f"{recording.title}: {count_with_noun(edges, 'edge')} in {output}.", err=output == STANDARD_OUTPUT)

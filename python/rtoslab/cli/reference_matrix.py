@@ -19,7 +19,6 @@ from rtoslab.base import (
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose import (
     KernelMatrix,
-    board_manifests,
     boards_to_compare,
     figure_rows_of_observation,
     kernel_matrix_path,
@@ -29,13 +28,14 @@ from rtoslab.choose import (
     plan_of_compared_points,
     read_kernel_matrix,
     replace_boards_of_matrix,
+    short_manifest_by_board,
     write_kernel_matrix,
 )
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.display import print_plan_before_measuring, show_progress
 from rtoslab.cli.failures import print_failures
 from rtoslab.cli.names import CatalogueNamesParam, split_names
-from rtoslab.measure import run_plan
+from rtoslab.measure import measure_points_of_plan
 from rtoslab.store import RunDirectory
 
 _OBSERVED_PLACEMENTS: Final = 4
@@ -117,7 +117,7 @@ def _measure_kernel_matrix(
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=False) as display:
-        outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.show_progress_of)
+        outcomes = measure_points_of_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.show_progress_of)
     results = [outcome.result for outcome in outcomes]
     failed = [result for result in results if result.status == "failed"]
     print_failures(failed)
@@ -132,7 +132,9 @@ def _measure_kernel_matrix(
         )
     path = kernel_matrix_path(catalogue.root, kernel)
     old = read_kernel_matrix(path) if path.is_file() else None
-    new = KernelMatrix(kernel, datetime.now(UTC).date().isoformat(), board_manifests(catalogue, stored), tuple(rows))
+    new = KernelMatrix(
+        kernel, datetime.now(UTC).date().isoformat(), short_manifest_by_board(catalogue, stored), tuple(rows)
+    )
     write_kernel_matrix(path, replace_boards_of_matrix(old, new, boards))
     size = f"{path.stat().st_size / 1024:,.0f} kB"
     click.echo(f"{path.relative_to(catalogue.root)}: {count_with_noun(len(rows), 'row')} measured, {size}.")

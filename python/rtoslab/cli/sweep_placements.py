@@ -14,9 +14,9 @@ from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.failures import exit_code_of_points
 from rtoslab.cli.names import file_format_by_suffix
 from rtoslab.cli.sections import print_report_document
-from rtoslab.measure import run_plan
+from rtoslab.measure import measure_points_of_plan
 from rtoslab.placements import make_placement_studies, placement_study_report, placements_as_json
-from rtoslab.plan import PlanOptions, expand_placements, make_plan
+from rtoslab.plan import PlanOptions, make_plan, plan_with_placements
 from rtoslab.reports import mark_deviations, report_formats
 from rtoslab.results import MeasuredPoint
 
@@ -34,12 +34,12 @@ def sweep_placements_of_benchmark(
     """
     root = find_checkout_root()
     catalogue = Catalogue(root)
-    plan = expand_placements(catalogue, make_plan(catalogue, [benchmark], options), count)
+    plan = plan_with_placements(catalogue, make_plan(catalogue, [benchmark], options), count)
     folder = out or default_run_directory(root, plan, ["placement", benchmark])
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=as_json) as display:
-        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
+        outcomes = measure_points_of_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
     failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
     studies = make_placement_studies(catalogue, plan, outcomes)
     measured = [outcome.result for outcome in outcomes if isinstance(outcome.result, MeasuredPoint)]

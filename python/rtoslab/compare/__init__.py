@@ -28,6 +28,6 @@ from rtoslab.compare.gate import (
 )
 from rtoslab.compare.history import history_document
 from rtoslab.compare.machines import comparisons_as_json, comparisons_as_junit
-from rtoslab.compare.placement_pairs import join_placements
+from rtoslab.compare.placement_pairs import side_with_joined_placements
 from rtoslab.compare.rules import CALLS, FigureLimits, GrowthLimit
 from rtoslab.compare.sides import ComparisonSide, read_comparison_side

@@ -34,7 +34,7 @@ class GateResult:
     """Points and figures that only the baseline or only the run has, each as a clause."""
 
     @property
-    def other_compiler(self) -> tuple[str, str] | None:
+    def differing_compilers(self) -> tuple[str, str] | None:
         """Returns the compilers of the baseline and of the run, if they differ. Else None."""
         compilers = [difference for difference in self.comparison.differences if difference.key == COMPILER]
         return (compilers[0].before, compilers[0].after) if compilers else None
@@ -44,7 +44,7 @@ def compare_run_with_baseline(baseline: Baseline, name: str, run: ComparisonSide
     """Compares every figure of a baseline with a run's, and applies the limits. `name` is the baseline's."""
     comparison = compare_sides(baseline_as_side(baseline, name), with_shortened_manifests(run), is_gate=True)
     differing = [item for item in comparison.changes if item.verdict is not ChangeVerdict.SAME]
-    broken = [(item, limit) for item in differing if (limit := rules.broken_limit(item)) is not None]
+    broken = [(item, limit) for item in differing if (limit := rules.first_exceeded_limit(item)) is not None]
     lost = [f"{label} was not measured" for label in comparison.matching.only_before]
     lost += [f"{item.label} has no figure ({item.after.missing_reason})" for item in comparison.pairs_without_figures]
     for pair in comparison.matching.pairs:

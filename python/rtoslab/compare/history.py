@@ -90,7 +90,7 @@ class FigureHistory:
         return self.values[run].figure.value
 
     @property
-    def all_changes(self) -> list[FigureRunChange]:
+    def changes_between_runs(self) -> list[FigureRunChange]:
         """Returns all changes of the figure from run to run, claimed or not."""
         return [
             FigureRunChange(run, seen.figure.value - before.figure.value, seen.why_change_unclaimed(before))
@@ -101,7 +101,7 @@ class FigureHistory:
     @property
     def changes_in_all_placements(self) -> list[FigureRunChange]:
         """Returns those changes of the figure that placement of the code does not explain."""
-        return [change for change in self.all_changes if not change.unclaimed]
+        return [change for change in self.changes_between_runs if not change.unclaimed]
 
 
 def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = ()) -> ReportDocument:
@@ -159,8 +159,8 @@ def _split_histories_by_claim(
     for line in lines:
         if line.changes_in_all_placements:
             groups[0].append(line)
-        elif line.all_changes:
-            groups[1 if any(move.unclaimed == ONE_PLACEMENT for move in line.all_changes) else 2].append(line)
+        elif line.changes_between_runs:
+            groups[1 if any(move.unclaimed == ONE_PLACEMENT for move in line.changes_between_runs) else 2].append(line)
     return groups
 
 
@@ -224,7 +224,7 @@ def _figure_history_table(title: str, moved: Sequence[FigureHistory], names: dic
             line.point,
             line.metric,
             *(figure_with_range_text(line.values[run].figure) for run in (min(line.values), max(line.values))),
-            "; ".join(_change_and_run_text(move, names) for move in line.all_changes),
+            "; ".join(_change_and_run_text(move, names) for move in line.changes_between_runs),
         ]
         for line in moved
     ]
@@ -286,7 +286,7 @@ def _history_summary(
     if not moved and not single:
         return f"Nothing changed {span_text}{' beyond placement' if placed else ''}."
     first = (moved or single)[0]
-    last = (first.changes_in_all_placements or first.all_changes)[-1]
+    last = (first.changes_in_all_placements or first.changes_between_runs)[-1]
     step = f"most of all {first.point}, {first.metric}: {last.change:+,.2f} {first.unit} at {names[last.run]}."
     if not moved:
         differing = count_with_noun(len(single), "figure")

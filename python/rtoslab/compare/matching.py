@@ -45,10 +45,10 @@ def pair_points_of_sides(before: ComparisonSide, after: ComparisonSide, *, same_
     left = [point_coordinates_by_name(figure.point) for figure in before.figures]
     right = [point_coordinates_by_name(figure.point) for figure in after.figures]
     over = {} if same_axes else _axes_compared_over(left, right)
-    others = {_pairing_key(axes, over): figures for axes, figures in zip(right, after.figures, strict=True)}
-    mine = {_pairing_key(axes, over): figures for axes, figures in zip(left, before.figures, strict=True)}
+    others = {_point_pairing_key(axes, over): figures for axes, figures in zip(right, after.figures, strict=True)}
+    mine = {_point_pairing_key(axes, over): figures for axes, figures in zip(left, before.figures, strict=True)}
     shared = _coordinates_in_all_points([*left, *right])
-    labels = {_pairing_key(axes, over): _point_label(axes, {*over, *shared}) for axes in (*right, *left)}
+    labels = {_point_pairing_key(axes, over): _point_label(axes, {*over, *shared}) for axes in (*right, *left)}
     pairs = [PointPair(labels[key], figures, others[key]) for key, figures in mine.items() if key in others]
     return PointMatching(
         over,
@@ -77,7 +77,7 @@ def _axes_compared_over(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str
     return pairs
 
 
-def _pairing_key(axes: Axes, over: dict[str, tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+def _point_pairing_key(axes: Axes, over: dict[str, tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Returns the settings of a point by which it is paired, without those in `over`."""
     return tuple(sorted((name, value) for name, value in axes.items() if name not in over))
 

@@ -19,7 +19,7 @@ from rtoslab.base import count_with_noun
 from rtoslab.compare.sides import ComparisonSide, PointFigures
 
 
-def join_placements(side: ComparisonSide) -> ComparisonSide:
+def side_with_joined_placements(side: ComparisonSide) -> ComparisonSide:
     """Returns one side of a comparison, with points joined into one that differ only in the placement of their code."""
     groups: dict[str, list[PointFigures]] = {}
     for figure in side.figures:
@@ -30,7 +30,7 @@ def join_placements(side: ComparisonSide) -> ComparisonSide:
 def figure_difference_interval(before: NamedFigure, after: NamedFigure) -> tuple[float, float]:
     """Returns the smallest and the largest difference of two figures (second minus first) over all placements of the
     code."""
-    width = max(metric.band.width for metric in (before, after) if metric.band is not None)
+    width = max(metric.band.range_width for metric in (before, after) if metric.band is not None)
     (first_low, first_high), (second_low, second_high) = (
         _range_over_placements(before, width),
         _range_over_placements(after, width),

@@ -103,6 +103,6 @@ class FigureLimits:
         fitting = [pattern for pattern in self._limits if fnmatchcase(metric_id, pattern)]
         return self._limits[max(fitting, key=len)] if fitting else ()
 
-    def broken_limit(self, change: FigureBeforeAndAfter) -> GrowthLimit | None:
+    def first_exceeded_limit(self, change: FigureBeforeAndAfter) -> GrowthLimit | None:
         """Returns the first limit that the change of a figure exceeds. None if it exceeds none."""
         return next((limit for limit in self.figure_limits(change.before.id) if limit.is_exceeded_by(change)), None)

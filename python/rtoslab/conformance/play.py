@@ -45,7 +45,7 @@ def run_conformance_suite(
                 broken.append(scene)
                 continue
             failure = str(cause) if isinstance(cause, VoidRunError) else output.failure or str(cause)
-            return _incomplete_output(begun, broken, earlier), failure
+            return _incomplete_suite_output(begun, broken, earlier), failure
         return ConformanceOutput(decoded, output.stats, tuple(broken), tuple(earlier)), output.failure
 
 
@@ -69,7 +69,7 @@ def run_external_conformance_image(
     return ConformanceOutput(decoded, output.stats, is_external=True), output.failure
 
 
-def _incomplete_output(
+def _incomplete_suite_output(
     begun: DecodedRun | None, broken: list[UnfinishedScene], earlier: list[DecodedRun]
 ) -> ConformanceOutput | None:
     """Returns the suite's output if its last run (`begun`) did not end. None if no run reported anything."""
@@ -115,7 +115,7 @@ def _run_suite_image(catalogue: Catalogue, point: Point, image: bytes, name: str
         image=image,
         name=name,
         board=board,
-        kernel=catalogue.find_kernel(point.kernel).facts.for_architecture(board.cpu),
+        kernel=catalogue.find_kernel(point.kernel).facts.facts_for_architecture(board.cpu),
         clock_hz=point.clock_hz or board.clock.sys_hz,
         cores=point.cores,
         window_ms=LIMIT_S * 1000,

@@ -94,7 +94,7 @@ class FirstRunOverview:
     """SysTick's period where it is driven by the core's clock."""
 
     @property
-    def first_task(self) -> int:
+    def first_task_cycle(self) -> int:
         """Returns the cycle at which the kernel first named a task as running. Without tasks, the end of start-up."""
         return min(self.first_runs.values(), default=self.start)
 
@@ -126,7 +126,7 @@ def observe_first_run(subject: ObservedImage) -> FirstRunOverview:
     overview.warnings = list(machine.warnings())
     overview.unhandled = " ".join(cores_in_default_handlers(machine, subject.cores))
     overview.priorities = _interrupt_priorities(machine, subject)
-    overview.tick_cycles = _tick_cycles(machine)
+    overview.tick_cycles = _systick_period_cycles(machine)
     overview.instructions = _instructions_by_core(machine, subject.cores)
     return overview
 
@@ -184,7 +184,7 @@ def _interrupt_priorities(machine: VirtualMachine, subject: ObservedImage) -> di
     return priorities
 
 
-def _tick_cycles(machine: VirtualMachine) -> int | None:
+def _systick_period_cycles(machine: VirtualMachine) -> int | None:
     """Returns the period of SysTick in cycles. None if it is off or has another clock than the core."""
     control, reload = machine.read_registers(0, [_SYST_CSR, _SYST_RVR])
     return reload + 1 if control is not None and reload and control & 7 == 7 else None
@@ -210,7 +210,7 @@ def record_run_history(subject: ObservedImage, overview: FirstRunOverview) -> Re
     words: dict[int, int] = {}
     levels = sorted(set(overview.priorities.values()))
 
-    def observation_request(machine: ObservedMachine) -> ObservationRequest:
+    def make_observation_request(machine: ObservedMachine) -> ObservationRequest:
         """Sets probes on the kernel's functions and returns what else the virtual board must record."""
         if subject.kernel is not None:
             services.update(kernel_services_in_image(subject.kernel, machine.symbol))
@@ -228,11 +228,11 @@ def record_run_history(subject: ObservedImage, overview: FirstRunOverview) -> Re
             exceptions=True,
         )
 
-    start = overview.first_task
+    start = overview.first_task_cycle
     stretch = ObservedRunSection(start=str(start), cycles=max(1, overview.end - start))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnmodelledFeatureWarning)  # the overview has them
-        recording = record_observed_run(replace(subject, expected=None, stretch=stretch), observation_request)
+        recording = record_observed_run(replace(subject, expected=None, stretch=stretch), make_observation_request)
     return RecordedRunHistory(recording, HistoryReader(recording, services, words).read_history(), services)
 
 

@@ -24,16 +24,18 @@ def find_deadlocks(
     last = {wait.task: wait for wait in sorted(waits, key=lambda wait: wait.start)}
     reported: set[frozenset[Task]] = set()
     for wait in sorted(waits, key=lambda wait: wait.start):
-        if wait.take.succeeded or (not wait.take.ended and wait is not last[wait.task]):
+        if wait.take.has_succeeded or (not wait.take.ended and wait is not last[wait.task]):
             continue  # it got its lock
-        circle = _waiting_circle(wait, locks, waits)
+        circle = _circle_of_waiting_tasks(wait, locks, waits)
         tasks = frozenset(link[0].task for link in circle)
         if circle and tasks not in reported:
             reported.add(tasks)
             yield _deadlock_finding(circle, history, names)
 
 
-def _waiting_circle(first: LockWaiting, locks: Mapping[int, TaskLock], waits: Sequence[LockWaiting]) -> list[_Link]:
+def _circle_of_waiting_tasks(
+    first: LockWaiting, locks: Mapping[int, TaskLock], waits: Sequence[LockWaiting]
+) -> list[_Link]:
     """Returns the circle of waiting tasks that a task is part of at the end of its wait, as pairs of a wait and the
     lock's holder. Empty if there is none."""
     cycle, wait, links, seen = first.end - 1, first, list[_Link](), set[Task]()
@@ -49,7 +51,7 @@ def _waiting_circle(first: LockWaiting, locks: Mapping[int, TaskLock], waits: Se
             (
                 item
                 for item in waits
-                if item.task == holding.task and item.start <= cycle < item.end and not item.take.succeeded
+                if item.task == holding.task and item.start <= cycle < item.end and not item.take.has_succeeded
             ),
             None,
         )
@@ -94,7 +96,7 @@ def _lock_holder_name(wait: LockWaiting, holding: LockHoldingTime, names: RunNam
 
 def _waits_without_time_out(take: KernelCall) -> bool:
     """Whether a call to take a lock has not ended and has no time-out."""
-    return not take.ended and take.waits_forever
+    return not take.ended and take.can_wait_forever
 
 
 def _lock_place_sentences(wait: LockWaiting, holding: LockHoldingTime, names: RunNameFinder) -> Iterator[str]:

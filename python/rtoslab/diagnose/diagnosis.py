@@ -22,8 +22,8 @@ from rtoslab.diagnose.kernel_services import SENDS, sentences_on_missing_service
 from rtoslab.diagnose.lock_holders import find_task_locks
 from rtoslab.diagnose.long_masks import (
     find_long_masks,
-    masking_function,
-    sleeping_functions,
+    functions_with_core_asleep,
+    name_of_masking_function,
     sort_longest_masked_intervals,
 )
 from rtoslab.diagnose.lost_wakeups import find_lost_wakeups
@@ -32,7 +32,7 @@ from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.processor_load import ProcessorLoadShare, processor_load_shares
 from rtoslab.diagnose.repeated_handlers import find_repeated_handlers
 from rtoslab.diagnose.stack_use import StackUse, find_full_stacks, measure_stack_peaks
-from rtoslab.diagnose.starved_tasks import find_starvation
+from rtoslab.diagnose.starved_tasks import find_starved_tasks
 from rtoslab.diagnose.taken_faults import find_faults
 from rtoslab.instruments import ObservedImage, Profile, profile_of_recording
 from rtoslab.targets import KernelStructures
@@ -86,7 +86,7 @@ def diagnose_problems_of_image(subject: ObservedImage, limits: Limits) -> Diagno
         *find_faults(subject, overview, RunReplay(subject)),
         *find_full_stacks(uses, limits),
         *_task_lock_and_queue_findings(subject, run, names, lengths, limits),
-        *find_late_and_lost_interrupts(run, overview, sleeping_functions(profile), names, limits),
+        *find_late_and_lost_interrupts(run, overview, functions_with_core_asleep(profile), names, limits),
         *find_long_masks(run.history, profile, overview, names, limits),
         *find_repeated_handlers(run.history, names),
     ]
@@ -100,7 +100,7 @@ def diagnose_problems_of_image(subject: ObservedImage, limits: Limits) -> Diagno
         findings=sort_worst_findings_first([_reduce_ignored_finding_to_note(finding, limits) for finding in findings]),
         loads=processor_load_shares(run.history, names),
         stacks=uses.stacks,
-        masked=_longest_mask(profile, overview, names),
+        masked=_longest_interrupt_masking(profile, overview, names),
         not_looked_for=(
             *sentences_on_missing_services(subject.kernel, run.services),
             *names.unseen,
@@ -126,7 +126,7 @@ def _task_lock_and_queue_findings(
     return [
         *find_deadlocks(run.history, locks, names),
         *find_inversions(run.history, locks, names, limits),
-        *find_starvation(run.history, names, limits),
+        *find_starved_tasks(run.history, names, limits),
         *find_missed_periods(run.history, names),
         *find_lost_wakeups(run.history, names),
         *find_full_queues(run.history, lengths, names),
@@ -143,7 +143,7 @@ def _queue_lengths(subject: ObservedImage, run: RecordedRunHistory) -> Mapping[i
         if call.service.serves_any_service(*SENDS):
             called.setdefault(call.service.name, set()).add(call.object)
     try:
-        objects = KernelStructures(subject.image, kernel).read_objects(_memory_reader(run), called)
+        objects = KernelStructures(subject.image, kernel).read_objects(_final_memory_reader(run), called)
     except SymbolError:
         return {}
     return {
@@ -153,7 +153,7 @@ def _queue_lengths(subject: ObservedImage, run: RecordedRunHistory) -> Mapping[i
     }
 
 
-def _memory_reader(run: RecordedRunHistory) -> Callable[[int], int | None]:
+def _final_memory_reader(run: RecordedRunHistory) -> Callable[[int], int | None]:
     """Returns a function that reads a 32-bit word of memory at the end of the run."""
     machine: Any = run.recording.machine
 
@@ -164,14 +164,16 @@ def _memory_reader(run: RecordedRunHistory) -> Callable[[int], int | None]:
     return read_word
 
 
-def _longest_mask(profile: Profile, overview: FirstRunOverview, names: RunNameFinder) -> LongestMaskedTime | None:
+def _longest_interrupt_masking(
+    profile: Profile, overview: FirstRunOverview, names: RunNameFinder
+) -> LongestMaskedTime | None:
     """Returns the longest time for which interrupts were masked after start-up. None if they never were."""
     longest = sort_longest_masked_intervals(profile, overview)
     if not longest:
         return None
     held = longest[0][0]
     place = names.application_call_path_text(names.call_path(held.core, held.longest_start))
-    return LongestMaskedTime(masking_function(held, profile), place, held.longest_cycles, held.longest_start)
+    return LongestMaskedTime(name_of_masking_function(held, profile), place, held.longest_cycles, held.longest_start)
 
 
 def _start_up_problem(subject: ObservedImage, overview: FirstRunOverview) -> list[str]:

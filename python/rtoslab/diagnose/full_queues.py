@@ -32,10 +32,10 @@ def find_full_queues(
         elif call.service.serves_any_service(*RECEIVES):
             receives[call.object].append(call)
     for queue, calls in sends.items():
-        failed = [call for call in calls if call.ended and not call.succeeded]
+        failed = [call for call in calls if call.ended and not call.has_succeeded]
         if failed:
             yield _failed_sends_finding(history, names, queue, calls, failed, receives.get(queue, []))
-        waited = _waiting_sends(history, calls, receives.get(queue, []), lengths.get(queue))
+        waited = _sends_to_full_queue(history, calls, receives.get(queue, []), lengths.get(queue))
         if waited:
             yield _waiting_sends_finding(history, names, queue, calls, waited, receives.get(queue, []))
 
@@ -115,7 +115,7 @@ _WAITED: Final = 10_000
 """Cycles: a send that only looks whether there is room takes less."""
 
 
-def _waiting_sends(
+def _sends_to_full_queue(
     history: TaskHistory, calls: Sequence[KernelCall], receives: Sequence[KernelCall], length: int | None
 ) -> list[tuple[KernelCall, int]]:
     """Returns the sends that found the queue full and waited, each with its cycles. `length` is the queue's room in
@@ -123,8 +123,8 @@ def _waiting_sends(
     if length is None:
         return []
     blocked = {id(run.blocked_in) for runs in history.runs.values() for run in runs if run.blocked_in is not None}
-    steps = [(call.end, 1) for call in calls if call.succeeded] + [
-        (call.end, -1) for call in receives if call.succeeded
+    steps = [(call.end, 1) for call in calls if call.has_succeeded] + [
+        (call.end, -1) for call in receives if call.has_succeeded
     ]
     steps.sort()
     result, at, count = [], 0, 0

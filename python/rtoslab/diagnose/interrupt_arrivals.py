@@ -70,7 +70,7 @@ def find_periodic_times(
     steps = np.concatenate([[0], np.cumsum(np.rint(distances / usual).astype(np.int64))])
     exact = float(period) if period else _fit_interrupt_period(times, steps)
     tolerance = max(_JITTER_CYCLES, _EARLY * exact)
-    since = times - times[0] - _arrival_phase((times - times[0]) % exact, exact, tolerance) + tolerance
+    since = times - times[0] - _usual_arrival_phase((times - times[0]) % exact, exact, tolerance) + tolerance
     numbers = np.floor(since / exact).astype(np.int64)  # an interrupt is never early, so its place is behind it
     lateness = np.maximum(since - numbers * exact - tolerance, 0.0)
     is_full = numbers[-1] - numbers[0] <= len(runs) / _OCCUPIED
@@ -82,7 +82,7 @@ def find_periodic_times(
     return PeriodicInterruptTimes(exception, exact, runs[first:], numbers[first:], lateness[first:])
 
 
-def _arrival_phase(residues: "NDArray[np.float64]", period: float, tolerance: float) -> float:
+def _usual_arrival_phase(residues: "NDArray[np.float64]", period: float, tolerance: float) -> float:
     """Returns the time within the period at which most interrupts come, in cycles. `residues` are the arrivals' times
     modulo the period."""
     ordered = np.sort(residues)

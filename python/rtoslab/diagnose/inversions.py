@@ -75,7 +75,7 @@ def _inversion_candidate(
     """Returns a wait for a lock as a possible priority inversion. None if no other task ran while the holder was
     preempted."""
     holders: set[Task] = set()
-    parts = tuple(_preemption_parts(history, locks, lock, wait.start, wait.end, {wait.task}, holders))
+    parts = tuple(_preempted_wait_parts(history, locks, lock, wait.start, wait.end, {wait.task}, holders))
     cycles: Counter[Task] = Counter()
     for part in parts:
         for task, count in history.run_cycles_by_task(part.start, part.end).items():
@@ -84,7 +84,7 @@ def _inversion_candidate(
     return _InversionCandidate(lock, wait, parts, cycles) if cycles else None
 
 
-def _preemption_parts(
+def _preempted_wait_parts(
     history: TaskHistory,
     locks: Mapping[int, TaskLock],
     lock: TaskLock,
@@ -98,7 +98,7 @@ def _preemption_parts(
 
     `waiting` are the tasks that wait. The tasks that held a lock are added to `holders`.
     """
-    for holding in lock.holdings_within(start, end):
+    for holding in lock.holding_times_within(start, end):
         task = holding.task
         if task in waiting:
             continue
@@ -111,7 +111,7 @@ def _preemption_parts(
             if call is None:
                 yield _LockHolderPreemption(task, before.core, before.end, since, until)
             elif call.service.serves_any_service(*TAKES) and call.object in locks:
-                yield from _preemption_parts(
+                yield from _preempted_wait_parts(
                     history, locks, locks[call.object], since, until, {*waiting, task}, holders
                 )
 
@@ -149,7 +149,7 @@ def _inversion_finding(
     code."""
     wait, lock = candidate.wait, candidate.lock
     waits_at = names.call_place_in_application(wait.take)
-    holding = next((item for item in lock.holdings_within(wait.start, wait.end) if item.task == part.holder), None)
+    holding = next((item for item in lock.holding_times_within(wait.start, wait.end) if item.task == part.holder), None)
     taken_at = names.call_place_in_application(holding.take) if holding is not None else "an unknown place"
     preempted_at, is_own = names.place_before_handlers(part.core, part.left)
     if not is_own:  # it may have been on its way to sleep

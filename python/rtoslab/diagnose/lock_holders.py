@@ -50,7 +50,7 @@ class TaskLock:
         at = bisect_right(self.holdings, cycle, key=lambda holding: holding.start) - 1
         return self.holdings[at] if at >= 0 and cycle < self.holdings[at].end else None
 
-    def holdings_within(self, start: int, end: int) -> Sequence[LockHoldingTime]:
+    def holding_times_within(self, start: int, end: int) -> Sequence[LockHoldingTime]:
         """Returns the times at which the lock was held that overlap an interval."""
         return [holding for holding in self.holdings if holding.start < end and holding.end > start]
 
@@ -70,13 +70,13 @@ def find_task_locks(history: TaskHistory) -> dict[int, TaskLock]:
     """Returns the locks of a run (mutexes, and semaphores used as such), by address."""
     steps: dict[int, list[_LockTakeOrGive]] = defaultdict(list)
     for call in history.calls:
-        if call.service.serves_any_service(*TAKES) and call.succeeded:
+        if call.service.serves_any_service(*TAKES) and call.has_succeeded:
             steps[call.object].append(_LockTakeOrGive(call.end, 1, call, is_take=True))
         elif call.service.serves_any_service(CONDITION_WAIT) and call.timeout is not None:
             steps[call.timeout].append(_LockTakeOrGive(call.start, 0, call, is_take=False))
             if call.ended:
                 steps[call.timeout].append(_LockTakeOrGive(call.end, 1, call, is_take=True))
-        elif call.service.serves_any_service(*GIVES) and (call.succeeded or not call.ended):
+        elif call.service.serves_any_service(*GIVES) and (call.has_succeeded or not call.ended):
             steps[call.object].append(_LockTakeOrGive(call.start, 0, call, is_take=False))
     waits = _lock_waiting_times(history)
     locks = {}
@@ -95,7 +95,7 @@ def _lock_holding_times(steps: Sequence[_LockTakeOrGive], end: int) -> list[Lock
     take: KernelCall | None = None
     depth = 0
     for step in steps:
-        task, is_mutex = step.call.task, _is_mutex(step.call)
+        task, is_mutex = step.call.task, _is_mutex_only_call(step.call)
         if step.is_take:
             if take is not None and take.task != task:
                 if not is_mutex:
@@ -117,7 +117,7 @@ def _lock_holding_times(steps: Sequence[_LockTakeOrGive], end: int) -> list[Lock
     return holdings if all(holding.task is not None for holding in holdings) else None
 
 
-def _is_mutex(call: KernelCall) -> bool:
+def _is_mutex_only_call(call: KernelCall) -> bool:
     """Whether the called kernel function is for mutexes alone."""
     service = call.service
     if service.serves_any_service(CONDITION_WAIT):

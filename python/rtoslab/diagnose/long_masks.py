@@ -27,7 +27,7 @@ _CRITICAL = "critical"
 """The class of functions that only mask, in kernel.toml."""
 
 
-def sleeping_functions(profile: Profile) -> frozenset[str]:
+def functions_with_core_asleep(profile: Profile) -> frozenset[str]:
     """Returns the names of the functions in which a core slept."""
     return frozenset(innermost_function(spent.stack) for spent in profile.spent if spent.cycles[_SLEEP])
 
@@ -38,7 +38,7 @@ def sort_longest_masked_intervals(
     """Returns the intervals with masked interrupts, the longest first, each with the numbers of the exceptions that had
     to wait."""
     priorities = overview.priorities
-    sleeping = sleeping_functions(profile)
+    sleeping = functions_with_core_asleep(profile)
     affected: dict[tuple[object, ...], set[int]] = defaultdict(set)
     intervals: dict[tuple[object, ...], MaskedIntervals] = {}
     for held in profile.held:
@@ -67,7 +67,7 @@ def find_long_masks(
             return
         if place not in places:
             places.add(place)
-            yield _long_mask_finding(history, held, exceptions, names, masking_function(held, profile))
+            yield _long_mask_finding(history, held, exceptions, names, name_of_masking_function(held, profile))
 
 
 def _pending_tick_findings(
@@ -106,7 +106,7 @@ def _pending_tick_findings(
     )
 
 
-def masking_function(held: MaskedIntervals, profile: Profile) -> str:
+def name_of_masking_function(held: MaskedIntervals, profile: Profile) -> str:
     """Returns the name of the function that masked interrupts: a handler, a kernel function, or one of the
     application."""
     name = function_that_masked(held.opener, profile)

@@ -28,11 +28,11 @@ def find_lost_wakeups(history: TaskHistory, names: RunNameFinder) -> Iterator[Di
         before = [call for call in resumes.get(task, []) if call.start < last.start]
         after = [call for call in resumes.get(task, []) if call.start >= last.start]
         ended = calls[-2].end if len(calls) > 1 else history.start
-        if _stays_suspended(history, task, last) and before and not after and before[-1].start > ended:
+        if _is_suspended_to_the_end(history, task, last) and before and not after and before[-1].start > ended:
             yield _make_lost_wakeup_finding(history, names, task, before[-1], last)
 
 
-def _stays_suspended(history: TaskHistory, task: Task, suspend: KernelCall) -> bool:
+def _is_suspended_to_the_end(history: TaskHistory, task: Task, suspend: KernelCall) -> bool:
     """Whether the task never ran again after this call that suspended it."""
     last = history.runs[task][-1] if history.runs.get(task) else None
     return not suspend.ended or (last is not None and last.ended and last.start <= suspend.start)

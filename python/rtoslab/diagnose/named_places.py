@@ -11,7 +11,13 @@ from rtoslab.diagnose.board_runs import RecordedRunHistory, RunReplay
 from rtoslab.diagnose.task_history import KernelCall, Task
 from rtoslab.footprint import structure_member_offsets
 from rtoslab.images import read_elf
-from rtoslab.instruments import DwarfCallerFinder, InlinedSourceLine, ObservedImage, find_source_lines, task_names
+from rtoslab.instruments import (
+    DwarfCallerFinder,
+    InlinedSourceLine,
+    ObservedImage,
+    find_source_lines,
+    task_names_by_control_block,
+)
 from rtoslab.targets import (
     APPLICATION,
     FAULT_NAMES,
@@ -56,7 +62,7 @@ class RunNameFinder:
         self._symbols = SymbolIndex(run.recording.symbols)
         self._frames = DwarfCallerFinder(subject.elf)
         self._structures, self.unseen = _kernel_structure_reader(subject)
-        self._tasks = task_names(run.recording, [task for task in run.history.runs if task > 0])
+        self._tasks = task_names_by_control_block(run.recording, [task for task in run.history.runs if task > 0])
         self._sources: dict[int, InlinedSourceLine] = {}
         self._words: dict[int, str] | None = None
         self._data = _variables_of_image(subject)

@@ -19,7 +19,7 @@ _BUSY = 0.99
 """Of the time, at least, other tasks run. A kernel without an idle task idles in none."""
 
 
-def find_starvation(history: TaskHistory, names: RunNameFinder, limits: Limits) -> Iterator[DiagnosisFinding]:
+def find_starved_tasks(history: TaskHistory, names: RunNameFinder, limits: Limits) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each task that was ready but did not run for longer than the limit, about the longest
     time."""
     limit = microseconds_to_cycles(limits.starvation_ms * 1000, history.clock_hz)

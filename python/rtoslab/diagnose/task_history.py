@@ -60,13 +60,13 @@ class KernelCall:
     """The exception whose handler made it. 0: a task's."""
 
     @property
-    def succeeded(self) -> bool:
+    def has_succeeded(self) -> bool:
         """Whether the call ended and did what it should, by its result. A function without a result code counts as
         successful."""
         return self.ended and (self.service.success is None or self.returned == self.service.success)
 
     @property
-    def waits_forever(self) -> bool:
+    def can_wait_forever(self) -> bool:
         """Whether the call has no time-out, so that it may wait for ever."""
         return self.service.forever is None or self.timeout == self.service.forever
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rtoslab.base import lazy_attribute_getter
 
 if TYPE_CHECKING:
-    from rtoslab.footprint.attribute import ImageFootprint, read_footprint
+    from rtoslab.footprint.attribute import ImageFootprint, read_image_footprint
     from rtoslab.footprint.control_blocks import structure_member_offsets
     from rtoslab.footprint.diff import compare_footprints
     from rtoslab.footprint.memories import board_memory_regions

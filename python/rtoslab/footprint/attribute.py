@@ -65,7 +65,7 @@ class ImageFootprint:
         return sums
 
 
-def read_footprint(
+def read_image_footprint(
     elf: Path, map_file: Path | None = None, regions: Iterable[MemoryRegion] = (), export: str | None = None
 ) -> ImageFootprint:
     """Returns the sizes in an image: every byte with its owner, by the image's symbols and the linker's map file.

@@ -8,7 +8,7 @@ from rtoslab.catalogue import Benchmark, Catalogue, CatalogueEntry
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point, make_point
 
 
-def footprint_point(
+def point_of_footprint_program(
     catalogue: Catalogue, program: str, kernel: str, board: str, cores: int, config: Mapping[str, str]
 ) -> Point:
     """Returns, as a point, a program that is built only to measure its size (firmware/footprint/).

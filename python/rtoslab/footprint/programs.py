@@ -6,9 +6,9 @@ from pathlib import Path
 
 from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue
-from rtoslab.footprint.attribute import ImageFootprint, read_footprint
+from rtoslab.footprint.attribute import ImageFootprint, read_image_footprint
 from rtoslab.footprint.memories import board_memory_regions
-from rtoslab.footprint.points import footprint_point
+from rtoslab.footprint.points import point_of_footprint_program
 from rtoslab.images import CALLGRAPH, MAP, BuiltImage, build_point_image, source_tree_of_point
 from rtoslab.plan import Point
 
@@ -42,7 +42,7 @@ def build_footprint_program(
 
     Raises PlanError if it cannot exist, BuildError, UnknownNameError.
     """
-    point = footprint_point(catalogue, program, kernel, board, cores, config or {})
+    point = point_of_footprint_program(catalogue, program, kernel, board, cores, config or {})
     return build_footprint_program_of_point(catalogue, point)
 
 
@@ -54,5 +54,5 @@ def build_footprint_program_of_point(catalogue: Catalogue, point: Point) -> Buil
     regions = board_memory_regions(catalogue.find_board(point.board).facts)
     tree = source_tree_of_point(catalogue, point)
     return BuiltFootprintProgram(
-        point, built, read_footprint(built.elf_path, built.folder / MAP, regions, tree.path if tree else None)
+        point, built, read_image_footprint(built.elf_path, built.folder / MAP, regions, tree.path if tree else None)
     )

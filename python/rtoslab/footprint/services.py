@@ -8,7 +8,7 @@ from rtoslab.base import PlanError, UnknownNameError
 from rtoslab.catalogue import Catalogue
 from rtoslab.footprint.attribute import KINDS
 from rtoslab.footprint.callgraph import StaticStackBound, read_callgraph
-from rtoslab.footprint.points import footprint_point
+from rtoslab.footprint.points import point_of_footprint_program
 from rtoslab.footprint.programs import MINIMAL, BuiltFootprintProgram, build_footprint_program_of_point
 from rtoslab.footprint.stacks import ObservedStackRun, observe_stack_use
 
@@ -79,7 +79,7 @@ def survey_service_sizes(
 
     def build_and_run(name: str) -> tuple[BuiltFootprintProgram, ObservedStackRun] | str:
         """Returns a built program and how its stacks were used in a run, or the reason why it cannot exist."""
-        point = footprint_point(catalogue, name, kernel, board, cores, config or {})
+        point = point_of_footprint_program(catalogue, name, kernel, board, cores, config or {})
         if point.not_applicable is not None:
             return point.not_applicable
         if name not in built:

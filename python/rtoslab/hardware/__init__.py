@@ -15,8 +15,8 @@ from rtoslab.hardware.analyzers import (
 )
 from rtoslab.hardware.bench import SILENCE_LIMIT_S, read_hardware_map
 from rtoslab.hardware.choosing import ConnectedBoard, find_connected_board, installed_flash_tools
-from rtoslab.hardware.flash_tools import TOOLS, is_installed
+from rtoslab.hardware.flash_tools import TOOLS, is_flash_tool_installed
 from rtoslab.hardware.flashing import flash_command_texts
 from rtoslab.hardware.listening import listen_to_board
-from rtoslab.hardware.usb import UsbDevice, connected_devices, probe_kind
+from rtoslab.hardware.usb import UsbDevice, connected_devices, kind_of_debug_probe
 from rtoslab.hardware.whole_runs import TRIES, measure_real_board_with_retries

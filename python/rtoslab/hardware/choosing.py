@@ -12,8 +12,8 @@ from typing import Final
 from rtoslab.base import PortError, UnknownNameError
 from rtoslab.catalogue import Board, FlashNames
 from rtoslab.hardware.bench import FLASH_LIMIT_S, SILENCE_LIMIT_S, HardwareMap, HardwareMapBoard
-from rtoslab.hardware.flash_tools import TOOLS, FlashTool, is_installed
-from rtoslab.hardware.usb import UsbDevice, probe_kind, serial_without_risky_characters
+from rtoslab.hardware.flash_tools import TOOLS, FlashTool, is_flash_tool_installed
+from rtoslab.hardware.usb import UsbDevice, kind_of_debug_probe, serial_without_risky_characters
 
 AUTO: Final = "auto"
 TARGETS_HINT: Final = "`rtoslab list targets` shows what is connected"
@@ -38,7 +38,7 @@ def installed_flash_tools(names: FlashNames, device: UsbDevice) -> list[FlashToo
     return [
         tool
         for tool in TOOLS.values()
-        if probe_kind(device) in tool.probe_kinds and tool.supports(names) and is_installed(tool)
+        if kind_of_debug_probe(device) in tool.probe_kinds and tool.supports(names) and is_flash_tool_installed(tool)
     ]
 
 
@@ -66,7 +66,7 @@ def find_connected_board(
     tools = installed_flash_tools(names, probe)
     if not tools:
         raise PortError(
-            f"No installed program can flash the {board.id} through the {probe.label}; install one of "
+            f"No installed program can flash the {board.id} through the {probe.kind_and_serial_number}; install one of "
             f"{_flash_tool_names(names, probe)}."
         )
     return ConnectedBoard(board, names, tools[0], probe, port or _serial_port_of_probe(probe, board))
@@ -107,7 +107,7 @@ def _connected_board_of_entry(
         tools = [tool for tool in tools if tool.name == entry.tool]
     if not tools:
         raise PortError(
-            f"The target {entry.name} cannot be flashed through the {probe.label}: "
+            f"The target {entry.name} cannot be flashed through the {probe.kind_and_serial_number}: "
             f"{entry.tool or _flash_tool_names(names, probe)} is not installed or does not support this probe; "
             "install it."
         )
@@ -134,7 +134,7 @@ def _choose_probe(requested: str, board: Board, names: FlashNames, devices: tupl
     candidates = [
         device
         for device in devices
-        if any(probe_kind(device) in tool.probe_kinds and tool.supports(names) for tool in TOOLS.values())
+        if any(kind_of_debug_probe(device) in tool.probe_kinds and tool.supports(names) for tool in TOOLS.values())
     ]
     if len(candidates) == 1:
         return candidates[0]
@@ -158,8 +158,8 @@ def _serial_port_of_probe(probe: UsbDevice, board: Board) -> str:
         return probe.ports[0]
     ports_text = f"has the ports {', '.join(probe.ports)}" if probe.ports else "has no serial port"
     raise PortError(
-        f"The {probe.label} {ports_text}; add --port with the serial port that is connected to {board.uart.tx_pin} "
-        f"of the {board.id}."
+        f"The {probe.kind_and_serial_number} {ports_text}; add --port with the serial port that is connected to "
+        f"{board.uart.tx_pin} of the {board.id}."
     )
 
 
@@ -167,7 +167,9 @@ def _flash_tool_names(names: FlashNames, probe: UsbDevice) -> str:
     """Returns the names of the programs that can flash a board through a probe, as text for a sentence."""
     return (
         ", ".join(
-            tool.name for tool in TOOLS.values() if probe_kind(probe) in tool.probe_kinds and tool.supports(names)
+            tool.name
+            for tool in TOOLS.values()
+            if kind_of_debug_probe(probe) in tool.probe_kinds and tool.supports(names)
         )
         or "none"
     )

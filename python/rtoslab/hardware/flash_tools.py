@@ -13,7 +13,7 @@ from typing import Final
 
 from rtoslab.base import PortError
 from rtoslab.catalogue import Board, FlashNames
-from rtoslab.hardware.usb import BOOTSEL, CMSIS_DAP, JLINK, STLINK, UsbDevice, probe_kind
+from rtoslab.hardware.usb import BOOTSEL, CMSIS_DAP, JLINK, STLINK, UsbDevice, kind_of_debug_probe
 
 Command = tuple[str, ...]
 ELF: Final = "elf"
@@ -75,7 +75,7 @@ def _openocd_commands(order: FlashJob) -> tuple[Command, ...]:
     if not _TCL_PLAIN.fullmatch(image):
         raise PortError(f"OpenOCD cannot use the path {image!r}, because it has characters with a meaning in Tcl; "
                         "put the build folder where its path has only letters, digits and `/._-`.")  # fmt: skip
-    interface = f"interface/{_OPENOCD_INTERFACE[probe_kind(order.probe) or STLINK]}.cfg"
+    interface = f"interface/{_OPENOCD_INTERFACE[kind_of_debug_probe(order.probe) or STLINK]}.cfg"
     serial = ("-c", f"adapter serial {order.probe.serial}") if order.probe.serial else ()
     script = f"program {{{image}}} verify reset exit"
     return (("openocd", "-f", interface, *serial, "-f", str(order.names.openocd), "-c", script),)
@@ -101,7 +101,8 @@ def _require_probe_serial(order: FlashJob, tool: str) -> str:
     """Returns the serial number of the probe. Raises PortError if it has none that a command can contain."""
     if not order.probe.serial:
         raise PortError(
-            f"The {order.probe.label} has no serial number, which {tool} needs to select it; use another tool or probe."
+            f"The {order.probe.kind_and_serial_number} has no serial number, which {tool} needs to select it; use "
+            "another tool or probe."
         )
     return order.probe.serial
 
@@ -121,6 +122,6 @@ TOOLS: Final[Mapping[str, FlashTool]] = {
 """Keyed by name, in the order of preference."""
 
 
-def is_installed(tool: FlashTool) -> bool:
+def is_flash_tool_installed(tool: FlashTool) -> bool:
     """Whether a program that flashes is installed on this machine. The copy to a drive needs none."""
     return tool.is_drive or shutil.which(tool.name) is not None

@@ -18,7 +18,7 @@ from rtoslab.hardware.flash_tools import BIN, ELF, UF2, Command, FlashJob
 from rtoslab.hardware.image_forms import flash_content_as_uf2, flash_content_of_elf
 from rtoslab.hardware.listening import SerialPortListener
 from rtoslab.hardware.running_programs import end_host_program, last_output_line_clause, start_host_program
-from rtoslab.hardware.usb import BOOTSEL, UsbDevice, connected_devices, probe_kind
+from rtoslab.hardware.usb import BOOTSEL, UsbDevice, connected_devices, kind_of_debug_probe
 
 Say = Callable[[str], None]
 _DRIVE_PATTERNS: Final = ("/media/*/RPI-RP2", "/run/media/*/RPI-RP2", "/Volumes/RPI-RP2")
@@ -60,7 +60,7 @@ def flash_command_texts(target: ConnectedBoard, image: Path) -> list[str]:
 
 def _flash_image(target: ConnectedBoard, image: Path, folder: Path, listener: SerialPortListener, say: Say) -> None:
     """Writes an image to a real board's flash, by a program or a drive. The serial port is read meanwhile."""
-    if probe_kind(target.probe) == BOOTSEL:
+    if kind_of_debug_probe(target.probe) == BOOTSEL:
         target = replace(target, probe=_wait_for_bootsel(target, listener, say))
     form = _convert_image_for_flash_tool(target, image, folder)
     if target.tool.is_drive:
@@ -103,7 +103,8 @@ def _flash_while_listening(command: Command, target: ConnectedBoard, log: Path, 
     if late or process.returncode != 0:
         why = f"did not end within {target.flash_limit_s:g} s" if late else f"ended with code {process.returncode}"
         raise FlashError(
-            f"{command[0]} {why} while it flashed the {target.board.id} through the {target.probe.label}"
+            f"{command[0]} {why} while it flashed the {target.board.id} through the "
+            f"{target.probe.kind_and_serial_number}"
             f"{last_output_line_clause(log)}; check the probe, its wiring and the board's supply."
         )
 
@@ -116,7 +117,7 @@ def _wait_for_bootsel(target: ConnectedBoard, listener: SerialPortListener, say:
         drives = [
             device
             for device in connected_devices()
-            if probe_kind(device) == BOOTSEL and device.serial == target.probe.serial
+            if kind_of_debug_probe(device) == BOOTSEL and device.serial == target.probe.serial
         ]
         if drives:
             return drives[0]

@@ -58,12 +58,12 @@ class UsbDevice:
         return f"{self.vendor:04x}:{self.product:04x}"
 
     @property
-    def label(self) -> str:
+    def kind_and_serial_number(self) -> str:
         """Returns the device's kind and serial number as text for a sentence."""
-        return f"{probe_kind(self) or 'device'} {self.serial or self.vid_pid_text}"
+        return f"{kind_of_debug_probe(self) or 'device'} {self.serial or self.vid_pid_text}"
 
 
-def probe_kind(device: UsbDevice) -> str | None:
+def kind_of_debug_probe(device: UsbDevice) -> str | None:
     """Returns the kind of debug probe or boot loader of a USB device, such as `stlink`. None if it is neither."""
     if device.vendor == _SEGGER:
         return JLINK
@@ -82,14 +82,14 @@ def connected_devices(sysfs: Path | None = None) -> tuple[UsbDevice, ...]:
     `sysfs` is /sys by default, or the folder that SYSFS_PATH names.
     """
     place = (sysfs or Path(os.environ.get("SYSFS_PATH", "/sys"))) / "bus" / "usb" / "devices"
-    devices = _sysfs_devices(place) if place.is_dir() else _serial_port_devices()
-    probes = [device for device in devices if probe_kind(device) is not None]
+    devices = _usb_devices_in_sysfs(place) if place.is_dir() else _serial_port_devices()
+    probes = [device for device in devices if kind_of_debug_probe(device) is not None]
     return tuple(
         sorted(probes, key=lambda device: (device.vid_pid_text, device.serial, device.bus or 0, device.address or 0))
     )
 
 
-def _sysfs_devices(place: Path) -> list[UsbDevice]:
+def _usb_devices_in_sysfs(place: Path) -> list[UsbDevice]:
     """Returns the USB devices that Linux lists in the folder `place` of sysfs."""
     devices = []
     for folder in sorted(place.iterdir()):

@@ -117,16 +117,18 @@ def _optimisation_levels_of_groups(record: Mapping[str, Any]) -> Iterator[tuple[
     """Yields the name and the optimisation level of each group of C files, and of each C file with options of its
     own."""
     groups = {
-        name: _optimisation_option(group[OPTIONS]) for name, group in record["groups"].items() if name.endswith("*.c")
+        name: _last_optimisation_option(group[OPTIONS])
+        for name, group in record["groups"].items()
+        if name.endswith("*.c")
     }
     yield from sorted(groups.items())
     for file, other in sorted(record["files"].items()):
         group, words = _file_group_name(file), other.get(OPTIONS)
         if group in groups and words is not None:
-            yield file, _optimisation_option(words) or (groups[group] if words[:1] == [LIKE_GROUP] else "")
+            yield file, _last_optimisation_option(words) or (groups[group] if words[:1] == [LIKE_GROUP] else "")
 
 
-def _optimisation_option(words: Sequence[str]) -> str:
+def _last_optimisation_option(words: Sequence[str]) -> str:
     """Returns the last `-O` option among compiler arguments, which decides. Empty if there is none."""
     return next((word for word in reversed(words) if word.startswith("-O")), "")
 

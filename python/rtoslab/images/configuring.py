@@ -71,7 +71,7 @@ def configure_image(
         *options,
         *cmake_options(point, expected),
         *kernel_cmake_options(catalogue, point),
-        *([f"-DRTOSLAB_ZIG={tools.find_clang() or ''}"] if point.compiler == "clang" else []),
+        *([f"-DRTOSLAB_ZIG={tools.find_zig_with_clang() or ''}"] if point.compiler == "clang" else []),
     ]
     log.flush()
     done = subprocess.run(

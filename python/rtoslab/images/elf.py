@@ -115,10 +115,10 @@ def read_sections(path: Path) -> tuple[OutputSection, ...]:
 def do_images_differ(one: Path, other: Path) -> bool:
     """Whether the code, the data or their addresses differ between two ELF files. Debug information may differ.
     Raises ImageFileError."""
-    return _memory_image(one) != _memory_image(other)
+    return _memory_sections_with_contents(one) != _memory_sections_with_contents(other)
 
 
-def _memory_image(path: Path) -> list[tuple[int, int, bytes | None]]:
+def _memory_sections_with_contents(path: Path) -> list[tuple[int, int, bytes | None]]:
     """Returns the address, the size in bytes and the contents of each section that takes memory. Raises
     ImageFileError."""
     try:

@@ -74,7 +74,7 @@ class _DigestedImage:
             (symbol.value, symbol.name[1] == "d") for symbol in symbols if symbol.name.startswith(("$t", "$d", "$a"))
         )
         self.map_starts, self.map_data = [place for place, _ in maps], [is_data for _, is_data in maps]
-        once = _unique_functions(symbols)
+        once = _functions_at_one_address(symbols)
         self.functions = [item for item in self.ranges if item.name in once]
 
     def function_digest(self, function: _NamedAddressRange) -> str:
@@ -102,7 +102,7 @@ class _DigestedImage:
                 part = code[place : place + size]
                 yield moved.get(at) or (self._branch_reference(at, part, function) if size == 4 else None) or part
                 if size == 4 or first >> 11 == _LOADS_LITERAL:
-                    pool = literal_address(at, part)
+                    pool = literal_load_address(at, part)
                     if pool is not None and not start <= pool < end:  # an assembler's, after its end
                         yield self._literal_pool_word(pool)
             at += size
@@ -127,7 +127,7 @@ class _DigestedImage:
     def _branch_reference(self, at: int, code: bytes, function: _NamedAddressRange) -> bytes | None:
         """Returns the name of the function that a branch leads to, as bytes. None for other instructions and branches
         within the function."""
-        target = branch_target(at, code)
+        target = branch_target_address(at, code)
         if target is None or function.start <= target < function.end:
             return None
         kind = int.from_bytes(code[2:4], "little") & 0xD000
@@ -206,7 +206,7 @@ def _may_contain_movt(code: bytes) -> bool:
     return any(halfword & 0xFBF0 == _MOVT for (halfword,) in struct.iter_unpack("<H", code[: len(code) & ~1]))
 
 
-def branch_target(at: int, code: bytes) -> int | None:
+def branch_target_address(at: int, code: bytes) -> int | None:
     """Returns the address that a 32-bit Thumb branch (BL, B.W, conditional B.W) at the address `at` leads to. None for
     any other instruction."""
     first, second = int.from_bytes(code[:2], "little"), int.from_bytes(code[2:4], "little")
@@ -223,7 +223,7 @@ def branch_target(at: int, code: bytes) -> int | None:
     return at + 4 + offset - (sign << 21)
 
 
-def literal_address(at: int, code: bytes) -> int | None:
+def literal_load_address(at: int, code: bytes) -> int | None:
     """Returns the address from which a Thumb LDR (literal) at the address `at` reads. None for any other instruction
     (A7.7.43)."""
     first = int.from_bytes(code[:2], "little")
@@ -254,7 +254,7 @@ def _named_address_ranges(symbols: Iterable[ElfSymbol]) -> Iterator[_NamedAddres
             yield _NamedAddressRange(start, start + symbol.size, symbol.name)
 
 
-def _unique_functions(symbols: Iterable[ElfSymbol]) -> set[str]:
+def _functions_at_one_address(symbols: Iterable[ElfSymbol]) -> set[str]:
     """Returns the names of functions that are at one address only."""
     places = {(symbol.name, symbol.value) for symbol in symbols if symbol.kind == _FUNC and symbol.size}
     return {name for name, count in Counter(name for name, _ in places).items() if count == 1}

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     )
     from rtoslab.instruments.survey import masked_interrupts_survey_table
     from rtoslab.instruments.task_list import KernelTaskLister
-    from rtoslab.instruments.tasks import current_task_pointers, task_names
+    from rtoslab.instruments.tasks import current_task_pointers, task_names_by_control_block
     from rtoslab.instruments.timelines import Timeline, record_timeline
     from rtoslab.instruments.totals import cycle_sums_by_function
     from rtoslab.instruments.trace_database import NAMED as NAMED_QUERIES

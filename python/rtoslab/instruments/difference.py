@@ -77,11 +77,11 @@ def _profile_difference_rows(
     rows = []
     for name in before.keys() | after.keys():
         old, new = before.get(name, CycleSums()), after.get(name, CycleSums())
-        change = new.total / scale.after - old.total / scale.before
+        change = new.total_cycles / scale.after - old.total_cycles / scale.before
         ways = [new.cycles[way] / scale.after - old.cycles[way] / scale.before for way in chosen]
         cells = (
-            _number_with_decimal_text(old.total / scale.before),
-            _number_with_decimal_text(new.total / scale.after),
+            _number_with_decimal_text(old.total_cycles / scale.before),
+            _number_with_decimal_text(new.total_cycles / scale.after),
             *(_signed_number_text(x) for x in (change, *ways)),
         )
         rows.append((abs(change), name, cells))

@@ -37,7 +37,7 @@ class ImageFunctions:
     def __init__(self, elf: Path, machine: ObservedMachine) -> None:
         self._machine = machine
         self._lines = SourceLines(elf)
-        self._data = _data_names(elf)
+        self._data = _variable_and_constant_names(elf)
         self._symbols = [symbol for symbol in machine.symbols() if symbol[2] not in self._data]
 
     def find_function(self, name: str) -> ImageFunction:
@@ -131,7 +131,7 @@ class ImageFunctions:
         return ", ".join(shown) + (", ..." if len(addresses) > _LISTED else "")
 
 
-def _data_names(elf: Path) -> frozenset[str]:
+def _variable_and_constant_names(elf: Path) -> frozenset[str]:
     """Returns the names of an image's variables and constants that are not also a function's name."""
     try:
         symbols = read_elf(elf).symbols

@@ -52,7 +52,7 @@ def profile_summary_text(profile: Profile) -> str:
     functions = sum_cycles_by_key(profile.spent, lambda spent: innermost_function(spent.stack))
     name, most = next(iter(functions.items()), ("nothing", CycleSums()))
     cores = count_with_noun(len(profile.observed_cycles), "core")
-    share = f"{100 * most.total / max(1, cycles):.1f} %"
+    share = f"{100 * most.total_cycles / max(1, cycles):.1f} %"
     sentences = [f"{cycles:,} cycles on {cores}, all accounted for; most of them ({share}) in {name}."]
     if profile.operations:
         per = cycles / profile.operations

@@ -189,8 +189,8 @@ class _CallCounter:
                     function=function,
                     source=names.source_line_at(function.address).line,
                     tally=tally,
-                    cycles=_distribution_spreads(tally.cycles),
-                    instructions=_distribution_spreads(tally.instructions),
+                    cycles=_distribution_statistics(tally.cycles),
+                    instructions=_distribution_statistics(tally.instructions),
                     greatest=_longest_calls(function, tally, names, nodes, spent),
                     ran=names.functions_called_from(nodes, _make_function_entry_test(function.address)),
                     open=tuple(
@@ -208,7 +208,7 @@ class _CallCounter:
         )  # fmt: skip
 
 
-def _distribution_spreads(distributions: Mapping[str, ValueDistribution]) -> dict[str, CallStatistics]:
+def _distribution_statistics(distributions: Mapping[str, ValueDistribution]) -> dict[str, CallStatistics]:
     """Returns the statistics of those distributions that have values, by name."""
     spreads = {name: item.value_statistics() for name, item in distributions.items()}
     return {name: spread for name, spread in spreads.items() if spread is not None}

@@ -135,7 +135,7 @@ def measure_intervals(
     """
     pairings: list[_IntervalPairing] = []
 
-    def observation_request(machine: ObservedMachine) -> ObservationRequest:
+    def make_observation_request(machine: ObservedMachine) -> ObservationRequest:
         """Returns what the virtual board must record: the executions of all begins and ends."""
         known = ImageFunctions(subject.elf, machine)
         pairings.extend(
@@ -145,7 +145,7 @@ def measure_intervals(
         places = sorted({place for pairing in pairings for place in pairing.begins | pairing.ends})
         return ObservationRequest(executed={place: number for number, place in enumerate(places)})
 
-    recording = record_observed_run(subject, observation_request, progress)
+    recording = record_observed_run(subject, make_observation_request, progress)
     _assign_arrivals_to_intervals(recording, pairings)
     windows = [pairing.longest for pairing in pairings if pairing.longest is not None]
     replayed = _replay_intervals(subject, windows, progress) if windows else {}

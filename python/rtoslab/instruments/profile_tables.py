@@ -43,7 +43,7 @@ def brief_profile_tables(profile: Profile) -> tuple[TitledTable, TitledTable]:
     whole, most = inclusive_cycles(profile), 3 if profile.operations else 2
     function_rows = [
         (
-            core, name, item.calls or None, *_cycle_cells(profile, core, item)[:most], whole[core, name],
+            core, name, item.calls or None, *_cycle_column_cells(profile, core, item)[:most], whole[core, name],
             _spent_cycles_text(item),
         )
         for (core, name), item in cycle_sums_by_function(profile).items()
@@ -60,7 +60,11 @@ def brief_profile_tables(profile: Profile) -> tuple[TitledTable, TitledTable]:
 def _spent_cycles_text(spent: CycleSums) -> str:
     """Returns how cycles were spent, as text with the shares of at least half a percent."""
     shares = sorted(zip(spent.cycles, HEADS, strict=True), key=lambda share: -share[0])
-    parts = [f"{100 * cycles / spent.total:.0f} % {head}" for cycles, head in shares if cycles * 200 >= spent.total > 0]
+    parts = [
+        f"{100 * cycles / spent.total_cycles:.0f} % {head}"
+        for cycles, head in shares
+        if cycles * 200 >= spent.total_cycles > 0
+    ]
     return ", ".join(parts)
 
 
@@ -79,7 +83,7 @@ def function_cycles_table(profile: Profile, top: int | None) -> TitledTable:
     whole = inclusive_cycles(profile)
     rows = [
         (
-            core, name, profile.classes.get(name), *_cycle_cells(profile, core, item), whole[core, name],
+            core, name, profile.classes.get(name), *_cycle_column_cells(profile, core, item), whole[core, name],
             item.calls or None,
         )
         for (core, name), item in cycle_sums_by_function(profile).items()
@@ -92,7 +96,8 @@ def call_path_cycles_table(profile: Profile, top: int | None) -> TitledTable:
     """Returns a table of the `top` call paths with the most cycles in their last function."""
     by_path = sum_cycles_by_key(profile.spent, lambda spent: (spent.core, spent.stack))
     rows = [
-        (core, call_path_text(stack), *_cycle_cells(profile, core, item)) for (core, stack), item in by_path.items()
+        (core, call_path_text(stack), *_cycle_column_cells(profile, core, item))
+        for (core, stack), item in by_path.items()
     ]
     return TitledTable(
         "paths", "Call paths, by the cycles at their end", ("core", "path", *_cycle_column_heads(profile)), rows[:top]
@@ -102,7 +107,7 @@ def call_path_cycles_table(profile: Profile, top: int | None) -> TitledTable:
 def source_line_cycles_table(profile: Profile, top: int | None) -> TitledTable:
     """Returns a table of the `top` source lines with the most cycles."""
     by_line = sum_cycles_by_key(profile.spent, lambda spent: (spent.core, spent.line or "(no line)"))
-    rows = [(core, line, *_cycle_cells(profile, core, item)) for (core, line), item in by_line.items()]
+    rows = [(core, line, *_cycle_column_cells(profile, core, item)) for (core, line), item in by_line.items()]
     return TitledTable("lines", "Source lines", ("core", "line", *_cycle_column_heads(profile)), rows[:top])
 
 
@@ -118,8 +123,8 @@ def _cycle_column_heads(profile: Profile) -> tuple[str, ...]:
     return ("cycles", "% of core", *per, *(HEADS[way] for way in _used_cycle_kinds(profile)))
 
 
-def _cycle_cells(profile: Profile, core: int, spent: CycleSums) -> tuple[Value, ...]:
+def _cycle_column_cells(profile: Profile, core: int, spent: CycleSums) -> tuple[Value, ...]:
     """Returns the cells of a table's columns of cycles, for one row."""
-    share = 100 * spent.total / max(1, profile.observed_cycles[core])
-    per = (f"{spent.total / profile.operations:.1f}",) if profile.operations else ()
-    return (spent.total, f"{share:.2f}", *per, *(spent.cycles[way] for way in _used_cycle_kinds(profile)))
+    share = 100 * spent.total_cycles / max(1, profile.observed_cycles[core])
+    per = (f"{spent.total_cycles / profile.operations:.1f}",) if profile.operations else ()
+    return (spent.total_cycles, f"{share:.2f}", *per, *(spent.cycles[way] for way in _used_cycle_kinds(profile)))

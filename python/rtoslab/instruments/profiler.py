@@ -54,7 +54,7 @@ class CallPathCycles:
     """Executions of the first instruction of the last function that is not inlined."""
 
     @property
-    def total(self) -> int:
+    def total_cycles(self) -> int:
         """Returns the sum of the cycles, whatever they were spent on."""
         return sum(self.cycles)
 
@@ -158,7 +158,7 @@ def parse_profile(stored: dict[str, Any], source: str) -> Profile:
     spent = [0] * len(result.observed_cycles)
     for item in result.spent:
         if item.core < len(spent) and len(item.cycles) == len(WAYS):
-            spent[item.core] += item.total
+            spent[item.core] += item.total_cycles
         else:
             raise ReportError(
                 f"{source} refers to cores or call paths that it does not contain; profile again with --save."
@@ -179,12 +179,12 @@ class ProfileInterruptedError(KeyboardInterrupt):
 def profile_image(subject: ObservedImage, progress: Progress = lambda *_: None) -> Profile:
     """Runs an image and returns the profile of its cycles. Raises RunError, ImageFileError, SymbolError."""
 
-    def observation_request(_: ObservedMachine) -> ObservationRequest:
+    def make_observation_request(_: ObservedMachine) -> ObservationRequest:
         """Returns what the virtual board must record for a profile."""
         return ObservationRequest(priorities=load_architecture().interrupt_priorities(subject.board.irq.priority_bits))
 
     try:
-        return profile_of_recording(record_observed_run(subject, observation_request, progress))
+        return profile_of_recording(record_observed_run(subject, make_observation_request, progress))
     except RecordingInterruptedError as cause:
         result = profile_of_recording(cause.recording)
         cycles = cause.recording.end_cycle - cause.recording.start_cycle

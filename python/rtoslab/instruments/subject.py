@@ -116,7 +116,7 @@ def _observed_user_image(
     require_board_has_cores(facts, cores)
     count = cores or facts.cores
     known = (
-        catalogue.find_kernel(kernel).facts.for_architecture(facts.cpu)
+        catalogue.find_kernel(kernel).facts.facts_for_architecture(facts.cpu)
         if kernel
         else find_image_kernel(catalogue, path, facts.cpu)
     )
@@ -166,7 +166,7 @@ def _build_benchmark_to_observe(
         image=built.elf_path.read_bytes(),
         board=where,
         cores=point.cores,
-        kernel=catalogue.find_kernel(point.kernel).facts.for_architecture(where.cpu),
+        kernel=catalogue.find_kernel(point.kernel).facts.facts_for_architecture(where.cpu),
         expected=built.expected,
         settings=point.timing,
         axes={

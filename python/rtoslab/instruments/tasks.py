@@ -39,7 +39,7 @@ def _require_board_memory(machine: ObservedMachine, address: int) -> None:
         ) from None
 
 
-def task_names(recording: ObservedRecording, blocks: Iterable[int]) -> dict[int, str]:
+def task_names_by_control_block(recording: ObservedRecording, blocks: Iterable[int]) -> dict[int, str]:
     """Returns the name of each task by its control block, read from memory at the end of a recorded run."""
     result = {block: _task_name(recording, block) for block in sorted(blocks) if block}
     names = list(result.values())

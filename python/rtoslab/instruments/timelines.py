@@ -17,7 +17,7 @@ from rtoslab.instruments.session import (
     record_observed_run,
 )
 from rtoslab.instruments.subject import ObservedImage
-from rtoslab.instruments.tasks import current_task_pointers, task_names
+from rtoslab.instruments.tasks import current_task_pointers, task_names_by_control_block
 from rtoslab.targets import (
     IDENT_CURRENT,
     KIND_CALL,
@@ -97,7 +97,7 @@ def record_timeline(subject: ObservedImage, progress: Progress = lambda *_: None
     services: dict[int, str] = {}
     words: dict[int, int] = {}
 
-    def observation_request(machine: ObservedMachine) -> ObservationRequest:
+    def make_observation_request(machine: ObservedMachine) -> ObservationRequest:
         """Returns what the virtual board must record: kernel calls, tasks, locks, exceptions and pins."""
         kernel = subject.kernel
         names = sorted({name for many in kernel.symbols.values() for name in many}) if kernel else []
@@ -111,7 +111,7 @@ def record_timeline(subject: ObservedImage, progress: Progress = lambda *_: None
         writes = {address: IDENT_CURRENT + core for core, address in words.items()}
         return ObservationRequest(calls=calls, writes=writes, threads_and_locks=True, exceptions=True, pins=True)
 
-    recording = record_observed_run(subject, observation_request, progress)
+    recording = record_observed_run(subject, make_observation_request, progress)
     return _TimelineReader(recording, services, words).make_timeline()
 
 
@@ -130,7 +130,7 @@ class _TimelineReader:
         blocks = {value for _, value, _, _, kind, *_ in unpack_events(recording.events) if kind == KIND_WRITE}
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
         self.no_task_values = probes.no_task_values if probes else frozenset()
-        self.names = task_names(recording, {*self.current.values(), *blocks} - self.no_task_values)
+        self.names = task_names_by_control_block(recording, {*self.current.values(), *blocks} - self.no_task_values)
         self.functions = {address: name for address, _, name in first_symbol_per_address(recording.symbols)}
         self.running: dict[int, tuple[str, int]] = {}
         """Core -> the task it runs, since when."""

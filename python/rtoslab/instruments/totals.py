@@ -20,7 +20,7 @@ class CycleSums:
     calls: int = 0
 
     @property
-    def total(self) -> int:
+    def total_cycles(self) -> int:
         """Returns the sum of the cycles, whatever they were spent on."""
         return sum(self.cycles)
 
@@ -37,7 +37,7 @@ def sum_cycles_by_key(spent: Iterable[CallPathCycles], key: Callable[[CallPathCy
     by_key: dict[Key, CycleSums] = defaultdict(CycleSums)
     for entry in spent:
         by_key[key(entry)].add_cycles(entry)
-    return dict(sorted(by_key.items(), key=lambda item: (-item[1].total, str(item[0]))))
+    return dict(sorted(by_key.items(), key=lambda item: (-item[1].total_cycles, str(item[0]))))
 
 
 def cycle_sums_by_function(profile: Profile) -> dict[tuple[int, str], CycleSums]:
@@ -57,5 +57,5 @@ def inclusive_cycles(profile: Profile) -> Counter[tuple[int, str]]:
     counts: Counter[tuple[int, str]] = Counter()
     for spent in profile.spent:
         for name in {name.partition(" [")[0] for name in spent.stack}:
-            counts[spent.core, name] += spent.total
+            counts[spent.core, name] += spent.total_cycles
     return counts

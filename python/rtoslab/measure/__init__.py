@@ -7,5 +7,5 @@ from rtoslab.measure.own_image import measure_image
 from rtoslab.measure.pair_images import build_pair_images
 from rtoslab.measure.pipeline import MeasureOptions, PointOutcome, Runner, measure_and_store_point
 from rtoslab.measure.point_result import image_result_fields
-from rtoslab.measure.pool import Listener, PointProgress, picklable_error, run_plan
+from rtoslab.measure.pool import Listener, PointProgress, measure_points_of_plan, picklable_error
 from rtoslab.measure.virtual_job import virtual_board_job

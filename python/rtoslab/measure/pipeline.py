@@ -226,7 +226,7 @@ def _virtual_board_runner(
 ) -> Runner:
     """Returns a function that runs an image on the virtual board. A failed run gives an output with the failure."""
 
-    def run_image(built: BuiltImage, progress: Progress) -> RunOutput:
+    def run_image_on_virtual_board(built: BuiltImage, progress: Progress) -> RunOutput:
         """Runs an image on the virtual board and returns its output."""
         beside = pair.image_contents() if pair is not None else None
         job = virtual_board_job(catalogue, point, built.elf_path.read_bytes(), built.elf_path.name, beside)
@@ -237,7 +237,7 @@ def _virtual_board_runner(
         except RunError as cause:
             return RunOutput(b"", failure=str(cause))
 
-    return run_image
+    return run_image_on_virtual_board
 
 
 def _store_unmeasured_result(

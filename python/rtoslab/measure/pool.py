@@ -80,7 +80,7 @@ class _WorkerPool:
         return [worker for worker in self.workers if worker.index is not None]
 
 
-def run_plan(
+def measure_points_of_plan(
     root: Path,
     plan: Plan,
     out: Path,
@@ -149,7 +149,7 @@ def _receive_messages(pool: _WorkerPool) -> None:
         try:
             message = worker.pipe.recv()
         except (EOFError, OSError):
-            message = _reap_worker(pool, worker, worker.index)
+            message = _remove_dead_worker(pool, worker, worker.index)
         if isinstance(message, RtoslabError):
             raise message
         if isinstance(message, PointOutcome):
@@ -160,7 +160,7 @@ def _receive_messages(pool: _WorkerPool) -> None:
             pool.listener(PointProgress(worker.index, pool.points[worker.index], message[0], message[1]))
 
 
-def _reap_worker(pool: _WorkerPool, worker: _WorkerProcess, index: int) -> PointOutcome:
+def _remove_dead_worker(pool: _WorkerPool, worker: _WorkerProcess, index: int) -> PointOutcome:
     """Removes a worker process that died. Returns the failure of its point, which has this index."""
     worker.process.join()
     worker.pipe.close()
@@ -170,10 +170,10 @@ def _reap_worker(pool: _WorkerPool, worker: _WorkerProcess, index: int) -> Point
         f"The process that measured {point.label} ended unexpectedly (exit code {code}); run the same "
         "command again to retry it."
     )
-    return _failed_outcome(pool.root, pool.run.path, point, message)
+    return _failed_point_outcome(pool.root, pool.run.path, point, message)
 
 
-def _failed_outcome(root: Path, out: Path, point: Point, message: str) -> PointOutcome:
+def _failed_point_outcome(root: Path, out: Path, point: Point, message: str) -> PointOutcome:
     """Returns the failure of a point with a message. It is not stored, so that the next try may succeed."""
     identity = identity_of_point(Catalogue(root), point)
     failed = FailedPoint(run_id="0" * 16, point=identity, stage="run", error=RunError.__name__, message=message)
@@ -191,7 +191,7 @@ def _measure_points_in_worker(
     gc.freeze()  # what is imported stays
     last = 0.0
 
-    def send_progress(phase: str, done: float) -> None:
+    def send_point_progress(phase: str, done: float) -> None:
         """Sends a point's progress to the parent, at most every PROGRESS_INTERVAL_S."""
         nonlocal last
         now = time.monotonic()
@@ -205,7 +205,7 @@ def _measure_points_in_worker(
                 point = pipe.recv()
                 expire_contents_cache(older_than_s=CACHE_SCOPE_S)
                 last = 0.0  # the first news of each point is sent, however soon it follows the point before
-                pipe.send(_measure_point(root, out, point, send_progress, options))
+                pipe.send(_measure_point(root, out, point, send_point_progress, options))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return  # the parent is gone
 
@@ -231,7 +231,7 @@ def _measure_point(
     except BaseException as bug:
         if not is_simulator_panic(bug):
             raise
-        return _failed_outcome(
+        return _failed_point_outcome(
             root, out, point, f"The simulator failed while it measured {point.label}: {bug}; please report it."
         )
 

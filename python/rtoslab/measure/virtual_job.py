@@ -20,7 +20,7 @@ def virtual_board_job(
         image=image,
         name=name,
         board=board,
-        kernel=kernel.for_architecture(board.cpu),
+        kernel=kernel.facts_for_architecture(board.cpu),
         clock_hz=point.clock_hz or board.clock.sys_hz,
         cores=point.cores,
         window_ms=point.window_ms,
@@ -31,13 +31,13 @@ def virtual_board_job(
         settings=point.timing,
         core=point.core,
         started=pair[1] if pair else None,
-        sender=pair[0] if pair and benchmark.crosses_cores else None,
+        sender=pair[0] if pair and benchmark.ends_on_other_core else None,
     )
 
 
 def _exception_that_stamps(benchmark: Benchmark, board: Board) -> int | None:
     """Returns the number of the exception at whose event stamped intervals begin. None if the benchmark has no such
     intervals."""
-    if benchmark.is_stamped_by_tick:
+    if benchmark.begins_at_stamped_tick:
         return SYSTICK
-    return FIRST_EXTERNAL + board.irq.asynchronous if benchmark.is_stamped else None
+    return FIRST_EXTERNAL + board.irq.asynchronous if benchmark.begins_at_stamped_interrupt else None

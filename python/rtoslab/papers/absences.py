@@ -27,7 +27,7 @@ class AbsenceReasons:
         if kernel and kernel not in self._kernels:
             name = self._names.get(kernel, kernel)
             return f"the sources of {name} were not added (`rtoslab kernel tree add`), and it has no reference result"
-        present = [result for result in self._results if _matches_axes(result, axes)]
+        present = [result for result in self._results if _does_result_have_coordinates(result, axes)]
         for any_result in present:
             if isinstance(any_result, FailedPoint):
                 return f"{any_result.stage} failed: {any_result.message}".rstrip(".")
@@ -42,7 +42,7 @@ class AbsenceReasons:
         return f"not measured in this run: {what}" if what else "not measured in this run"
 
 
-def _matches_axes(result: AnyResult, axes: Mapping[str, object]) -> bool:
+def _does_result_have_coordinates(result: AnyResult, axes: Mapping[str, object]) -> bool:
     """Whether a result's measured point has these coordinates. Axes that only values have, such as `metric`, are
     ignored."""
     params = result.params if isinstance(result, MeasuredPoint) else {}

@@ -23,7 +23,7 @@ def require_paper_folder_fits(catalogue: Catalogue, paper: PaperFolder) -> None:
     for row in paper.published_rows.values():
         if row.lab_benchmark:
             _require_known_columns(catalogue, paper, row)
-    for file, what, places in _value_selections(paper):
+    for file, what, places in _coordinates_of_named_values(paper):
         for place in places:
             _require_known_names(catalogue, paper, f"{paper.folder / file}, {what}", place)
     for slip in paper.paper_mistakes:
@@ -31,7 +31,7 @@ def require_paper_folder_fits(catalogue: Catalogue, paper: PaperFolder) -> None:
             evaluate_expression(slip.computed, paper.paper_numbers)
 
 
-def _value_selections(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mapping[str, object]]]]:
+def _coordinates_of_named_values(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mapping[str, object]]]]:
     """Yields the coordinates of our values that a paper's files name: the file, the figure or statement, the
     coordinates."""
     for part in paper.facts.part:

@@ -28,7 +28,7 @@ def plan_paper_experiments(
         *(experiment_points(catalogue, experiment, options) for experiment in experiments),
         *(
             setup_points(catalogue, paper, experiments, setup, options, referenced_kernels)
-            for setup in select_setups(paper, setups)
+            for setup in select_paper_setups(paper, setups)
         ),
     )
     # Mappings in a point have no hash.
@@ -51,7 +51,7 @@ def _without_redundant_trees(paper: PaperFolder, points: Sequence[Point]) -> Ite
             yield point
 
 
-def select_setups(paper: PaperFolder, requested: Sequence[str] | None) -> list[PaperSetup]:
+def select_paper_setups(paper: PaperFolder, requested: Sequence[str] | None) -> list[PaperSetup]:
     """Returns the paper's set-ups (other configurations that its authors may have used) with these ids. None returns
     all. Raises UnknownNameError."""
     known = {setup.id: setup for setup in paper.facts.setup}

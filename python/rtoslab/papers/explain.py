@@ -58,7 +58,7 @@ def single_change_setups(catalogue: Catalogue, paper: PaperFolder) -> list[Paper
     kernels = tuple(dict.fromkeys(paper.facts.kernel_by_tree.get(point.kernel, point.kernel) for point in points))
     swept = {key for suite in paper.suites for experiment in suite.experiments for key in experiment.sweep}
     setups: dict[str, PaperSetup] = {}
-    for title, change in _single_changes(catalogue, paper, kernels, boards):
+    for title, change in _single_configuration_changes(catalogue, paper, kernels, boards):
         key = title.partition("=")[0]
         changed = tuple(benchmark for benchmark in benchmarks if _has_parameter(catalogue, benchmark, key))
         if key in swept or not changed:
@@ -106,30 +106,30 @@ Change = Mapping[str, object]
 """Fields of a set-up."""
 
 
-def _single_changes(
+def _single_configuration_changes(
     catalogue: Catalogue, paper: PaperFolder, kernels: Sequence[str], boards: Sequence[str]
 ) -> Iterator[tuple[str, Change]]:
     """Yields the title and the settings of every single change of a paper's configuration."""
     for setup in paper.facts.setup:
         for kernel, options in setup.kernel.items():
             who = _ANY if tuple(kernels) == (kernel,) else kernel
-            yield from (_option_change(who, *item) for item in options.items())
-        yield from (_option_change(_ANY, *item) for item in setup.config.items())
-    yield from (_option_change(_ANY, "opt", level) for level in _LEVELS)
-    yield _option_change(_ANY, "lto", "1")
+            yield from (_single_option_change(who, *item) for item in options.items())
+        yield from (_single_option_change(_ANY, *item) for item in setup.config.items())
+    yield from (_single_option_change(_ANY, "opt", level) for level in _LEVELS)
+    yield _single_option_change(_ANY, "lto", "1")
     for kernel in kernels:
         parity = catalogue.kernels[kernel].facts.parity
         macros = [parity[switch] for switch in _SWITCHES if switch in parity and not parity[switch].startswith("=")]
         who = _ANY if tuple(kernels) == (kernel,) else kernel
-        yield from (_option_change(who, macro, value) for macro in macros for value in ("0", "1"))
+        yield from (_single_option_change(who, macro, value) for macro in macros for value in ("0", "1"))
     for name in ("icache", "dcache", "prefetch"):
         having = tuple(board for board in boards if name in catalogue.find_board(board).facts.features)
         if having:
-            title, change = _option_change(_ANY, f"feature.{name}", "0")
+            title, change = _single_option_change(_ANY, f"feature.{name}", "0")
             yield title, {**change, "boards": having}
 
 
-def _option_change(kernel: str, key: str, value: str) -> tuple[str, Change]:
+def _single_option_change(kernel: str, key: str, value: str) -> tuple[str, Change]:
     """Returns the title and the settings of the change that sets one option, for one kernel or for `any kernel`."""
     if kernel == _ANY:
         return f"{key}={value}", {"config": {key: value}}

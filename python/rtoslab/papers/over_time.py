@@ -35,7 +35,7 @@ def over_time_chart(
         marks += [
             {"series": name, "x": at, "low": 0.0, "high": us} for at, us in _longest_sample_of_each_section(values_)
         ]
-        rows += [[name, f"{at:,.3f}", f"{us:,.3f}"] for at, us in longest_samples(values_)]
+        rows += [[name, f"{at:,.3f}", f"{us:,.3f}"] for at, us in nearly_longest_samples(values_)]
     if not marks:
         return None
     caption = " ".join(filter(None, (f"{figure.title}.", figure.note, LINKERS_ORDER if in_several_placements else "")))
@@ -62,7 +62,7 @@ def sample_times_and_lengths(measured: MeasuredPoint, series: str) -> list[tuple
     return [((begin - samples_[0][0]) / hz, 1e6 * cycles / hz) for begin, cycles in samples_]
 
 
-def longest_samples(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def nearly_longest_samples(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Returns the samples (time, length) that are nearly as long as the longest, in the order of time, at most
     twelve."""
     longest = max(us for _, us in points)

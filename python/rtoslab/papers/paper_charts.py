@@ -213,7 +213,7 @@ def _values_table(
     note = " ".join(
         [
             *_sample_counts_note(marks),
-            *versions_note(reproduction, [v for m in marks for v in m.values]),
+            *value_versions_note(reproduction, [v for m in marks for v in m.values]),
             *notes.footnote_lines,
         ]
     )
@@ -271,7 +271,7 @@ def _sample_counts_note(marks: Sequence[_RedrawnMark]) -> list[str]:
     return [f"n = {of} for each value; medians over {where} placements of the code, with the least and the most."]
 
 
-def versions_note(reproduction: PaperReproduction, values: Sequence[MeasuredValue]) -> list[str]:
+def value_versions_note(reproduction: PaperReproduction, values: Sequence[MeasuredValue]) -> list[str]:
     """Returns sentences on the versions of the values, on reference results, and on assumed timing rules."""
     sources = {reproduction.sources[value.run_id] for value in values if value.run_id in reproduction.sources}
     kernels = dict.fromkeys(

@@ -7,7 +7,7 @@ from rtoslab.analyses import depends_on_code_addresses
 from rtoslab.catalogue import INSTRUMENTS, Catalogue, PaperFolder
 from rtoslab.measure import identity_of_point
 from rtoslab.papers.setups import point_replaced_by_setup
-from rtoslab.plan import Plan, Point, expand_placements
+from rtoslab.plan import Plan, Point, plan_with_placements
 
 
 def with_needed_placements(catalogue: Catalogue, paper: PaperFolder, plan: Plan, count: int) -> Plan:
@@ -26,7 +26,7 @@ def with_needed_placements(catalogue: Catalogue, paper: PaperFolder, plan: Plan,
             and may_depend_on_code_addresses(catalogue, point)
             and not _belongs_to_setup(catalogue, paper, point)
         )
-        points += expand_placements(catalogue, replace(plan, points=(point,)), count if selected else 1).points
+        points += plan_with_placements(catalogue, replace(plan, points=(point,)), count if selected else 1).points
     return replace(plan, points=tuple(points))
 
 

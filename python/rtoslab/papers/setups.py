@@ -25,7 +25,9 @@ def setup_points(
     version is not among `known`, the kernels with reference results.
     """
     for experiment in experiments:
-        for kernel, name in _changed_kernels(paper, setup, experiment, catalogue.buildable_kernels, known).items():
+        for kernel, name in _kernels_changed_by_setup(
+            paper, setup, experiment, catalogue.buildable_kernels, known
+        ).items():
             config = {**experiment.config, **setup.config_for_kernel(kernel)}
             benchmarks = tuple(
                 benchmark for benchmark in experiment.benchmarks if benchmark in (setup.benchmarks or (benchmark,))
@@ -89,7 +91,7 @@ def _find_experiment(paper: PaperFolder, point: PointId, kernel: str) -> Experim
     return None
 
 
-def _changed_kernels(
+def _kernels_changed_by_setup(
     paper: PaperFolder, setup: PaperSetup, experiment: Experiment, here: Collection[str], known: Collection[str]
 ) -> dict[str, str]:
     """Returns the kernels that a set-up changes, each with the source tree or kernel that is built for it. `here` can

@@ -7,7 +7,7 @@ from rtoslab.analyses import MeasuredValue, PlacementBand
 from rtoslab.catalogue import PublishedRow, RedrawnTable
 from rtoslab.papers.compare import ComparedFigure
 from rtoslab.papers.footnotes import TableFootnotes
-from rtoslab.papers.paper_charts import value_source_flags, versions_note
+from rtoslab.papers.paper_charts import value_source_flags, value_versions_note
 from rtoslab.papers.reproduction import PaperReproduction
 from rtoslab.reports import MARK, ChartData, Record, TableData, chart_band_ends, figure_with_band_text
 
@@ -39,7 +39,7 @@ def redraw_paper_table(table: RedrawnTable, reproduction: PaperReproduction) -> 
     heads = list(dict.fromkeys(_redrawn_column_head(table, row) for row in rows))
     cells: dict[tuple[str, ...], dict[str, PublishedRow]] = {}
     for row in rows:
-        cells.setdefault(tuple(_unit_text(str(getattr(row, name))) for name in labels), {})[
+        cells.setdefault(tuple(_readable_unit(str(getattr(row, name))) for name in labels), {})[
             _redrawn_column_head(table, row)
         ] = row
     full = len(heads) == 1
@@ -50,7 +50,9 @@ def redraw_paper_table(table: RedrawnTable, reproduction: PaperReproduction) -> 
         columns += [f">{front}paper", f">{front}here", f">{front}ratio"]
     columns += [">n", "version"] * full + [">today", ">today's ratio"] * with_today
     units = {row.unit for row in rows if row.unit}
-    title = table.title if len(units) != 1 or "unit" in table.across else f"{table.title}, {_unit_text(units.pop())}"
+    title = (
+        table.title if len(units) != 1 or "unit" in table.across else f"{table.title}, {_readable_unit(units.pop())}"
+    )
     notes = TableFootnotes()
     body = []
     for label, value in cells.items():
@@ -80,7 +82,7 @@ def redraw_paper_table(table: RedrawnTable, reproduction: PaperReproduction) -> 
         one,
         senseless,
         *_sample_counts_note(values, full),
-        *versions_note(reproduction, values),
+        *value_versions_note(reproduction, values),
         *notes.footnote_lines,
     )
     records = [
@@ -210,14 +212,14 @@ def _published_rows(table: RedrawnTable, published: Mapping[int, PublishedRow]) 
     ]
 
 
-def _unit_text(text: str) -> str:
+def _readable_unit(text: str) -> str:
     """Returns a unit in readable form, such as µs for `us`."""
     return UNITS.get(text, text)
 
 
 def _redrawn_column_head(table: RedrawnTable, row: PublishedRow) -> str:
     """Returns the head of the table's columns that a published figure belongs to."""
-    return " ".join(_unit_text(str(getattr(row, name))) for name in table.across)
+    return " ".join(_readable_unit(str(getattr(row, name))) for name in table.across)
 
 
 def _comparison_cells(

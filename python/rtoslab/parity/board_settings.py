@@ -53,19 +53,23 @@ def board_settings_by_condition(state: Mapping[str, str | int], *, one_kernel: b
     return {
         STATE_PREFIX + key: str(value)
         for key, value in state.items()
-        if one_kernel or not _without_core(key).startswith(_KERNEL_SPECIFIC)
+        if one_kernel or not _key_without_core_prefix(key).startswith(_KERNEL_SPECIFIC)
     }
 
 
 def unread_setting_value(concept_id: str) -> str | None:
     """Returns the value that a board setting has where it was not read. None if this says nothing."""
-    return _NOT_ENABLED if _without_core(concept_id.removeprefix(STATE_PREFIX)).startswith(f"{_URGENCY}irq") else None
+    return (
+        _NOT_ENABLED
+        if _key_without_core_prefix(concept_id.removeprefix(STATE_PREFIX)).startswith(f"{_URGENCY}irq")
+        else None
+    )
 
 
 def condition_of_board_setting(concept_id: str) -> FairnessCondition:
     """Returns the condition of a fair comparison that a board setting stands for. Its title names the register."""
     key = concept_id.removeprefix(STATE_PREFIX)
-    setting = _without_core(key)
+    setting = _key_without_core_prefix(key)
     title, why, off_on = _KNOWN_SETTINGS.get(setting) or (_setting_title(setting), *_UNKNOWN_SETTING)
     core = "" if setting == key else f" of {key.partition('.')[0].replace('core', 'core ')}"
     return FairnessCondition(
@@ -75,10 +79,10 @@ def condition_of_board_setting(concept_id: str) -> FairnessCondition:
 
 def manifest_concept_id(concept_id: str) -> str:
     """Returns the id of the condition that describes the same setting in manifests."""
-    return _without_core(concept_id.removeprefix(STATE_PREFIX))
+    return _key_without_core_prefix(concept_id.removeprefix(STATE_PREFIX))
 
 
-def _without_core(key: str) -> str:
+def _key_without_core_prefix(key: str) -> str:
     """Returns a key without its prefix `coreN.`."""
     core, _, rest = key.partition(".")
     return rest if core.startswith("core") and core[4:].isdigit() else key

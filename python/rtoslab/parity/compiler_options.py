@@ -19,10 +19,10 @@ def optimisation_level(build: BuildRecord) -> str | None:
     None if unknown."""
     calls = build.get("calls")
     if calls is None:
-        return _optimisation_option(build.get("flags", []))
+        return _last_optimisation_option(build.get("flags", []))
     return (
         _text_common_to_folders(
-            {name: _optimisation_option(words) or "" for name, words in _options_by_folder(calls).items()}
+            {name: _last_optimisation_option(words) or "" for name, words in _options_by_folder(calls).items()}
         )
         or None
     )
@@ -66,7 +66,7 @@ def _text_common_to_folders(by_folder: Mapping[str, str]) -> str:
     return ", ".join(f"{folder} {text or 'none'}" for folder, text in sorted(by_folder.items()))
 
 
-def _optimisation_option(words: Sequence[str]) -> str | None:
+def _last_optimisation_option(words: Sequence[str]) -> str | None:
     """Returns the last `-O` option among compiler options, which decides. None if there is none."""
     return next((word for word in reversed(words) if word.startswith("-O")), None)
 

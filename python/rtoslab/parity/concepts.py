@@ -135,7 +135,7 @@ def fairness_condition_values(manifest: Mapping[str, Any], kernel: Kernel | None
     facts = {}
     for concept in KERNEL_CONCEPTS:
         source = kernel.parity.get(concept.id) if kernel else None
-        value = _macro_value(source, build.get("kernel_config", {}))
+        value = _deciding_macro_value(source, build.get("kernel_config", {}))
         if value is None and source is not None and kernel is not None and kernel.export is not None:
             value = "0"  # the whole configuration is recorded: an option that is not there is not set
         if value is not None:
@@ -161,7 +161,7 @@ def kernel_of_point(catalogue: Catalogue, manifest: Mapping[str, Any], kernel_na
     return catalogue.kernels[ports[0]].facts if len(ports) == 1 else None
 
 
-def _macro_value(source: str | None, macros: Mapping[str, str]) -> str | None:
+def _deciding_macro_value(source: str | None, macros: Mapping[str, str]) -> str | None:
     """Returns the value of the macro that decides a condition. A `source` that begins with `=` is a fixed value
     instead. None if unknown."""
     if source is None:

@@ -45,12 +45,15 @@ class ConfigurationCost(StrictModel):
 
     def cost_of_opposite_change(self) -> "ConfigurationCost":
         """Returns the cost of the opposite change, from `after` to `before`."""
-        back = {name: _reverse_percent(value) for name, value in self.percent.items()}
-        band = {name: (_reverse_percent(most), _reverse_percent(least)) for name, (least, most) in self.band.items()}
+        back = {name: _percent_to_undo_change(value) for name, value in self.percent.items()}
+        band = {
+            name: (_percent_to_undo_change(most), _percent_to_undo_change(least))
+            for name, (least, most) in self.band.items()
+        }
         return self.model_copy(update={"before": self.after, "after": self.before, "percent": back, "band": band})
 
 
-def _reverse_percent(percent: float) -> float:
+def _percent_to_undo_change(percent: float) -> float:
     """Returns the change in percent that undoes a change of `percent`."""
     return 100 * (100 / (100 + percent) - 1)
 

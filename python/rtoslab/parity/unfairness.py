@@ -174,12 +174,13 @@ def _percent_text(cost: ConfigurationCost, benchmarks: Sequence[str]) -> str:
     compared = {name: value for name, value in cost.percent.items() if name in benchmarks}
     ordered = sorted((compared or cost.percent).items(), key=lambda item: -abs(item[1]))
     shown = ", ".join(
-        f"{name} {_signed_number_text(value)} %{_band_text(cost, name)}" for name, value in ordered[:MOST_NAMES]
+        f"{name} {_signed_number_text(value)} %{_placement_range_text(cost, name)}"
+        for name, value in ordered[:MOST_NAMES]
     )
     return shown + (f" and {len(ordered) - MOST_NAMES} smaller" if len(ordered) > MOST_NAMES else "")
 
 
-def _band_text(cost: ConfigurationCost, name: str) -> str:
+def _placement_range_text(cost: ConfigurationCost, name: str) -> str:
     """Returns the range of a benchmark's change over placements of the code, as text in brackets. Empty if there is
     nothing to say."""
     least, most = map(_signed_number_text, cost.band.get(name, (0.0, 0.0)))

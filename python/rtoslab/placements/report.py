@@ -47,7 +47,7 @@ def _configuration_of_all_studies(studies: Sequence[PlacementStudy]) -> list[str
 def _band_sentence(name: str, band: PlacementBand) -> str:
     """Returns a sentence on a figure's median and range over all placements. `name`: the figure's."""
     placements = count_with_noun(len(band.values), "placement")
-    if not band.width:
+    if not band.range_width:
         return f"{name}: {band.median:,.2f} in each of {placements}, so the placement has no effect."
     return (
         f"{name}: median {band.median:,.2f} cycles, band {band.smallest:,.2f} to {band.largest:,.2f} "
@@ -89,10 +89,10 @@ def _moved_functions_section(study: PlacementStudy) -> ReportSection:
         [
             function.name,
             f"{function.spread_cycles:,.2f}",
-            _share_text(function.figure_correlation),
-            _share_text(function.variance_share_by_offset),
-            _format_offset(function.cycles_by_offset[:1]),
-            _format_offset(function.cycles_by_offset[-1:]),
+            _share_as_text(function.figure_correlation),
+            _share_as_text(function.variance_share_by_offset),
+            _first_offset_text(function.cycles_by_offset[:1]),
+            _first_offset_text(function.cycles_by_offset[-1:]),
         ]
         for function in moved
     ]
@@ -137,12 +137,12 @@ def _instrument_text(study: PlacementStudy) -> str:
     return f", by {instrument}" if instrument else ""
 
 
-def _share_text(value: float | None) -> str:
+def _share_as_text(value: float | None) -> str:
     """Returns a share as text. `n/a` for None."""
     return "n/a" if value is None else f"{value:.2f}"
 
 
-def _format_offset(places: Sequence[CacheLineOffsetCycles]) -> str:
+def _first_offset_text(places: Sequence[CacheLineOffsetCycles]) -> str:
     """Returns the first offset with its mean cycles, as text. `n/a` if there is none."""
     return f"{places[0].offset}: {places[0].cycles:,.2f}" if places else "n/a"
 
@@ -172,7 +172,7 @@ def _band_as_json(band: PlacementBand) -> dict[str, Any]:
         "median": band.median,
         "least": band.smallest,
         "most": band.largest,
-        "width": band.width,
+        "width": band.range_width,
     }
 
 

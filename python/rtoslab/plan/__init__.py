@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from rtoslab.plan.kernel_pairs import split_kernel_pair_name
     from rtoslab.plan.labels import labels_by_differing_settings
     from rtoslab.plan.obstacles import parse_integer_setting
-    from rtoslab.plan.placements import expand_placements
+    from rtoslab.plan.placements import plan_with_placements
     from rtoslab.plan.plan import (
         DEFAULT_WINDOW_MS,
         Plan,

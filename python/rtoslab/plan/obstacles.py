@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, count_with_noun, find_clang
+from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, count_with_noun, find_zig_with_clang
 from rtoslab.catalogue import (
     DEFAULT_OPT,
     Benchmark,
@@ -187,7 +187,7 @@ def _compiler_obstacle(kernel: Kernel, config: Mapping[str, str]) -> str | None:
         return kernel.reasons[compiler]
     if optional_integer_setting("lto", config):
         return f"GNU's linker cannot optimise across files that {compiler} compiled"
-    return None if find_clang() else CLANG_MISSING
+    return None if find_zig_with_clang() else CLANG_MISSING
 
 
 def linker_obstacle(kernel: Kernel, placement: int) -> str | None:

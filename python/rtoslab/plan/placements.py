@@ -8,7 +8,7 @@ from rtoslab.plan.obstacles import MAX_PLACEMENT, linker_obstacle
 from rtoslab.plan.plan import Plan, Point
 
 
-def expand_placements(catalogue: Catalogue, plan: Plan, count: int) -> Plan:
+def plan_with_placements(catalogue: Catalogue, plan: Plan, count: int) -> Plan:
     """Returns the plan with each point repeated in `count` placements (orders of code and data), numbered from 0.
     Raises PlanError.
 

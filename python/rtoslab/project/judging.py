@@ -139,7 +139,9 @@ def judge_project(
         if not figure_change.overlap and _is_compared_with_limit(figure_change)
     ]
     worse = [
-        (figure_change, limit) for figure_change in judged if (limit := rules.broken_limit(figure_change)) is not None
+        (figure_change, limit)
+        for figure_change in judged
+        if (limit := rules.first_exceeded_limit(figure_change)) is not None
     ]
     worse.sort(key=lambda pair: (-pair[0].change_in_percent, pair[0].figure_name))
     passing = [item for item in worse if moved == "pass" and item[0].cause == MOVED]
@@ -150,7 +152,7 @@ def judge_project(
         exceeded_budgets=tuple(line for figures in after.values() for line in figures.exceeded_budgets),
         unanswered=tuple(lost),
         notes=tuple(notes),
-        other_compiler=_other_compiler(before, after),
+        other_compiler=_differing_compilers(before, after),
     )
 
 
@@ -257,7 +259,9 @@ def _change_cause(then: ImageFigures, now: ImageFigures, key: str) -> tuple[str,
     return (MOVED, ()) if before.places != after.places else (SAME_CODE, ())
 
 
-def _other_compiler(before: Mapping[str, ImageFigures], after: Mapping[str, ImageFigures]) -> tuple[str, str] | None:
+def _differing_compilers(
+    before: Mapping[str, ImageFigures], after: Mapping[str, ImageFigures]
+) -> tuple[str, str] | None:
     """Returns both compilers of the first image that was built with another one than in the baseline. None if there is
     none."""
     for name, now in after.items():

@@ -42,7 +42,7 @@ def _changed_figure_cells(change: FigureChange) -> tuple[str, str, str, str]:
 
 def _figure_with_range_text(metric: NamedFigure) -> str:
     """Returns a figure as text, with its range over placements of the code."""
-    return _format_number(metric.value) if metric.band is None else figure_with_band_text(metric.band, _format_number)
+    return _number_as_text(metric.value) if metric.band is None else figure_with_band_text(metric.band, _number_as_text)
 
 
 def _placement_range_ends(metric: NamedFigure) -> list[float] | None:
@@ -50,7 +50,7 @@ def _placement_range_ends(metric: NamedFigure) -> list[float] | None:
     return None if metric.band is None else [metric.band.smallest, metric.band.largest]
 
 
-def _format_number(value: float) -> str:
+def _number_as_text(value: float) -> str:
     """Returns a number as text. It has one decimal unless it is whole."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 

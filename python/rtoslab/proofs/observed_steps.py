@@ -22,7 +22,7 @@ _WORD: Final = 0xFFFF_FFFF
 def observed_steps_to_judge(evidence: ProofEvidence) -> tuple[ObservedStep, ...]:
     """Returns the observed steps of a run (kernel calls, switches, marks) that proofs examine."""
     assert evidence.observed is not None
-    steps = _with_sleep_lengths(evidence.kernel.for_architecture(evidence.board.cpu), evidence.observed.steps)
+    steps = _with_sleep_lengths(evidence.kernel.facts_for_architecture(evidence.board.cpu), evidence.observed.steps)
     if evidence.benchmark.kind != "latency":
         return steps
     missing = dict.fromkeys(range(1, len(evidence.benchmark.series_ids)), evidence.samples)

@@ -93,7 +93,7 @@ class StepMatcher:
     """Compares observed steps of one core (calls, switches, marks) with the expected steps of a benchmark's round."""
 
     def __init__(self, evidence: ProofEvidence, core: int) -> None:
-        self._kernel = evidence.kernel.for_architecture(evidence.board.cpu)
+        self._kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
         self._board = evidence.board
         self.dispatches = self._kernel.behaviour.handler_entry == "kernel"
         """Whether the kernel's own code runs before a handler."""

@@ -171,27 +171,28 @@ def _run_of_record_lines(
             end.number,
             f"the end record speaks of {end.integer_field('records')} records, {len(lines) - 1} were received.",
         )
-    windows = tuple(_parse_window_record(line) for line in _records_named(lines, "window"))
+    windows = tuple(_parse_window_record(line) for line in _lines_with_record_kind(lines, "window"))
     counts = tuple(
-        _parse_counter_record(line, {window.n for window in windows}) for line in _records_named(lines, "count")
+        _parse_counter_record(line, {window.n for window in windows})
+        for line in _lines_with_record_kind(lines, "count")
     )
-    heaps = [_parse_heap_record(line) for line in _records_named(lines, "heap")]
+    heaps = [_parse_heap_record(line) for line in _lines_with_record_kind(lines, "heap")]
     for name, keys in _UNIQUE_KEYS.items():
-        _require_unique(_records_named(lines, name), keys)
+        _require_unique(_lines_with_record_kind(lines, name), keys)
     return DecodedRun(
         begin=begin,
-        params=_parse_parameter_records(_records_named(lines, "param")),
-        tasks=tuple(_parse_task_record(line) for line in _records_named(lines, "task")),
-        rulers=tuple(_parse_empty_measurement(line) for line in _records_named(lines, "ruler")),
+        params=_parse_parameter_records(_lines_with_record_kind(lines, "param")),
+        tasks=tuple(_parse_task_record(line) for line in _lines_with_record_kind(lines, "task")),
+        rulers=tuple(_parse_empty_measurement(line) for line in _lines_with_record_kind(lines, "ruler")),
         windows=windows,
         counts=counts,
         checks=tuple(
             ReportedCheck(line.text_field("name"), line.integer_field("core"), line.integer_field("value"))
-            for line in _records_named(lines, "check")
+            for line in _lines_with_record_kind(lines, "check")
         ),
         heap=heaps[0] if heaps else None,
-        stacks=tuple(_parse_stack_record(line) for line in _records_named(lines, "stack")),
-        samples=tuple(_parse_sample_records(_records_named(lines, "sample"))),
+        stacks=tuple(_parse_stack_record(line) for line in _lines_with_record_kind(lines, "stack")),
+        samples=tuple(_parse_sample_records(_lines_with_record_kind(lines, "sample"))),
         skipped_bytes=skipped,
     )
 
@@ -207,7 +208,7 @@ _UNIQUE_KEYS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-def _records_named(lines: list[RecordLine], record: str) -> list[RecordLine]:
+def _lines_with_record_kind(lines: list[RecordLine], record: str) -> list[RecordLine]:
     """Returns the lines that contain records of this kind."""
     return [line for line in lines if line.record == record]
 

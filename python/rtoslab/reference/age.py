@@ -49,10 +49,10 @@ def _find_changed_firmware_files(root: Path, manifests: Sequence[Any]) -> list[s
     )
     # What is only weighed runs on no board.
     targets = [manifest["target"] for manifest in manifests if "target" in manifest]
-    return [*(("the virtual board",) if any(map(_is_retimed, targets)) else ()), *changed]
+    return [*(("the virtual board",) if any(map(_has_other_board_timing, targets)) else ()), *changed]
 
 
-def _is_retimed(target: Mapping[str, Any]) -> bool:
+def _has_other_board_timing(target: Mapping[str, Any]) -> bool:
     """Returns whether a virtual board takes other cycles than its manifest's `target`, or that does not say which."""
     version = target.get("timing_version")
     return version is None or "chip" not in target or version != timing_version(target["chip"])

@@ -10,6 +10,7 @@ from rich.text import Text
 from rtoslab.analyses import (
     PlacementLookup,
     PointOverPlacements,
+    counts_per_second_of_point,
     cycle_use_of_cores,
     distinct_point_names,
     group_points_without_figures,
@@ -21,7 +22,6 @@ from rtoslab.analyses import (
     point_id_without_placement,
     short_test_name,
     task_pinning_sentence,
-    throughput,
 )
 from rtoslab.base import count_with_noun
 from rtoslab.reports.deviations import MARK, declared_deviations, deviation_footnote, mark_deviating_names
@@ -217,7 +217,9 @@ def _counts_per_second_text(result: AnyResult | None, places: PlacementLookup) -
     Its status (such as failed) if the point has no figure. A dash if there is no result.
     """
     if isinstance(result, MeasuredPoint):
-        return figure_with_band_text(places.figure_band(result, lambda row: throughput(row).total_hz), "{:,.0f}".format)
+        return figure_with_band_text(
+            places.figure_band(result, lambda row: counts_per_second_of_point(row).total_hz), "{:,.0f}".format
+        )
     return "-" if result is None else result.status
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.measure import run_plan
+from rtoslab.measure import measure_points_of_plan
 from rtoslab.plan import PlanOptions, make_plan
 from rtoslab.results import MeasuredPoint
 from rtoslab.rta.firmware import TaskSetFirmware
@@ -40,7 +40,7 @@ def overheads_with_operation_costs(
     ]
     with tempfile.TemporaryDirectory() as folder:
         options = PlanOptions([point.kernel], [point.board], [1], None, config)
-        outcomes = run_plan(catalogue.root, make_plan(catalogue, names, options), Path(folder) / "run")
+        outcomes = measure_points_of_plan(catalogue.root, make_plan(catalogue, names, options), Path(folder) / "run")
     operations: dict[str, int] = {}
     fits: list[FittedCostLine] = []
     for result in (outcome.result for outcome in outcomes):

@@ -12,7 +12,7 @@ from rtoslab.catalogue import Catalogue, Experiment, PaperClaim, PaperFolder
 from rtoslab.images import require_known_macros
 from rtoslab.measure import identity_of_point
 from rtoslab.papers import may_depend_on_code_addresses, plan_paper_experiments
-from rtoslab.plan import Plan, PlanOptions, Point, expand_placements, experiment_points
+from rtoslab.plan import Plan, PlanOptions, Point, experiment_points, plan_with_placements
 from rtoslab.results import PointId
 from rtoslab.stability.builds import (
     SWITCH,
@@ -127,7 +127,7 @@ class _BuildPointMaker:
             update={"kernel": self.kernel_name_in_paper(plain)}
         )
         return BuildPointOverPlacements(
-            replaces, expand_placements(self._catalogue, Plan((point,), None), count).points
+            replaces, plan_with_placements(self._catalogue, Plan((point,), None), count).points
         )
 
     def _has_kernel_all_macros(self, point: Point) -> bool:

@@ -30,7 +30,7 @@ from pydantic import Field
 
 from rtoslab.base import PlanError, StrictModel
 from rtoslab.catalogue import Catalogue, Experiment, read_validated_toml
-from rtoslab.plan import Plan, PlanOptions, Point, expand_placements, experiment_points, require_point_limit
+from rtoslab.plan import Plan, PlanOptions, Point, experiment_points, plan_with_placements, require_point_limit
 
 Value = str | int
 _AXES = ("board", "kernel", "benchmark", "cores")
@@ -112,7 +112,7 @@ def plan_sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
                 points.append(marked)
     if not points:
         raise PlanError("The sweep has no point; give at least one benchmark, kernel and board.")
-    return expand_placements(catalogue, Plan(tuple(points), None), sweep.placements)
+    return plan_with_placements(catalogue, Plan(tuple(points), None), sweep.placements)
 
 
 def _marked_if_skipped(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:

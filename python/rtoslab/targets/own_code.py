@@ -15,7 +15,7 @@ import numpy as np
 
 from rtoslab.base import RunError
 from rtoslab.catalogue import Kernel
-from rtoslab.images import branch_target
+from rtoslab.images import branch_target_address
 from rtoslab.targets.board import convert_simulator_errors, simulator_module
 from rtoslab.targets.marks import IntervalMark
 from rtoslab.targets.observe import ALL_CORES, BenchmarkFunction, OwnCodeSpan
@@ -169,7 +169,7 @@ def _called_function_name(address: int, code: bytes, place: Symbol, places: _Sym
     """
     first = int.from_bytes(code[:2], "little")
     if first >= _WIDE:
-        target = branch_target(address, code)
+        target = branch_target_address(address, code)
         is_call = int.from_bytes(code[2:4], "little") & _BL == _BL
     elif first >> 8 == 0xDF:
         return SUPERVISOR_CALL

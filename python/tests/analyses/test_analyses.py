@@ -3,7 +3,7 @@
 import pytest
 
 from rtoslab.analyses.axis_values import select_values_by_coordinates, values_of_points
-from rtoslab.analyses.counts_per_second import multicore_gains, throughput
+from rtoslab.analyses.counts_per_second import counts_per_second_of_point, multicore_gains
 from rtoslab.analyses.cycles import cycle_use_of_cores, functions_with_most_cycles, lock_wait_cycles, spinlock_costs
 from rtoslab.analyses.heap_fragmentation import most_fragmented_heap
 from rtoslab.analyses.instrument_overhead import empty_measurement_costs, window_length_by_instruments
@@ -22,7 +22,7 @@ from tests.fakes import measured_point, point
 
 
 def test_throughput_is_counts_over_the_window() -> None:
-    rate = throughput(measured_point(2, 1000))
+    rate = counts_per_second_of_point(measured_point(2, 1000))
     assert rate.total_hz == 8000
     assert rate.per_core_hz == {0: 4000, 1: 4000}
     assert rate.cycles_per_count == 31250
@@ -32,7 +32,7 @@ def test_throughput_is_counts_over_the_window() -> None:
 def test_fairness_is_lowest_if_one_core_does_all_work() -> None:
     uneven = measured_point(2, 1000)
     counters = (uneven.counters[0], uneven.counters[1].model_copy(update={"count": 0}))
-    assert throughput(uneven.model_copy(update={"counters": counters})).fairness == pytest.approx(0.5)
+    assert counts_per_second_of_point(uneven.model_copy(update={"counters": counters})).fairness == pytest.approx(0.5)
 
 
 def test_gain_pairs_points_that_differ_only_in_cores() -> None:
@@ -169,7 +169,7 @@ def test_lock_waits_are_counted_at_the_kernels_functions() -> None:
 
 def test_only_cores_of_the_metric_count() -> None:
     target = measured_point(2, 1000).model_copy(update={"metric_cores": (0,)})
-    rate = throughput(target)
+    rate = counts_per_second_of_point(target)
     assert (rate.total_hz, rate.per_core_hz, rate.cycles_per_count) == (4000, {0: 4000}, 31250)
 
 

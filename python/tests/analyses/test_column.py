@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from rtoslab.analyses.latency import NetLatencySamples, histogram, latencies_of_point, sample_statistics
+from rtoslab.analyses.latency import NetLatencySamples, histogram_of_samples, latencies_of_point, sample_statistics
 from rtoslab.results.column import CompactIntegers
 from rtoslab.results.results import SeriesSamples
 from rtoslab.results.sample_file import COLUMNS, decode_parquet_columns, decode_samples, encode_sample_file
@@ -92,7 +92,7 @@ def test_statistics_equal_those_of_all_single_samples() -> None:
         assert (result.median, result.mean) == (median(samples), fmean(samples))
         assert result.p99 == ordered[math.ceil(0.99 * count) - 1]
         assert result.maximum_at == samples.index(max(samples))
-        bins = histogram(samples)
+        bins = histogram_of_samples(samples)
         assert [item.count for item in bins] == [
             sum(one.low <= sample < one.high for sample in samples) for one in bins
         ]

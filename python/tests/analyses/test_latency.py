@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rtoslab.analyses.axis_values import values_of_points
 from rtoslab.analyses.latency import (
-    histogram,
+    histogram_of_samples,
     instrument_costs,
     latencies_by_instrument,
     latencies_of_point,
@@ -142,7 +142,7 @@ def test_p99_is_exceeded_by_one_in_a_hundred_at_most(n: int, longest: int, p99: 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1), st.integers(1, 60))
 def test_histogram_contains_every_sample_once(samples: list[int], bins: int) -> None:
-    result = histogram(samples, bins)
+    result = histogram_of_samples(samples, bins)
     assert sum(bin_.count for bin_ in result) == len(samples)
     for bin_ in result:
         assert bin_.count == sum(bin_.low <= sample < bin_.high for sample in samples)

@@ -3,7 +3,7 @@
 import pytest
 
 from rtoslab.analyses.collisions import compare_stress_runs, group_runs_by_stress_level
-from rtoslab.analyses.counts_per_second import throughput
+from rtoslab.analyses.counts_per_second import counts_per_second_of_point
 from rtoslab.analyses.losses_by_cause import cycles_per_count_by_cause, longest_held_spinlock, multicore_losses
 from rtoslab.analyses.placed_figures import PlacementLookup
 from rtoslab.reports.sections.costs import cycles_section
@@ -75,7 +75,7 @@ def test_cycles_in_critical_sections_are_per_count() -> None:
 
 def test_shares_of_the_cores() -> None:
     uneven = measured_point(2, 1000)
-    rate = throughput(
+    rate = counts_per_second_of_point(
         uneven.model_copy(update={"counters": (uneven.counters[0], TaskCount(core=1, index=0, count=250))})
     )
     assert rate.core_shares_of_counts == {0: 0.8, 1: 0.2}

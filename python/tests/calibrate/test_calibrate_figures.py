@@ -15,7 +15,7 @@ from rtoslab.calibrate.silicon_figures import (
     pair_silicon_and_virtual_figures,
     silicon_comparison_table,
 )
-from rtoslab.calibrate.silicon_file import SiliconFile, read_silicon, write_silicon
+from rtoslab.calibrate.silicon_file import SiliconFile, read_silicon_file, write_silicon_file
 from tests.cli.test_cli import command_error, rtoslab
 from tests.hardware.desk import Desk
 
@@ -80,7 +80,7 @@ def test_kernel_figures_of_a_board_with_changed_settings(tmp_path: Path) -> None
     assert len(moved["repeats"]) == 2
     assert sum(name.startswith("call_times.") for name in compared) > 3
     assert all(item["agrees_with_fit"] for item in compared.values()), compared
-    stored = read_silicon(file)
+    stored = read_silicon_file(file)
     assert stored.kernel_figures is not None
     assert stored.kernel_figures.figures["t4_interrupt.cycles_per_count"].repeats == tuple(moved["repeats"])
     again = rtoslab("calibrate", "--from", file, "--figures", "all", "--out", tmp_path / "again", "--json")
@@ -89,7 +89,7 @@ def test_kernel_figures_of_a_board_with_changed_settings(tmp_path: Path) -> None
     body = json.loads(file.read_text())
     body["kernel_figures"] = None
     del body["sha256"]
-    write_silicon(file, SiliconFile.model_validate({**body, "sha256": silicon_file._content_digest(body)}))
+    write_silicon_file(file, SiliconFile.model_validate({**body, "sha256": silicon_file._content_digest(body)}))
     assert "This calibration has no kernel figures" in command_error(
         rtoslab("calibrate", "--from", file, "--figures", "all"), 1
     )

@@ -15,7 +15,7 @@ from rtoslab.captures.capture import UNKNOWN, Capture, build_channel_from_levels
 from rtoslab.captures.forms import parse_capture, read_capture, write_capture
 from rtoslab.captures.pins import capture_from_events
 from rtoslab.captures.pulses import PulseTrain, find_pulses, unknown_width_sentence
-from rtoslab.captures.sampling import resample_capture
+from rtoslab.captures.sampling import resample_as_logic_analyzer
 from rtoslab.targets.event_kinds import KIND_PIN
 from rtoslab.targets.events import EVENT
 from tests.capture_files import META, SIGROK_CSV, VCD, session
@@ -69,7 +69,7 @@ def test_capture_survives_formats_with_times(made: tuple[Capture, int], form: st
 @given(made=captures(), form=st.sampled_from(OF_SAMPLES))
 def test_capture_survives_formats_with_samples(made: tuple[Capture, int], form: str, tmp_path: Path) -> None:
     """Through the file nothing changes; through sampling, an interval by less than a sample."""
-    seen = resample_capture(made[0], RATE)
+    seen = resample_as_logic_analyzer(made[0], RATE)
     write_capture(seen, tmp_path / "x", form)
     again = read_capture(tmp_path / "x")
     assert (again.tick_s, again.end_tick) == (seen.tick_s, seen.end_tick)
@@ -88,7 +88,7 @@ def test_sampling_error_is_less_than_one_sample(starts: list[int], high: int, ph
         levels += [1, 0]
         now += gap + high
     capture = Capture(Fraction(1, 125_000_000), (build_channel_from_levels("out", ticks, levels),), now + 100)
-    seen = find_pulses(resample_capture(capture, RATE, phase).channels[0], Fraction(1, RATE))
+    seen = find_pulses(resample_as_logic_analyzer(capture, RATE, phase).channels[0], Fraction(1, RATE))
     assert len(seen.width_ticks) == len(starts)
     assert np.abs(seen.widths_in_cycles(125_000_000) - high).max() < 125_000_000 / RATE
 
@@ -97,7 +97,7 @@ def test_pulse_between_two_samples_is_lost() -> None:
     capture = Capture(
         Fraction(1, 80_000_000), (build_channel_from_levels("out", [0, 11, 13, 35, 45], [0, 1, 0, 1, 0]),), 60
     )
-    seen = resample_capture(capture, RATE)
+    seen = resample_as_logic_analyzer(capture, RATE)
     assert find_pulses(seen.channels[0], seen.tick_s).width_ticks.tolist() == [1]
     assert seen.end_tick == 6
 

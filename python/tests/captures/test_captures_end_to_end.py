@@ -13,7 +13,7 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.captures.capture import UNKNOWN, Capture
 from rtoslab.captures.forms import read_capture, write_capture
 from rtoslab.captures.recording import OUT, PinRecording, record_pins_of_virtual_board
-from rtoslab.captures.sampling import resample_capture
+from rtoslab.captures.sampling import resample_as_logic_analyzer
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.plan.plan import PlanOptions
 from rtoslab.results.results import MeasuredPoint
@@ -62,7 +62,7 @@ def test_eight_megasamples_have_errors_of_one_sample_and_miss_short_pulses(
     assert set(before["pin.clear"]) == {1}
     seen = 0
     for phase in range(4):
-        write_capture(resample_capture(recording.capture, 8_000_000, Fraction(phase, 4)), tmp_path / "x.sr")
+        write_capture(resample_as_logic_analyzer(recording.capture, 8_000_000, Fraction(phase, 4)), tmp_path / "x.sr")
         after = cycles(recording, read_capture(tmp_path / "x.sr"))
         seen += len(after["pin.clear"])
         for ident in recording.series:
@@ -80,7 +80,7 @@ def test_capture_of_another_image_is_refused(recording: PinRecording) -> None:
         CaptureError, match=r"holds 4 complete pulses, but the image generates \d+ in its measured window"
     ):
         recording.pulses_by_series(cut, half)
-    coarse = resample_capture(recording.capture, 100_000)
+    coarse = resample_as_logic_analyzer(recording.capture, 100_000)
     with pytest.raises(CaptureError, match="With a sample every 10000 ns some of the image's pulses are too short"):
         recording.pulses_by_series(coarse.channels[0], coarse)
 

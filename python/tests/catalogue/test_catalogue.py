@@ -255,9 +255,9 @@ def test_switch_outside_a_handler_cannot_be_timed() -> None:
 
 def test_port_may_differ_by_architecture() -> None:
     kernel = Catalogue(ROOT).find_kernel("freertos").facts
-    assert kernel.for_architecture("armv6m").symbols["yield"] == ("vPortYield",)
-    assert kernel.for_architecture("armv7m").symbols["yield"] == ("isr_pendsv",)
-    assert kernel.for_architecture("armv7m").symbols["malloc"] == kernel.symbols["malloc"]
+    assert kernel.facts_for_architecture("armv6m").symbols["yield"] == ("vPortYield",)
+    assert kernel.facts_for_architecture("armv7m").symbols["yield"] == ("isr_pendsv",)
+    assert kernel.facts_for_architecture("armv7m").symbols["malloc"] == kernel.symbols["malloc"]
 
 
 def test_misuse_is_refused() -> None:

@@ -35,9 +35,9 @@ from rtoslab.choose import (
     with_kernel_comparison_section,
     write_kernel_matrix,
 )
-from rtoslab.choose.answer import clear_disadvantages
+from rtoslab.choose.answer import clearly_worse_operations
 from rtoslab.choose.compared_operations import ChoiceCriteria
-from rtoslab.choose.coverage import kernel_title, missing_reasons
+from rtoslab.choose.coverage import kernel_title, missing_figure_reasons
 from rtoslab.cli.cmd_choose import settings_changed_by_kernels
 from rtoslab.parity import ComparedPoint, unfair_differences_in_groups
 from rtoslab.reference import StoredRow, objects_as_sealed_lines
@@ -206,7 +206,7 @@ def test_small_disadvantages_are_not_mentioned() -> None:
     result = comparison_of(
         {"a": {"switch": (105.0,), "queue_send": (1.0,)}, "b": {"switch": (100.0,), "queue_send": (9.0,)}}
     )
-    assert clear_disadvantages(result, "a") == []
+    assert clearly_worse_operations(result, "a") == []
 
 
 def test_every_operation_has_an_existing_series() -> None:
@@ -255,7 +255,7 @@ def test_missing_figures_have_reasons() -> None:
     one = replace(example(), rows=rows)
     (result,) = figure_coverage_by_board(one).values()
     assert (result.measured, result.requested) == (3, 5)
-    assert missing_reasons([one]) == [("a", "it does not fit", ["footprint", "call_times"], ["board"])]
+    assert missing_figure_reasons([one]) == [("a", "it does not fit", ["footprint", "call_times"], ["board"])]
 
 
 def example() -> KernelMatrix:

@@ -14,7 +14,7 @@ from rtoslab.cli import app
 from rtoslab.compare.comparison import ChangeVerdict, compare_sides
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.machines import comparisons_as_junit
-from rtoslab.compare.placement_pairs import join_placements
+from rtoslab.compare.placement_pairs import side_with_joined_placements
 from rtoslab.compare.sides import ComparisonSide, PointFigures
 from rtoslab.reports import report_formats
 from tests.checkouts import build_apart, copy_checkout, replace_text
@@ -34,7 +34,7 @@ def side(
         metric = NamedFigure("cycles_per_count", "cycles", cycles, resolution=resolution)
         manifest = {"build.placement": str(number)}
         results.append(PointFigures(where, {metric.id: metric}, exact, manifest, measured_point(), tree or {}))
-    return join_placements(ComparisonSide("s", results))
+    return side_with_joined_placements(ComparisonSide("s", results))
 
 
 def verdict(before: Sequence[float], after: Sequence[float]) -> ChangeVerdict:
@@ -76,7 +76,7 @@ def test_point_that_failed_in_a_placement_is_not_compared() -> None:
     (whole,) = side([1.0]).figures
     other = point().model_copy(update={"config": {"placement": "1"}})
     failed = replace(whole, point=other, metrics={}, result=None, missing_reason="failed: a proof")
-    assert join_placements(ComparisonSide("s", [whole, failed])).figures == [whole, failed]
+    assert side_with_joined_placements(ComparisonSide("s", [whole, failed])).figures == [whole, failed]
 
 
 def test_report_states_the_rule() -> None:

@@ -67,7 +67,7 @@ def change(metric: str, unit: str, before: float, after: float) -> FigureChange:
     ],
 )
 def test_limits_are_parsed_and_applied(rule: str, unit: str, after: float, broken: bool) -> None:
-    assert (FigureLimits({"*": rule}).broken_limit(change("m", unit, 100.0, after)) is not None) is broken
+    assert (FigureLimits({"*": rule}).first_exceeded_limit(change("m", unit, 100.0, after)) is not None) is broken
 
 
 def test_longest_pattern_wins_and_command_line_overrides() -> None:
@@ -134,7 +134,7 @@ def test_regressions_missing_figures_and_other_compilers_are_distinguished() -> 
     other = compare_run_with_baseline(
         baseline, "main", side(100.0, compiler="gcc 13"), FigureLimits.parse_stored_and_requested({}, [])
     )
-    assert other.other_compiler == ("gcc 12", "gcc 13")
+    assert other.differing_compilers == ("gcc 12", "gcc 13")
 
 
 def test_point_missing_in_the_baseline_does_not_pass() -> None:

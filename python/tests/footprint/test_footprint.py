@@ -14,7 +14,7 @@ from rtoslab.footprint import (
     ImageFootprint,
     build_footprint_program,
     compare_footprints,
-    read_footprint,
+    read_image_footprint,
     survey_service_sizes,
 )
 from rtoslab.footprint.attribute import KINDS, PADDING
@@ -82,7 +82,7 @@ def test_every_kernel_on_every_board(kernel: str, board: str) -> None:
 def test_sums_hold_without_a_map_file(tmp_path: Path) -> None:
     weighed = build_footprint_program(CATALOGUE, "bare", "nucleo-l053r8")
     (elf := tmp_path / "alone.elf").write_bytes(weighed.build.elf_path.read_bytes())
-    single = read_footprint(elf)
+    single = read_image_footprint(elf)
     assert_conserved(single, weighed.build.elf_path)
     assert {item.origin for item in single.items} == {"(no map file)"}
     assert "isr_systick" in {item.symbol for item in single.items}
@@ -227,14 +227,14 @@ def test_non_image_file_is_refused(how: str, sentence: str, tmp_path: Path) -> N
     elf = build_footprint_program(CATALOGUE, "bare", "nucleo-l053r8").build.elf_path.read_bytes()
     (path := tmp_path / "bad.elf").write_bytes(damage_elf(elf, how))
     with pytest.raises(ImageFileError, match=sentence):
-        read_footprint(path)
+        read_image_footprint(path)
 
 
 def test_stripped_image_is_refused(tmp_path: Path) -> None:
     elf = build_footprint_program(CATALOGUE, "bare", "nucleo-l053r8").build.elf_path
     subprocess.run(["arm-none-eabi-strip", elf, "-o", tmp_path / "stripped.elf"], check=True)
     with pytest.raises(ImageFileError, match="its functions are not known"):
-        read_footprint(tmp_path / "stripped.elf")
+        read_image_footprint(tmp_path / "stripped.elf")
 
 
 def test_footprint_command_shows_tables() -> None:

@@ -9,12 +9,12 @@ from rtoslab.hardware.bench import HardwareMap, read_hardware_map
 from rtoslab.hardware.choosing import ConnectedBoard, find_connected_board
 from rtoslab.hardware.flash_tools import TOOLS, FlashJob
 from rtoslab.hardware.image_forms import flash_content_as_uf2, flash_content_of_elf
-from rtoslab.hardware.usb import UsbDevice, connected_devices, probe_kind
+from rtoslab.hardware.usb import UsbDevice, connected_devices, kind_of_debug_probe
 from tests.differential.engines import elf
 from tests.hardware.desk import CATALOGUE, plug_in
 
 NUCLEO = CATALOGUE.find_board("nucleo-f446re").facts
-NAMES = CATALOGUE.flash_names("nucleo-f446re")
+NAMES = CATALOGUE.flash_names_of_chip("nucleo-f446re")
 STLINK = UsbDevice(0x0483, 0x374B, "066CFF57", "STM32 STLink", ("/dev/ttyACM0",), 1, 7)
 
 
@@ -31,7 +31,7 @@ def chosen(
 
 @pytest.mark.parametrize("board", sorted(CATALOGUE.boards))
 def test_every_board_can_be_flashed(board: str) -> None:
-    names = CATALOGUE.flash_names(board)
+    names = CATALOGUE.flash_names_of_chip(board)
     assert names.probe_rs
     assert names.pyocd
     assert names.openocd
@@ -43,7 +43,7 @@ def test_usb_devices_are_read_from_sysfs(tmp_path: Path) -> None:
     plug_in(tmp_path, "046d:c31c", "KEYBOARD", "1-6")
     plug_in(tmp_path, "0d28:0204", "bad; serial", "1-7")
     result = connected_devices(tmp_path)
-    assert [(probe_kind(device), device.serial, device.ports) for device in result] == [
+    assert [(kind_of_debug_probe(device), device.serial, device.ports) for device in result] == [
         ("stlink", "066CFF57", ("/dev/ttyACM3",)),
         ("cmsis-dap", "", ()),
         ("bootsel", "E0C9125B0D9B", ()),

@@ -18,7 +18,7 @@ from rtoslab.base.errors import BuildError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance import conformance_suite_point
-from rtoslab.footprint.points import footprint_point
+from rtoslab.footprint.points import point_of_footprint_program
 from rtoslab.images.builder import BuiltImage, build_point_image
 from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_files_for_cmake
 from rtoslab.plan.plan import PlanOptions, Point, make_plan
@@ -141,7 +141,10 @@ def test_cached_and_compiled_images_are_equal(
 
 def test_cached_suite_and_footprint_images_are_equal(catalogue_with_bare_image: Catalogue, tmp_path: Path) -> None:
     first = points(catalogue_with_bare_image, *BARE)[0]
-    weighed = [footprint_point(catalogue_with_bare_image, name, "bare", "pico", 1, {}) for name in ("minimal", "heap")]
+    weighed = [
+        point_of_footprint_program(catalogue_with_bare_image, name, "bare", "pico", 1, {})
+        for name in ("minimal", "heap")
+    ]
     for number, point in enumerate(
         [conformance_suite_point(first), *(item for item in weighed if item.not_applicable is None)]
     ):

@@ -11,7 +11,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from rtoslab.base import ImageFileError, build_folder, find_checkout_root
-from rtoslab.footprint import read_footprint
+from rtoslab.footprint import read_image_footprint
 from rtoslab.images import SourceLines, do_images_differ, read_elf
 from rtoslab.instruments.lines import find_source_lines
 from rtoslab.intake import demangle_function_name
@@ -178,7 +178,7 @@ def size_of(elf: Path) -> dict[str, int]:
                                     SIZED + '.section .data.code,"awx",%progbits\nram: bx lr\n'])  # fmt: skip
 def test_kinds_of_sections_are_those_of_the_size_tool(source: str) -> None:
     elf = linked_image(source, "S")
-    result = read_footprint(elf)
+    result = read_image_footprint(elf)
     assert result.berkeley_sizes() == size_of(elf)
     kinds = {
         "text": result.total_bytes("text") + result.total_bytes("rodata"),
@@ -192,7 +192,7 @@ def test_symbols_without_a_size_are_symbols(tmp_path: Path) -> None:
     image = read_elf(linked_image(WAX, "S"))
     assert not image.symbols
     assert "Reset_Handler" in image.constants
-    assert read_footprint(linked_image(WAX, "S")).berkeley_sizes()["text"] == 10
+    assert read_image_footprint(linked_image(WAX, "S")).berkeley_sizes()["text"] == 10
     stripped = tmp_path / "stripped.elf"
     subprocess.run(["arm-none-eabi-strip", linked_image(SIZED, "S"), "-o", stripped], check=True)
     with pytest.raises(ImageFileError, match="has no symbols"):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rtoslab.base import ImageFileError, cross_tool_name
 from rtoslab.images import function_code_digests
-from rtoslab.images.function_digests import branch_target, decode_movw_movt, literal_address
+from rtoslab.images.function_digests import branch_target_address, decode_movw_movt, literal_load_address
 
 SOURCE = """
     .syntax unified
@@ -142,7 +142,7 @@ def test_far_branches_are_decoded(halves: int, kind: int) -> None:
     j1, j2 = 1 ^ i1 ^ sign, 1 ^ i2 ^ sign
     first = 0xF000 | sign << 10 | offset >> 12 & 0x3FF
     second = kind | j1 << 13 | j2 << 11 | offset >> 1 & 0x7FF
-    assert branch_target(0x0800_0000, struct.pack("<HH", first, second)) == 0x0800_0004 + offset
+    assert branch_target_address(0x0800_0000, struct.pack("<HH", first, second)) == 0x0800_0004 + offset
 
 
 @given(st.integers(-(1 << 19), (1 << 19) - 1), st.integers(0, 13))
@@ -151,7 +151,7 @@ def test_conditional_branches_are_decoded(halves: int, condition: int) -> None:
     sign, j2, j1 = offset >> 20 & 1, offset >> 19 & 1, offset >> 18 & 1
     first = 0xF000 | sign << 10 | condition << 6 | offset >> 12 & 0x3F
     second = 0x8000 | j1 << 13 | j2 << 11 | offset >> 1 & 0x7FF
-    assert branch_target(0x0800_0000, struct.pack("<HH", first, second)) == 0x0800_0004 + offset
+    assert branch_target_address(0x0800_0000, struct.pack("<HH", first, second)) == 0x0800_0004 + offset
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_conditional_branches_are_decoded(halves: int, condition: int) -> None:
 )
 def test_non_branch_has_no_target(code: tuple[int, int]) -> None:
     """DSB, MRS, MSR, MOVW, PUSH."""
-    assert branch_target(0x100, struct.pack("<HH", *code)) is None
+    assert branch_target_address(0x100, struct.pack("<HH", *code)) is None
 
 
 @given(st.integers(0, 0xFFFF), st.integers(0, 14), st.booleans())
@@ -172,10 +172,10 @@ def test_halves_of_an_address_are_joined(value: int, register: int, top: bool) -
 @given(st.integers(0, 255), st.integers(0, 7), st.sampled_from([0x100, 0x102]))
 def test_short_literals_are_found(words: int, register: int, at: int) -> None:
     code = struct.pack("<H", 0x4800 | register << 8 | words)
-    assert literal_address(at, code) == (at + 4) // 4 * 4 + 4 * words
+    assert literal_load_address(at, code) == (at + 4) // 4 * 4 + 4 * words
 
 
 @given(st.integers(0, 0xFFF), st.booleans())
 def test_long_literals_are_found(offset: int, forward: bool) -> None:
     code = struct.pack("<HH", 0xF85F | forward << 7, 0x1000 | offset)
-    assert literal_address(0x1000, code) == 0x1004 + (offset if forward else -offset)
+    assert literal_load_address(0x1000, code) == 0x1004 + (offset if forward else -offset)

@@ -214,7 +214,7 @@ def kernel_calls(program: Program, *names: str) -> tuple[MeasuredCalls, Mapping[
     own: dict[str, int] = {}
     for spent in profile_image(subject).spent:
         name = next(name for name in reversed(spent.stack) if not name.endswith("[inlined]")).partition(" [")[0]
-        own[name] = own.get(name, 0) + spent.total - spent.cycles[WAYS.index("exception")]
+        own[name] = own.get(name, 0) + spent.total_cycles - spent.cycles[WAYS.index("exception")]
     return measure_calls(subject, names), own
 
 

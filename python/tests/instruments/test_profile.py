@@ -37,7 +37,7 @@ def careless() -> Profile:
 def test_cycles_of_a_core_add_up_whatever_they_are_split_by() -> None:
     result = two_cores()
     for core, cycles in enumerate(result.observed_cycles):
-        assert sum(spent.total for spent in result.spent if spent.core == core) == cycles
+        assert sum(spent.total_cycles for spent in result.spent if spent.core == core) == cycles
         assert sum(core_cycles_table(result).rows[core][1:-2]) == cycles  # type: ignore[arg-type]
     assert sum(int(row[3] or 0) for row in function_cycles_table(result, None).rows) == sum(result.observed_cycles)
     assert result.operations is not None

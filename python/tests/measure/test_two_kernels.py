@@ -8,7 +8,7 @@ import pytest
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import IMAGE, build_point_image, read_elf
-from rtoslab.measure import build_pair_images, run_plan, virtual_board_job
+from rtoslab.measure import build_pair_images, measure_points_of_plan, virtual_board_job
 from rtoslab.plan import Plan, PlanOptions, make_plan
 from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
 from rtoslab.results.finding import ProofVerdict
@@ -31,7 +31,7 @@ def pair_plan(kernels: str, benchmark: str, **config: str) -> Plan:
     ("kernels", "benchmark"), [("freertos+freertos", "t2"), ("freertos+rt", "t3"), ("freertos+bare", "t4")]
 )
 def test_both_kernels_are_measured_and_proved(tmp_path: Path, kernels: str, benchmark: str, ram: str) -> None:
-    outcomes = run_plan(ROOT, pair_plan(kernels, benchmark, ram=ram), tmp_path / "run", jobs=1)
+    outcomes = measure_points_of_plan(ROOT, pair_plan(kernels, benchmark, ram=ram), tmp_path / "run", jobs=1)
     results = [outcome.result for outcome in outcomes]
     assert [result.point.kernel for result in results] == kernels.split("+")
     for result in results:
@@ -46,7 +46,7 @@ def test_both_kernels_are_measured_and_proved(tmp_path: Path, kernels: str, benc
 def test_messages_go_both_ways(tmp_path: Path, kernels: str) -> None:
     options = PlanOptions(kernels=[kernels], boards=["pico"], config={"samples": "200", "code": "sram"})
     plan = make_plan(CATALOGUE, ["pair_message"], options)
-    for outcome in run_plan(ROOT, plan, tmp_path / "run", jobs=1):
+    for outcome in measure_points_of_plan(ROOT, plan, tmp_path / "run", jobs=1):
         assert isinstance(outcome.result, MeasuredPoint), outcome.result
         series = {item.id: item for item in outcome.result.series}
         fifo, memory = series["pair.message.fifo"], series["pair.message.memory"]
@@ -60,7 +60,7 @@ def test_messages_go_both_ways(tmp_path: Path, kernels: str) -> None:
 def test_messages_of_one_kernel_on_both_cores(tmp_path: Path) -> None:
     options = PlanOptions(kernels=["freertos"], boards=["pico"], cores=[2], window_ms=40)
     plan = make_plan(CATALOGUE, ["core_message"], options)
-    (outcome,) = run_plan(ROOT, plan, tmp_path / "run", jobs=1)
+    (outcome,) = measure_points_of_plan(ROOT, plan, tmp_path / "run", jobs=1)
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
     assert {item.id: item.instrument for item in outcome.result.series} == {
         "core.message.queue": "probe",
@@ -76,7 +76,7 @@ def test_a_test_of_two_kernels_is_none_of_one() -> None:
 
 
 def test_the_manifest_names_the_other_image_and_the_map(tmp_path: Path) -> None:
-    run_plan(ROOT, pair_plan("freertos+rt", "t1"), tmp_path / "run", jobs=1)
+    measure_points_of_plan(ROOT, pair_plan("freertos+rt", "t1"), tmp_path / "run", jobs=1)
     stored = RunDirectory.open_run_directory(tmp_path / "run").read_points()
     by_kernel = {point.result.point.kernel: json.loads(json.dumps(point.manifest)) for point in stored}
     for kernel, other in (("freertos", "rt"), ("rt", "freertos")):
@@ -101,14 +101,17 @@ def test_one_elf_contains_both_images() -> None:
 def test_images_that_end_early_say_why(tmp_path: Path) -> None:
     """The heap is too small for the tasks: both images end with an error, and neither waits for the other for ever."""
     plan = pair_plan("freertos+freertos", "t2", configTOTAL_HEAP_SIZE="2048")
-    results = [outcome.result for outcome in run_plan(ROOT, plan, tmp_path / "run", jobs=1)]
+    results = [outcome.result for outcome in measure_points_of_plan(ROOT, plan, tmp_path / "run", jobs=1)]
     for result in results:
         assert isinstance(result, FailedPoint)
         assert "heap is used up" in result.message
 
 
 def test_a_pair_that_is_not_possible_is_stored_with_its_reason(tmp_path: Path) -> None:
-    results = [outcome.result for outcome in run_plan(ROOT, pair_plan("freertos+bare", "t2"), tmp_path / "run", jobs=1)]
+    results = [
+        outcome.result
+        for outcome in measure_points_of_plan(ROOT, pair_plan("freertos+bare", "t2"), tmp_path / "run", jobs=1)
+    ]
     assert all(isinstance(result, NotApplicable) and "no tasks service" in result.reason for result in results)
 
 

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from rtoslab.catalogue.paper_schemas import SampleTraceChart
-from rtoslab.papers.over_time import MOST_MARKS, longest_samples, over_time_chart, sample_times_and_lengths
+from rtoslab.papers.over_time import MOST_MARKS, nearly_longest_samples, over_time_chart, sample_times_and_lengths
 from rtoslab.results.results import MeasuredPoint, SeriesSamples
 from tests.fakes import measured_point
 
@@ -40,7 +40,7 @@ def test_samples_of_all_series_are_ordered_by_time() -> None:
 
 def test_peaks_are_the_coincidences_of_all_periods() -> None:
     together = math.lcm(*PERIODS_MS)
-    result = longest_samples(sample_times_and_lengths(_run(5 * together), "tick.released_"))
+    result = nearly_longest_samples(sample_times_and_lengths(_run(5 * together), "tick.released_"))
     assert [(round(1000 * at), us) for at, us in result] == [(index * together, 25.0) for index in range(5)]
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pytest
 
-from rtoslab.analyses.counts_per_second import throughput
+from rtoslab.analyses.counts_per_second import counts_per_second_of_point
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder
@@ -86,7 +86,7 @@ def label_points(runs: tuple[Path, Path], **axes: Any) -> list[StoredPoint]:
 def test_planted_effect_is_found_by_every_command(planted_runs: dict[str, tuple[Path, Path]]) -> None:
     """Otherwise there would be nothing to be called by any name."""
     for what, runs in planted_runs.items():
-        before, after = ([throughput(point).cycles_per_count for point in points(run)] for run in runs)
+        before, after = ([counts_per_second_of_point(point).cycles_per_count for point in points(run)] for run in runs)
         assert len(before) == len(after) == 4
         assert median(before) != median(after), what
         assert (max(before) - min(before) > 0.5) == (what == "move"), "flash has waits, RAM has none"

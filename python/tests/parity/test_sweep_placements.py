@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from rtoslab.analyses.counts_per_second import throughput
+from rtoslab.analyses.counts_per_second import counts_per_second_of_point
 from rtoslab.analyses.middle_placement import join_points_over_placements
 from rtoslab.analyses.place_matters import results_depending_on_addresses
 from rtoslab.analyses.placed_times import leading_times_over_placements
@@ -225,7 +225,7 @@ def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -
     )  # fmt: skip
     text = io.StringIO()
     print_point_results(points, Console(file=text, width=200))
-    worst, best, middle = (f"{throughput(point).total_hz:,.0f}" for point in points[:3])
+    worst, best, middle = (f"{counts_per_second_of_point(point).total_hz:,.0f}" for point in points[:3])
     assert f"{middle} ({worst} to {best})" in text.getvalue()
     assert "4 points measured" in text.getvalue()
     plain = make_report_document(Catalogue(find_checkout_root()), [StoredPoint(Path("x"), points[3], {})], None)

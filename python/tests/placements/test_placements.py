@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from rtoslab.analyses.bands import PlacementBand
-from rtoslab.analyses.counts_per_second import throughput
+from rtoslab.analyses.counts_per_second import counts_per_second_of_point
 from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
@@ -21,9 +21,9 @@ from rtoslab.cli import app
 from rtoslab.images.builder import build_point_image
 from rtoslab.images.elf import ImageSymbol, read_elf
 from rtoslab.measure.identity import identity_of_point
-from rtoslab.measure.pool import run_plan
+from rtoslab.measure.pool import measure_points_of_plan
 from rtoslab.placements.moved_functions import FunctionOverPlacements, functions_by_placement
-from rtoslab.plan.placements import expand_placements
+from rtoslab.plan.placements import plan_with_placements
 from rtoslab.plan.plan import PlanOptions, Point, make_plan, make_point
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.store import RunDirectory
@@ -135,7 +135,7 @@ def test_invalid_placement_number_is_refused(number: str) -> None:
 )
 def test_all_proofs_hold_in_another_placement(board: str, benchmarks: list[str], tmp_path: Path) -> None:
     plan = make_plan(CATALOGUE, benchmarks, PlanOptions(["freertos"], [board], window_ms=20, config={"placement": "2"}))
-    for outcome in run_plan(ROOT, plan, tmp_path / "run", jobs=1):
+    for outcome in measure_points_of_plan(ROOT, plan, tmp_path / "run", jobs=1):
         assert outcome.result.status == "measured", outcome.result
 
 
@@ -180,18 +180,18 @@ def test_function_with_constant_cycles_is_left_out() -> None:
 
 
 def test_band_within_the_clock_resolution_is_ignored() -> None:
-    assert PlacementBand([428.67, 428.671, 428.669], 0.002).width == 0.0
+    assert PlacementBand([428.67, 428.671, 428.669], 0.002).range_width == 0.0
     band = PlacementBand([428.67, 439.81, 437.0], 0.002)
     assert (band.median, band.smallest, band.largest) == (437.0, 428.67, 439.81)
-    assert band.width == pytest.approx(11.14)
+    assert band.range_width == pytest.approx(11.14)
 
 
 def test_plan_contains_every_placement() -> None:
     plan = make_plan(CATALOGUE, ["t2", "t8"], PlanOptions(["freertos"], ["pico"]))
-    assert expand_placements(CATALOGUE, plan, 1) == plan
-    assert [point.placement for point in expand_placements(CATALOGUE, plan, 3).points] == [0, 1, 2, 0, 1, 2]
+    assert plan_with_placements(CATALOGUE, plan, 1) == plan
+    assert [point.placement for point in plan_with_placements(CATALOGUE, plan, 3).points] == [0, 1, 2, 0, 1, 2]
     with pytest.raises(PlanError, match="leave one out"):
-        expand_placements(
+        plan_with_placements(
             CATALOGUE, make_plan(CATALOGUE, ["t2"], PlanOptions(["freertos"], ["pico"], config={"placement": "2"})), 3
         )
 
@@ -200,7 +200,7 @@ def test_exports_with_their_own_linker_script_have_placements() -> None:
     """What comes as an export is n/a everywhere as long as none is named, so the reason is taken away first."""
     named = make_plan(CATALOGUE, ["t2"], PlanOptions(["zephyr", "freertos"], ["pico"]))
     plan = replace(named, points=tuple(replace(point, not_applicable=None) for point in named.points))
-    assert [point.not_applicable for point in expand_placements(CATALOGUE, plan, 2).points] == [None] * 4
+    assert [point.not_applicable for point in plan_with_placements(CATALOGUE, plan, 2).points] == [None] * 4
 
 
 def test_command_explains_a_single_placement(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_command_shows_measured_bands(tmp_path: Path) -> None:
     (study,) = json.loads(done.stdout)["studies"]
     stored = RunDirectory.open_run_directory(tmp_path / "run").read_points()
     of_run = {point.result.run_id: point.result for point in stored if isinstance(point.result, MeasuredPoint)}
-    cycles = [throughput(of_run[item]).cycles_per_count for item in study["run_ids"]]
+    cycles = [counts_per_second_of_point(of_run[item]).cycles_per_count for item in study["run_ids"]]
     band = study["figures"]["cycles_per_count"]
     assert band["cycles"] == cycles
     assert band["width"] > 1, "this board's flash has waits"

@@ -8,7 +8,7 @@ import pytest
 from rtoslab import api
 from rtoslab.base.errors import UnknownNameError
 from rtoslab.base.paths import find_checkout_root
-from rtoslab.base.tools import clang_version_line, find_clang
+from rtoslab.base.tools import clang_version_line, find_zig_with_clang
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.image_inputs import cmake_options
 from rtoslab.measure.identity import identity_of_point
@@ -26,7 +26,7 @@ def planned_point(kernel: str, **config: str) -> Point:
 
 
 def test_without_clang_its_points_are_not_applicable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(obstacles, "find_clang", lambda: None)
+    monkeypatch.setattr(obstacles, "find_zig_with_clang", lambda: None)
     reason = planned_point("freertos", compiler="clang").not_applicable
     assert reason is not None
     project = tomllib.loads((find_checkout_root() / "pyproject.toml").read_text())["project"]
@@ -37,7 +37,7 @@ def test_without_clang_its_points_are_not_applicable(monkeypatch: pytest.MonkeyP
 
 
 def test_point_impossible_with_clang_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(obstacles, "find_clang", lambda: Path("zig"))
+    monkeypatch.setattr(obstacles, "find_zig_with_clang", lambda: Path("zig"))
     assert planned_point("freertos", compiler="clang").not_applicable is None
     assert "assembler" in str(planned_point("rt", compiler="clang").not_applicable)
     assert "linker" in str(planned_point("freertos", compiler="clang", lto="1").not_applicable)
@@ -67,7 +67,7 @@ def test_lto_shortens_the_kernel_and_its_services_stay_calls(tmp_path: Path) -> 
 
 
 @pytest.mark.long
-@pytest.mark.skipif(find_clang() is None, reason="Clang is not installed (the extra clang)")
+@pytest.mark.skipif(find_zig_with_clang() is None, reason="Clang is not installed (the extra clang)")
 def test_clang_builds_what_conforms_and_proves_itself(tmp_path: Path) -> None:
     (outcome,) = api.run(
         "t7", kernels=["freertos"], boards=["nucleo-f446re"], window_ms=20, out=tmp_path, config={"compiler": "clang"}

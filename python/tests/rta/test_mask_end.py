@@ -26,7 +26,7 @@ def masked_intervals(closer: tuple[str, ...], count: int, total: int, longest: i
 
 def sleep_profile(*sleeps: tuple[tuple[str, ...], int]) -> Profile:
     spent = tuple(CallPathCycles(0, stack, "", (10, 0, 0, 0, cycles, 0, 0), 5, 1) for stack, cycles in sleeps)
-    return Profile("", {}, 84_000_000, (sum(item.total for item in spent),), None, spent, (), ())
+    return Profile("", {}, 84_000_000, (sum(item.total_cycles for item in spent),), None, spent, (), ())
 
 
 @pytest.mark.parametrize(

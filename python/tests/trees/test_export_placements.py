@@ -9,8 +9,8 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.builder import build_point_image
 from rtoslab.images.elf import ImageSymbol, read_elf
-from rtoslab.measure.pool import run_plan
-from rtoslab.plan.placements import expand_placements
+from rtoslab.measure.pool import measure_points_of_plan
+from rtoslab.plan.placements import plan_with_placements
 from rtoslab.plan.plan import PlanOptions, make_plan
 from rtoslab.results.results import FailedPoint, Result
 from rtoslab.store.store import RunDirectory
@@ -47,8 +47,10 @@ def home(user: Path) -> Path:
 def outcomes(home: Path, out: str) -> list[Result]:
     """T7's results in three placements."""
     catalogue = Catalogue(find_checkout_root())
-    plan = expand_placements(catalogue, make_plan(catalogue, ["t7"], PlanOptions(["tiny"], ["pico"], window_ms=10)), 3)
-    return [outcome.result for outcome in run_plan(find_checkout_root(), plan, home / out, jobs=1)]
+    plan = plan_with_placements(
+        catalogue, make_plan(catalogue, ["t7"], PlanOptions(["tiny"], ["pico"], window_ms=10)), 3
+    )
+    return [outcome.result for outcome in measure_points_of_plan(find_checkout_root(), plan, home / out, jobs=1)]
 
 
 def symbols(kernel: str, board: str, placement: int) -> tuple[ImageSymbol, ...]:

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import CaptureError, count_with_noun
-from rtoslab.captures.capture import Capture, merge_channels, require_known_levels
+from rtoslab.captures.capture import Capture, merge_channel_changes, require_known_levels
 from rtoslab.captures.csv_cells import (
     csv_row_reader,
     find_cell_separator,
@@ -355,7 +355,7 @@ def encode_capture(capture: Capture) -> bytes:
             f"The capture has {capture.end_tick:,} samples, but a CSV of an oscilloscope at most {CAPTURE_ROWS:,}; "
             "choose a lower --sample-rate."
         )
-    ticks, levels = merge_channels(capture)
+    ticks, levels = merge_channel_changes(capture)
     count = len(capture.channels)
     texts = [",".join(f"{WRITTEN_HIGH_V if level == 1 else 0.0:+.2E}" for level in row) for row in levels.tolist()]
     texts.insert(0, ",".join(["+0.00E+00"] * count))

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from rtoslab.base import CaptureError
-from rtoslab.captures.capture import Capture, merge_channels, require_known_levels
+from rtoslab.captures.capture import Capture, merge_channel_changes, require_known_levels
 from rtoslab.captures.rates import parse_rate_hz, sample_rate_text
 from rtoslab.captures.tracks import (
     ChannelTrack,
@@ -148,7 +148,7 @@ class _RowReader:
                     )
                 rows += self._columns[place].set_level(self.tick, int(level))
         self._last_cells = cells
-        self._tracks_of_file.count_rows(rows)
+        self._tracks_of_file.count_stored_levels(rows)
 
     def _parse_time(self, text: str, where: str) -> int:
         """Returns a time in seconds as a tick. Raises CaptureError with the place `where` if it is no time."""
@@ -173,7 +173,7 @@ class _RowReader:
 
     def _capture_notes(self) -> tuple[str, ...]:
         """Returns sentences about possible damage: repeated rows in a file with times."""
-        return self._repeats.note_sentences() if self.has_times else ()
+        return self._repeats.damage_note_sentences() if self.has_times else ()
 
 
 def encode_capture(capture: Capture) -> bytes:
@@ -187,7 +187,7 @@ def encode_capture(capture: Capture) -> bytes:
         f"; Samplerate: {sample_rate_text(capture.tick_s)}",
         ",".join(["logic"] * count),
     ]
-    ticks, levels = merge_channels(capture)
+    ticks, levels = merge_channel_changes(capture)
     texts = [",".join(["0"] * count), *(",".join(str(int(level == 1)) for level in row) for row in levels.tolist())]
     place = np.searchsorted(ticks, np.arange(capture.end_tick), side="right")
     return "\n".join([*head, *(texts[position] for position in place.tolist())]).encode() + b"\n"

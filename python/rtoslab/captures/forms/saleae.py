@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from rtoslab.base import CaptureError, count_with_noun
-from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels
+from rtoslab.captures.capture import UNKNOWN, Capture, merge_channel_changes
 from rtoslab.captures.csv_cells import csv_row_reader, is_decimal_number, non_empty_rows, with_decimal_point
 from rtoslab.captures.tracks import ChannelTracks, RepeatedRows, count_decimal_places, require_tick_fits_64_bits
 from rtoslab.intake import CAPTURE_ROWS, parse_seconds_as_ticks, quote_text
@@ -89,7 +89,7 @@ def _capture_from_rows(rows: Any, name: str) -> Capture:
         last, cells = tick, row[1:]
         repeats.count_row(rows.line_num, is_repeat=cells == before)
         if cells != before:
-            tracks.count_rows(
+            tracks.count_stored_levels(
                 sum(
                     columns[place].set_level(tick, _parse_level(cell, where))
                     for place, cell in enumerate(cells)
@@ -99,7 +99,7 @@ def _capture_from_rows(rows: Any, name: str) -> Capture:
             before = cells
     if clock is None:
         raise CaptureError(f"{name} has a header but no row; export it again.")
-    return tracks.to_capture(Fraction(1, 10**PLACES), last, repeats.note_sentences())
+    return tracks.to_capture(Fraction(1, 10**PLACES), last, repeats.damage_note_sentences())
 
 
 class _DecimalPlacesCheck:
@@ -182,7 +182,7 @@ def _parse_picoseconds(text: str, where: str) -> int:
 def encode_capture(capture: Capture) -> bytes:
     """Returns a CSV as Saleae's Logic 2 writes it, with times in nanoseconds. A last row marks the end of the
     capture."""
-    ticks, levels = merge_channels(capture)
+    ticks, levels = merge_channel_changes(capture)
     rows = [",".join(["Time [s]", *(channel.name for channel in capture.channels)])]
     last = levels[-1] if len(levels) else []
     ends = [] if len(ticks) and ticks[-1] == capture.end_tick else [(capture.end_tick, last)]

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from rtoslab.base import CaptureError
-from rtoslab.captures.capture import Capture, merge_channels, require_known_levels
+from rtoslab.captures.capture import Capture, merge_channel_changes, require_known_levels
 from rtoslab.captures.packed_levels import PackedSampleReader
 from rtoslab.captures.rates import parse_rate_hz, sample_rate_text
 from rtoslab.intake import (
@@ -153,7 +153,7 @@ def encode_capture(capture: Capture) -> bytes:
 
 def _packed_samples_between(capture: Capture, unit: int, start: int, end: int) -> bytes:
     """Returns the samples of all channels from tick `start` to `end`, `unit` bytes each."""
-    ticks, levels = merge_channels(capture)
+    ticks, levels = merge_channel_changes(capture)
     words = np.zeros((len(ticks) + 1, unit), np.uint8)
     for column in range(len(capture.channels)):
         words[1:, column // 8] |= ((levels[:, column] == 1).astype(np.uint8) << (column % 8)).astype(np.uint8)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.base import CaptureError, count_with_noun
-from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels
+from rtoslab.captures.capture import UNKNOWN, Capture, merge_channel_changes
 from rtoslab.captures.tracks import ChannelTracks, require_tick_fits_64_bits
 from rtoslab.captures.vectors import VcdBitVector, is_bit_value
 from rtoslab.intake import CHANNELS, parse_integer, quote_text, split_byte_words
@@ -139,7 +139,7 @@ class _VcdReader:
 
     def _read_changes(self) -> int:
         """Reads the value changes after the declarations. Returns the last time in ticks."""
-        now, variables, count = 0, self.variables, self.tracks.count_rows
+        now, variables, count = 0, self.variables, self.tracks.count_stored_levels
         is_dump = False
         for word in self.words:
             first = word[0]
@@ -207,7 +207,7 @@ class _VcdReader:
                 f"{self.name}: at time {now} {_quote_word(value)} is not a binary value; export it again."
             )
         if variable is not None:
-            self.tracks.count_rows(variable.set_bits(now, value))
+            self.tracks.count_stored_levels(variable.set_bits(now, value))
 
 
 def _quote_word(word: bytes) -> str:
@@ -237,7 +237,7 @@ def _vcd_lines(capture: Capture, unit: str, places: int, idents: list[str]) -> I
         """Returns a tick in units of the time scale."""
         return round(Fraction(tick * scale))
 
-    ticks, levels = merge_channels(capture)
+    ticks, levels = merge_channel_changes(capture)
     before: list[int] | None = None
     for tick, row in zip(ticks.tolist(), levels.tolist(), strict=True):
         yield f"#{to_time_units(tick)}"

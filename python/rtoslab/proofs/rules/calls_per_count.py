@@ -40,7 +40,7 @@ def judge_evidence(params: CallsPerCountParameters, evidence: ProofEvidence) -> 
         required = sum(map(evidence.metric_count, cores)) * ratio
         text, agrees = compare_event_count(where, "calls", calls, required, params.tolerance * len(cores))
         named = (
-            ", ".join(evidence.kernel.for_architecture(evidence.board.cpu).symbols.get(params.service, ()))
+            ", ".join(evidence.kernel.facts_for_architecture(evidence.board.cpu).symbols.get(params.service, ()))
             or "no function"
         )
         origin = "" if calls else f" ([symbols] of kernel.toml names {named} for it)"
@@ -50,7 +50,7 @@ def judge_evidence(params: CallsPerCountParameters, evidence: ProofEvidence) -> 
 
 def _proofs_of_same_function(params: CallsPerCountParameters, evidence: ProofEvidence) -> list[CallsPerCountParameters]:
     """Returns the `calls_per_count` proofs of other services that end in the same kernel function."""
-    symbols = evidence.kernel.for_architecture(evidence.board.cpu).symbols
+    symbols = evidence.kernel.facts_for_architecture(evidence.board.cpu).symbols
     others = [
         CallsPerCountParameters.model_validate(proof)
         for proof in evidence.benchmark.proof

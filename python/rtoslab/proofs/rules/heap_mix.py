@@ -24,7 +24,7 @@ def judge_evidence(params: HeapMixParameters, evidence: ProofEvidence) -> ProofF
     )
     if evidence.observed is None:
         return unseen_proof_finding(params.rule, demands)
-    kernel = evidence.kernel.for_architecture(evidence.board.cpu)
+    kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
     size = kernel.observed_argument_index("malloc", "bytes")
     code = kernel.results.get("malloc")
     sizes: set[int] = set()

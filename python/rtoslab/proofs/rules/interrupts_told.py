@@ -84,7 +84,7 @@ def _is_line_in_proofs(evidence: ProofEvidence, line: str) -> bool:
     """Whether a proof of the benchmark names the interrupt line, or the line's event starts one of its series."""
     facts = evidence.benchmark
     words = {word for table in facts.proof for value in table.values() for word in _words_of_all_strings(value)}
-    stamped, phase = line == "asynchronous" and facts.is_stamped, facts.phase
+    stamped, phase = line == "asynchronous" and facts.begins_at_stamped_interrupt, facts.phase
     return line in words or stamped or (phase is not None and phase.interrupt == line)
 
 

@@ -67,7 +67,7 @@ def judge_evidence(params: KernelCallsParameters, evidence: ProofEvidence) -> Pr
         return unseen_proof_finding(
             params.rule, demands, "this target has no profile" if observed is None else "no profile was kept"
         )
-    kernel = evidence.kernel.for_architecture(evidence.board.cpu)
+    kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
     services = {*params.calling, *_BRACKETS, *_services_in_proofs(evidence)}
     allowed = {name for service in services for name in kernel.symbols.get(service, ())}
     allowed |= {name for name, begun in kernel.completes.items() if allowed.intersection(begun)}

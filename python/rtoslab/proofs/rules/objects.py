@@ -40,7 +40,7 @@ def judge_evidence(params: ObjectsParameters, evidence: ProofEvidence) -> ProofF
         return unseen_proof_finding(params.rule, demands, "kernel.toml does not say what the object holds")
     others = evidence.control_tasks()
     calls = [step for step in observed_steps_to_judge(evidence) if step.kind == CALL and step.who not in others]
-    kernel = evidence.kernel.for_architecture(evidence.board.cpu)
+    kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
     service = KernelService(kernel, params.service)
     called = {step.first for step in calls if service.matches_call(step)}
     if not called and are_steps_cut(evidence):

@@ -45,7 +45,7 @@ def judge_evidence(params: PhasesApartParameters, evidence: ProofEvidence) -> Pr
     distances: dict[str, list[int]] = {series: [] for series in names.values()}
     service = None
     if params.service is not None:
-        service = KernelService(evidence.kernel.for_architecture(evidence.board.cpu), params.service)
+        service = KernelService(evidence.kernel.facts_for_architecture(evidence.board.cpu), params.service)
         distances[params.service] = []
     ticked: dict[int, int] = {}
     for step in observed_steps_to_judge(evidence):

@@ -55,7 +55,7 @@ def _job_cycles_by_task(params: RunsForParameters, evidence: ProofEvidence) -> d
     The first job is left out, because it began before the window.
     """
     assert evidence.observed is not None
-    functions = evidence.kernel.for_architecture(evidence.board.cpu).symbols.get(params.service, ())
+    functions = evidence.kernel.facts_for_architecture(evidence.board.cpu).symbols.get(params.service, ())
     ran: dict[int, int] = {}
     jobs: dict[int, list[int]] = {}
     since: tuple[int, int] | None = None

@@ -11,13 +11,13 @@ from rtoslab.analyses import (
     SPREAD_FIGURES,
     PlacementBand,
     PointOverPlacements,
+    counts_per_second_of_point,
     cycle_use_of_cores,
     join_points_over_placements,
     latencies_of_point,
     placement_number_text,
     point_id_without_placement,
     spinlock_costs,
-    throughput,
 )
 from rtoslab.intake import escape_csv_cell
 from rtoslab.reports.table import ReportDocument
@@ -120,7 +120,7 @@ def _csv_values_of_latencies(point: MeasuredPoint) -> Iterator[tuple[int | str, 
 def _csv_values_of_counts(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
     """Yields core, quantity, value and unit for each figure of a point that counts: rates, heap, stacks, cycles and
     locks."""
-    rate = throughput(point)
+    rate = counts_per_second_of_point(point)
     yield "", "throughput", rate.total_hz, f"{point.unit}/s"
     yield "", "cycles_per_count", rate.cycles_per_count, "cycles"
     yield "", "fairness", rate.fairness, "1"

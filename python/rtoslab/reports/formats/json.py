@@ -8,12 +8,12 @@ from rtoslab.analyses import (
     SPREAD_FIGURES,
     PlacementLookup,
     PointOverPlacements,
+    counts_per_second_of_point,
     cycle_use_of_cores,
-    histogram,
+    histogram_of_samples,
     join_points_over_placements,
     latencies_of_point,
     multicore_gains,
-    throughput,
 )
 from rtoslab.reports.table import ReportDocument
 from rtoslab.results import MeasuredPoint
@@ -23,7 +23,7 @@ SUFFIX = "json"
 
 def _figures_of_counting_point(point: MeasuredPoint) -> dict[str, Any]:
     """Returns the figures derived from a point that counts: throughput, cycles per count and their like, by name."""
-    rate = throughput(point)
+    rate = counts_per_second_of_point(point)
     return {
         "throughput_hz": rate.total_hz,
         "throughput_per_core_hz": rate.per_core_hz,
@@ -45,7 +45,7 @@ def _figures_of_latency_point(point: MeasuredPoint) -> dict[str, Any]:
             "maximum_at": latency.spread.maximum_at,
             "instrument": latency.instrument,
             "instrument_cost_cycles": latency.instrument_cost,
-            "histogram": [[one.low, one.high, one.count] for one in histogram(latency.net_samples)],
+            "histogram": [[one.low, one.high, one.count] for one in histogram_of_samples(latency.net_samples)],
         }
         for latency in latencies_of_point(point)
     }

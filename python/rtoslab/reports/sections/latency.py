@@ -12,7 +12,7 @@ from rtoslab.analyses import (
     SeriesLatency,
     absent_series,
     distinct_point_names,
-    histogram,
+    histogram_of_samples,
     instrument_costs,
     latencies_by_instrument,
     point_id_without_instrument,
@@ -247,7 +247,7 @@ def _latency_charts(
                 **chart_row_kernel_and_board(item.point),
             }
             for item, name in mine
-            for one in histogram(item.by_least_disturbing_instrument.net_samples)
+            for one in histogram_of_samples(item.by_least_disturbing_instrument.net_samples)
         ]
         caption = f"{mine[0][0].title}: number of samples by cycles."
         charts.append(ChartData("histogram", rows, caption + middle))

@@ -20,7 +20,7 @@ def placements_section(points: Sequence[PointOverPlacements]) -> ReportSection |
         for metric, band in point.leading_figure_ranges:
             text = cycle_count_text if metric.unit == CYCLES else "{:,.1f}".format
             figures = [text(bound) for bound in (band.median, band.smallest, band.largest)]
-            share = f"{band.width_percent:.1f} %" if band.width else "none"
+            share = f"{band.width_percent:.1f} %" if band.range_width else "none"
             rows.append(
                 [
                     short_test_title(point.middle.point),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import PlacementLookup, distinct_point_names, multicore_gains, throughput
+from rtoslab.analyses import PlacementLookup, counts_per_second_of_point, distinct_point_names, multicore_gains
 from rtoslab.reports.sections.naming import chart_row_kernel_and_board
 from rtoslab.reports.sections.speed_figures import without_own_parameters
 from rtoslab.reports.table import ChartData, ReportSection, TableData, chart_band_ends, figure_with_band_text
@@ -36,8 +36,8 @@ def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
         series = f"{name}, {objects}" if several else objects
         parts = ", ".join(_core_share_text(core, point, places) for core in item.many_cores.core_shares_of_counts)
         gain = places.multicore_gain_ratio(item)
-        total = places.figure_band(point, lambda one: throughput(one).total_hz)
-        evenness = places.figure_band(point, lambda one: throughput(one).slowest_over_quickest_core)
+        total = places.figure_band(point, lambda one: counts_per_second_of_point(one).total_hz)
+        evenness = places.figure_band(point, lambda one: counts_per_second_of_point(one).slowest_over_quickest_core)
         rates = [
             *(figure_with_band_text(one, "{:.1%}".format) for one in (gain.ratio_over_number(item.cores), gain)),
             figure_with_band_text(total, "{:,.0f}".format),
@@ -69,5 +69,6 @@ def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
 def _core_share_text(core: int, point: MeasuredPoint, places: PlacementLookup) -> str:
     """Returns the share of all counts that this core has, with its range over placements of the code, as text."""
     return figure_with_band_text(
-        places.figure_band(point, lambda row: throughput(row).core_shares_of_counts[core]), "{:.1%}".format
+        places.figure_band(point, lambda row: counts_per_second_of_point(row).core_shares_of_counts[core]),
+        "{:.1%}".format,
     )

@@ -2,7 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from rtoslab.analyses import PlacementBand, PlacementLookup, distinct_point_names, multicore_gains, throughput
+from rtoslab.analyses import (
+    PlacementBand,
+    PlacementLookup,
+    counts_per_second_of_point,
+    distinct_point_names,
+    multicore_gains,
+)
 from rtoslab.reports.sections.naming import (
     chart_row_kernel_and_board,
     groups_with_titles,
@@ -28,15 +34,17 @@ def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: Place
     """Returns the table of counts per second on one board."""
     rows = []
     for _, series, point in points_with_test_and_series(points):
-        total = places.figure_band(point, lambda row: throughput(row).total_hz)
-        cycles = places.figure_band(point, lambda row: throughput(row).cycles_per_count)
-        fairness = places.figure_band(point, lambda row: throughput(row).fairness)
+        total = places.figure_band(point, lambda row: counts_per_second_of_point(row).total_hz)
+        cycles = places.figure_band(point, lambda row: counts_per_second_of_point(row).cycles_per_count)
+        fairness = places.figure_band(point, lambda row: counts_per_second_of_point(row).fairness)
         rows.append(
             [
                 point.point.title,
                 series,
                 figure_with_band_text(total, "{:,.0f}".format),
-                ", ".join(_core_rate_text(core, point, places) for core in throughput(point).per_core_hz),
+                ", ".join(
+                    _core_rate_text(core, point, places) for core in counts_per_second_of_point(point).per_core_hz
+                ),
                 figure_with_band_text(cycles, "{:,.1f}".format),
                 figure_with_band_text(fairness, "{:.4f}".format),
                 point.unit,
@@ -63,20 +71,25 @@ def _core_rate_text(core: int, point: MeasuredPoint, places: PlacementLookup) ->
 
 def _core_rate_band(core: int, point: MeasuredPoint, places: PlacementLookup) -> PlacementBand:
     """Returns a core's counts per second, with their range over placements of the code."""
-    return places.figure_band(point, lambda row: throughput(row).per_core_hz[core])
+    return places.figure_band(point, lambda row: counts_per_second_of_point(row).per_core_hz[core])
 
 
 def _throughput_records(point: MeasuredPoint, places: PlacementLookup) -> Iterator[Record]:
     """Yields the throughput of a point as records, for all cores together (with `core` empty) and for each core."""
     rate, count = f"{point.unit}/s", len(places.placements_of(point))
     figures: list[tuple[str, str, str, PlacementBand]] = [
-        ("throughput", "", rate, places.figure_band(point, lambda row: throughput(row).total_hz)),
+        ("throughput", "", rate, places.figure_band(point, lambda row: counts_per_second_of_point(row).total_hz)),
         *(
             ("throughput", str(core), rate, _core_rate_band(core, point, places))
-            for core in throughput(point).per_core_hz
+            for core in counts_per_second_of_point(point).per_core_hz
         ),
-        ("cycles_per_count", "", "cycles", places.figure_band(point, lambda row: throughput(row).cycles_per_count)),
-        ("fairness", "", "", places.figure_band(point, lambda row: throughput(row).fairness)),
+        (
+            "cycles_per_count",
+            "",
+            "cycles",
+            places.figure_band(point, lambda row: counts_per_second_of_point(row).cycles_per_count),
+        ),
+        ("fairness", "", "", places.figure_band(point, lambda row: counts_per_second_of_point(row).fairness)),
     ]
     for metric, core, unit, band in figures:
         axes = {**record_identity_entries(point.point), "metric": metric, "core": core}

@@ -13,10 +13,10 @@ from rtoslab.analyses import (
     PlacementBand,
     PlacementLookup,
     cores_and_pinning_text,
+    counts_per_second_of_point,
     distinct_point_names,
     latencies_by_instrument,
     short_test_name,
-    throughput,
 )
 from rtoslab.results import MeasuredPoint, PointId
 
@@ -123,7 +123,7 @@ def speed_figures(
     figures = []
     for point in points:
         if not point.has_latency_samples:
-            rates = places.figure_band(point, lambda item: throughput(item).total_hz).values
+            rates = places.figure_band(point, lambda item: counts_per_second_of_point(item).total_hz).values
             name = named_test(point.point, parameters[id(point)])
             figures.append(make_kernel_speed(name, point, rates, f"{point.unit}/s", is_rate=True))
     rows = latencies_by_instrument([item for item in points if item.has_latency_samples])

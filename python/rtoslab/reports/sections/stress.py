@@ -8,9 +8,9 @@ from rtoslab.analyses import (
     RunsAtStressLevel,
     StressRun,
     compare_stress_runs,
+    counts_per_second_of_point,
     distinct_point_names,
     group_runs_by_stress_level,
-    throughput,
 )
 from rtoslab.base import all_count_with_noun, count_with_noun
 from rtoslab.reports.sections.naming import chart_row_kernel_and_board
@@ -112,7 +112,7 @@ def _stress_effect_sentences(steps_: Sequence[RunsAtStressLevel]) -> str:
     if starving:
         run = max(starving, key=lambda level: (level.percent, max(level.failed_attempts.values())))
         core = _starving_cores(run)[0]
-        pairs = throughput(run.point).total_hz * run.point.window_s
+        pairs = counts_per_second_of_point(run.point).total_hz * run.point.window_s
         calls = count_with_noun(run.collided_calls[core], "call")
         tries = count_with_noun(run.failed_attempts[core], "attempt", f"of core {core} fails", f"of core {core} fail")
         runs = f"{len(starving)} of {count_with_noun(len(stressed), 'run')}"
