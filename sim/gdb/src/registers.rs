@@ -133,7 +133,7 @@ impl Layout {
     }
 
     /// Returns the registers in which `wanted` differs from the core's, with the new values.
-    pub fn changed_registers<'w>(
+    pub fn find_changed_registers<'w>(
         &'w self,
         board: &dyn Board,
         core: usize,

@@ -166,7 +166,7 @@ fn thread_id_of_task(task: &Task) -> Option<Tid> {
 }
 
 /// Returns the accesses that a watchpoint of gdb stops at.
-fn watched_access_of_watchpoint(kind: WatchKind) -> WatchedAccess {
+fn access_kind_of_watchpoint(kind: WatchKind) -> WatchedAccess {
     match kind {
         WatchKind::Write => WatchedAccess::Write,
         WatchKind::Read => WatchedAccess::Read,
@@ -253,7 +253,7 @@ impl MultiThreadBase for DebugTarget<'_> {
         let core = self.focus_core_of_thread(tid).ok_or(TargetError::NonFatal)?;
         let layout = &self.layout;
         let changes: Vec<(String, u32)> = layout
-            .changed_registers(self.timeline.board(), core, registers)
+            .find_changed_registers(self.timeline.board(), core, registers)
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value))
             .collect();
@@ -434,12 +434,12 @@ impl HwWatchpoint for DebugTarget<'_> {
     /// Sets a watchpoint on bytes at an address. Returns false if accesses of this kind cannot be watched there.
     fn add_hw_watchpoint(&mut self, address: u32, bytes: u32, kind: WatchKind) -> TargetResult<bool, Self> {
         // Reads of memory are not told, which refusing says.
-        Ok(self.timeline.add_watch(address, bytes, watched_access_of_watchpoint(kind)))
+        Ok(self.timeline.add_watch(address, bytes, access_kind_of_watchpoint(kind)))
     }
 
     /// Removes a watchpoint on bytes at an address. Returns false if there was none.
     fn remove_hw_watchpoint(&mut self, address: u32, bytes: u32, kind: WatchKind) -> TargetResult<bool, Self> {
-        Ok(self.timeline.remove_watch(address, bytes, watched_access_of_watchpoint(kind)))
+        Ok(self.timeline.remove_watch(address, bytes, access_kind_of_watchpoint(kind)))
     }
 }
 

@@ -355,7 +355,7 @@ impl Probes {
     }
 
     /// Returns the addresses with a probe on their instruction.
-    pub fn probed_addresses(&self) -> impl Iterator<Item = u32> {
+    pub fn addresses_with_probes(&self) -> impl Iterator<Item = u32> {
         self.sites.iter().map(|site| site.address)
     }
 

@@ -147,7 +147,7 @@ pub trait Board {
     /// Sets after how many executions traces are JIT-compiled. 0: never.
     fn set_translation_threshold(&mut self, _executions: u32) {}
     /// Returns how many cycles of busy waits for a register were skipped without executing them.
-    fn skipped_wait_cycles(&self) -> u64;
+    fn cycles_of_skipped_waits(&self) -> u64;
     /// Sets the statistics of all cores to zero.
     fn reset_stats(&mut self);
     /// Returns one sentence for each use of unmodelled hardware, and for each fault.

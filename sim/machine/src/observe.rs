@@ -26,7 +26,7 @@ pub(crate) trait ObservedCore {
     fn is_running(&self) -> bool;
 
     /// Returns the steps that its executor has logged.
-    fn logged_steps(&mut self) -> &mut Vec<Step>;
+    fn steps_in_log(&mut self) -> &mut Vec<Step>;
 }
 
 macro_rules! observed_core {
@@ -53,7 +53,7 @@ macro_rules! observed_core {
             }
 
             /// Returns the steps that its executor has logged.
-            fn logged_steps(&mut self) -> &mut Vec<Step> {
+            fn steps_in_log(&mut self) -> &mut Vec<Step> {
                 &mut self.steps
             }
         }
@@ -130,7 +130,7 @@ pub(crate) trait ObservedMachine {
     /// Gives the observer the instructions that a core executed in its turn, and its accesses to spinlocks.
     fn pass_steps_to_observer(&mut self, index: usize, locks: &[LockEvent]) {
         let ObservedParts { cores, observer, .. } = self.observed_parts();
-        let steps = cores[index].logged_steps();
+        let steps = cores[index].steps_in_log();
         if let Some(observer) = observer {
             observer.attribute_executed_steps(index, steps, locks);
         }

@@ -65,7 +65,7 @@ impl ParkedPages<v7m::core::Core> {
 
     /// Returns the saved core with pointers into its machine again. `region` finds the region of an address in the
     /// machine that it is for.
-    pub fn restored_core(&self, mut region: impl FnMut(u32) -> Option<v7m::core::Region>) -> v7m::core::Core {
+    pub fn restore_core(&self, mut region: impl FnMut(u32) -> Option<v7m::core::Region>) -> v7m::core::Core {
         let mut core = self.core.clone();
         if let Some((base, offset)) = self.at {
             // With an MPU the core's region is the part of a memory in which execution is allowed.
@@ -94,11 +94,7 @@ impl ParkedPages<v6m::core::Core> {
 
     /// Restores the saved core, with pointers into its machine again, into `core`. `region` finds the region of an
     /// address in the machine that it is for.
-    pub fn restored_core(
-        &self,
-        core: &mut v6m::core::Core,
-        mut region: impl FnMut(u32) -> Option<v6m::region::Region>,
-    ) {
+    pub fn restore_core(&self, core: &mut v6m::core::Core, mut region: impl FnMut(u32) -> Option<v6m::region::Region>) {
         core.clone_from(&self.core);
         if let Some((base, offset)) = self.at {
             core.region = if self.core.region.has_no_code() {

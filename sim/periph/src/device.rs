@@ -147,24 +147,24 @@ impl I2cBus {
     }
 
     /// Returns the device that the last address selected, or `None` if no device has that address.
-    fn selected_device(&mut self) -> Option<&mut dyn Device> {
+    fn device_in_transfer(&mut self) -> Option<&mut dyn Device> {
         let index = self.addressed?;
         Some(&mut *self.devices[index].1.0)
     }
 
     /// Sends a byte to the addressed device. Returns true if the device acknowledges.
     pub fn i2c_write(&mut self, byte: u8, now_ns: u64) -> bool {
-        self.selected_device().is_some_and(|device| device.i2c_write(byte, now_ns))
+        self.device_in_transfer().is_some_and(|device| device.i2c_write(byte, now_ns))
     }
 
     /// Reads a byte from the addressed device. Returns 0xff if no device drives the line.
     pub fn i2c_read(&mut self, now_ns: u64) -> u8 {
-        self.selected_device().map_or(0xff, |device| device.i2c_read(now_ns))
+        self.device_in_transfer().map_or(0xff, |device| device.i2c_read(now_ns))
     }
 
     /// Ends the I2C transfer, and reports that to the addressed device.
     pub fn i2c_stop(&mut self, now_ns: u64) {
-        if let Some(device) = self.selected_device() {
+        if let Some(device) = self.device_in_transfer() {
             device.i2c_stop(now_ns);
         }
         self.addressed = None;

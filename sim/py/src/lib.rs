@@ -290,7 +290,7 @@ impl Machine {
 
     /// Returns how many cycles of busy waits for a register were skipped.
     fn passed_over(&self) -> u64 {
-        self.inner.skipped_wait_cycles()
+        self.inner.cycles_of_skipped_waits()
     }
 
     /// Returns how often cached timing was used, and how often it was missing.

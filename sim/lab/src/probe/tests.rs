@@ -56,7 +56,7 @@ fn a_watched_call_records_caller_and_two_arguments() {
     let seen: Vec<_> =
         probes.take_recorded_events().iter().map(|event| (event.id, event.value, event.more, event.pc)).collect();
     assert_eq!(seen, [(1, 3, 0, 0x100), (2, 3, 4, 0x555), (3, 3, 5, 0x555)]);
-    assert_eq!(probes.probed_addresses().collect::<Vec<_>>(), [0x100]);
+    assert_eq!(probes.addresses_with_probes().collect::<Vec<_>>(), [0x100]);
 }
 
 #[test]

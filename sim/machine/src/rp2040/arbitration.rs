@@ -88,7 +88,7 @@ impl System {
     /// Returns the transfer slots of the memories that are taken from cycle `now` on, one bit each. It looks at all
     /// slots, for a check.
     #[cfg(debug_assertions)]
-    fn taken_slots_of_memories(&self, now: u64) -> [u64; 2] {
+    fn slots_taken_of_memories(&self, now: u64) -> [u64; 2] {
         let mut taken = [0; 2];
         for (slave, row) in self.slots[..MEMORIES * SLOTS].chunks_exact(SLOTS).enumerate() {
             for ahead in row.iter().map(|cycle| cycle.wrapping_sub(now)).filter(|&ahead| ahead < SLOTS as u64) {
@@ -99,7 +99,7 @@ impl System {
     }
 
     /// Returns the transfer slots of the memories that are taken in the cycles from `now` to `last`, one bit each.
-    fn taken_slots_in_cycles(&self, now: u64, last: u64) -> [u64; 2] {
+    fn slots_taken_in_cycles(&self, now: u64, last: u64) -> [u64; 2] {
         let mut taken = [0; 2];
         for ahead in 0..(last + 1 - now).min(SLOTS as u64) {
             let column = (now + ahead) as usize % SLOTS;
@@ -282,9 +282,9 @@ impl PairedBus for System {
         let ends = [first, other].map(|core| core.t.max(core.bus_free).max(core.fetch_ready));
         let timing = self.timing.exception_timing();
         let last = if timing.entry.min(timing.exit) < 8 { now + SLOTS as u64 } else { ends[0].max(ends[1]) };
-        let mut state = State { slots: self.taken_slots_in_cycles(now, last), ..State::default() };
+        let mut state = State { slots: self.slots_taken_in_cycles(now, last), ..State::default() };
         #[cfg(debug_assertions)]
-        assert_eq!(state.slots, self.taken_slots_of_memories(now));
+        assert_eq!(state.slots, self.slots_taken_of_memories(now));
         // What is after a core does not matter to it any more.
         let pending = |cycle: u64, core: &Core| if cycle > core.t { cycle - now } else { 0 };
         let times = [

@@ -82,7 +82,7 @@ impl Board for Machine {
     }
 
     /// Returns how many cycles of busy waits for a register were skipped without executing them.
-    fn skipped_wait_cycles(&self) -> u64 {
+    fn cycles_of_skipped_waits(&self) -> u64 {
         self.system.polling.skipped_cycle_count()
     }
 

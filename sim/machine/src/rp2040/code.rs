@@ -65,7 +65,7 @@ impl System {
 
     /// Returns the instruction at an address with a probe, and the number of the probe's site (place in the list of
     /// probed addresses).
-    pub(super) fn probed_instruction_at(&mut self, address: u32) -> (Op, u32) {
+    pub(super) fn instruction_with_probes_at(&mut self, address: u32) -> (Op, u32) {
         let halfwords = self.fetch_halfwords(address);
         if let Some(known) = self.known.find_decoded_instruction(address, halfwords) {
             return known;

@@ -105,7 +105,7 @@ impl Machine {
         let Some(saved) = snapshot.machine_state::<SavedBoard>().filter(same_flash) else { return false };
         self.system.restore_saved_state(&saved.system);
         for (core, parked) in self.cores.iter_mut().zip(&saved.cores) {
-            parked.restored_core(core, |address| self.system.code_region(address));
+            parked.restore_core(core, |address| self.system.code_region(address));
         }
         self.core_count = saved.core_count;
         self.entry_in_sram = saved.entry_in_sram;
@@ -125,7 +125,7 @@ impl Machine {
         for address in addresses {
             self.system.mark_watched_address(address);
         }
-        let addresses: Vec<u32> = self.system.probes.probed_addresses().collect();
+        let addresses: Vec<u32> = self.system.probes.addresses_with_probes().collect();
         addresses.into_iter().for_each(|address| self.system.redecode_at(address));
     }
 }

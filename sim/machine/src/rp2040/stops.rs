@@ -76,13 +76,13 @@ impl System {
     /// in the order of the cores' cycles.
     pub(super) fn issue_probed_instruction(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
         if self.pairs.have_probes_fired(core.id) {
-            return OrderedAccess::Now(self.probed_instruction_at(address).0);
+            return OrderedAccess::Now(self.instruction_with_probes_at(address).0);
         }
         let Some(cycle) = self.pairs.cycle_of_core_in_turn() else {
             self.pairs.request_turn(TurnRequest::Probe);
             return OrderedAccess::NotYet;
         };
-        let (instruction, number) = self.probed_instruction_at(address);
+        let (instruction, number) = self.instruction_with_probes_at(address);
         if self.is_not_cached(address, instruction) || !self.fire_probes(core, Probe { address, number }, cycle) {
             return OrderedAccess::InTime;
         }

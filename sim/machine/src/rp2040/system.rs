@@ -360,7 +360,7 @@ unsafe impl Bus for System {
         if core.region.cached {
             let offset = address - FLASH_BASE;
             self.load_half_cache_line::<CONTEND>(core, offset / FILL_BYTES, t);
-            if self.probed_instruction_at(address).0.is_wide() {
+            if self.instruction_with_probes_at(address).0.is_wide() {
                 self.load_half_cache_line::<CONTEND>(core, (offset + 2) / FILL_BYTES, t);
             }
         }
@@ -372,7 +372,7 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn serve_stub_op(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op> {
-        let (instruction, site) = self.probed_instruction_at(address);
+        let (instruction, site) = self.instruction_with_probes_at(address);
         let skip = self.passed_until[core.id].take() == Some(address);
         if self.probes.fire_probes_of_site(site, address, core.id, t, ProbedRegisters::from_registers(&core.r), skip) {
             self.passed_until[core.id] = Some(address);
@@ -402,7 +402,7 @@ unsafe impl Bus for System {
     /// Returns the instruction at this address, even if a stub op is in its place, without firing its probes.
     #[inline(never)]
     fn op_behind_stub(&mut self, address: u32) -> Op {
-        self.probed_instruction_at(address).0
+        self.instruction_with_probes_at(address).0
     }
 
     /// Loads from constant memory before the cycle is known. Returns `None` for other addresses. `LITERAL` as for

@@ -55,14 +55,13 @@ impl Setup {
         if chip != "rp2040" && shape & 0x40 != 0 {
             options.wires = parse_wire("PA8", "PB0").into_iter().collect();
         }
-        let settings =
-            (0..bytes.next_below(4)).map(|_| (bytes.next_below(64), generated_setting_value(bytes))).collect();
+        let settings = (0..bytes.next_below(4)).map(|_| (bytes.next_below(64), choose_setting_value(bytes))).collect();
         let cycles =
             200 + (LONGEST_CYCLES - 200) * u64::from(bytes.next_byte()) * u64::from(bytes.next_byte()) / 65_025;
-        let slices = (0..1 + bytes.next_below(4)).map(|_| generated_slice_cycles(bytes)).collect();
-        let base = generated_image_address(chip, shape >> 1 & 7, bytes);
+        let slices = (0..1 + bytes.next_below(4)).map(|_| choose_slice_cycles(bytes)).collect();
+        let base = choose_image_address(chip, shape >> 1 & 7, bytes);
         let head = Head::from_bytes(chip, base, bytes);
-        let stimuli = (0..bytes.next_below(4)).map(|_| generated_stimulus(cycles, bytes)).collect();
+        let stimuli = (0..bytes.next_below(4)).map(|_| choose_stimulus(cycles, bytes)).collect();
         let typed = bytes.next_byte() & 7;
         let typed = bytes.next_bytes(usize::from(typed)).to_vec();
         let second = (options.cores == 2 && bytes.next_flag()).then(|| base + CODE + 2 * u32::from(bytes.next_byte()));
@@ -175,7 +174,7 @@ fn boot_block_jumping_to(target: u32) -> Vec<u8> {
 }
 
 /// Returns the address of the image: mostly the start of flash or RAM.
-fn generated_image_address(chip: &str, choice: u8, bytes: &mut Bytes) -> u32 {
+fn choose_image_address(chip: &str, choice: u8, bytes: &mut Bytes) -> u32 {
     match (chip, choice) {
         ("rp2040", 0..=3) => 0x2000_0000,
         ("rp2040", 4 | 5) => BEHIND_BOOT,
@@ -189,12 +188,12 @@ fn generated_image_address(chip: &str, choice: u8, bytes: &mut Bytes) -> u32 {
 }
 
 /// Returns a value for a setting, mostly small.
-fn generated_setting_value(bytes: &mut Bytes) -> u64 {
+fn choose_setting_value(bytes: &mut Bytes) -> u64 {
     if bytes.next_flag() { u64::from(bytes.next_byte()) } else { bytes.next_number() }
 }
 
 /// Returns the cycles of one slice of a run.
-fn generated_slice_cycles(bytes: &mut Bytes) -> u64 {
+fn choose_slice_cycles(bytes: &mut Bytes) -> u64 {
     match bytes.next_byte() % 4 {
         0 => 1 + u64::from(bytes.next_byte() % 16),
         1 | 2 => 1 + u64::from(bytes.next_byte()),
@@ -203,7 +202,7 @@ fn generated_slice_cycles(bytes: &mut Bytes) -> u64 {
 }
 
 /// Returns a stimulus and its cycle, below `cycles`.
-fn generated_stimulus(cycles: u64, bytes: &mut Bytes) -> (u64, Stimulus) {
+fn choose_stimulus(cycles: u64, bytes: &mut Bytes) -> (u64, Stimulus) {
     let cycle = cycles * u64::from(bytes.next_halfword()) / 65_536;
     let number = u32::from(bytes.next_byte());
     let stimulus = if bytes.next_flag() {

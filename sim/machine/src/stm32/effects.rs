@@ -96,7 +96,7 @@ impl<F: Family> System<F> {
         let den = clocks.core_hz.checked_div(reference).unwrap_or(8).max(1);
         core.systick.set_external_clock_rate(Rate { num: 1, den }, now);
         core.limit = 0;
-        if let Some(about) = self.periph.clock_limit_warning(self.settings.stated_clock_hz()) {
+        if let Some(about) = self.periph.clock_limit_warning(self.settings.clock_hz_setting()) {
             self.warn_unsupported(core, &about, now);
         }
     }

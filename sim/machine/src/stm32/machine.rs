@@ -83,7 +83,7 @@ impl<F: Run> Machine<F> {
     pub fn set_timing_rule(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         Arc::make_mut(&mut self.system.settings).set_timing_rule(key, value)?;
         let settings = &self.system.settings;
-        self.system.periph.set_stated_core_clock(settings.stated_clock_hz(), self.now);
+        self.system.periph.set_stated_core_clock(settings.clock_hz_setting(), self.now);
         self.pipe = F::new_timed_pipeline(&|key| settings.timing_rule_value(key));
         self.runner.clear_timing_cache();
         self.system.flash_port = F::new_flash_interface(self.system.map, &|key| settings.timing_rule_value(key));
@@ -115,7 +115,7 @@ impl<F: Run> Machine<F> {
 
     /// Returns the core clock in Hz: the one that the run states, else the one that RCC's registers give.
     pub fn clock_hz(&self) -> u64 {
-        self.system.settings.stated_clock_hz().unwrap_or(self.system.periph.clock_frequencies().core_hz)
+        self.system.settings.clock_hz_setting().unwrap_or(self.system.periph.clock_frequencies().core_hz)
     }
 
     /// Returns the time since power-on.

@@ -209,7 +209,7 @@ where
 
     /// Returns the instruction in whose place is a stub op, without firing its probes.
     fn op_behind_stub(&mut self, core: &Core, address: u32) -> Op {
-        self.probed_instruction_at(core.features, address).0
+        self.instruction_with_probes_at(core.features, address).0
     }
 
     /// Returns an address in this memory.

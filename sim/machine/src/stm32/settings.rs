@@ -168,7 +168,7 @@ impl<F: Family> Settings<F> {
     }
 
     /// Returns the core clock that the run states, in Hz. `None` if it states none.
-    pub fn stated_clock_hz(&self) -> Option<u64> {
+    pub fn clock_hz_setting(&self) -> Option<u64> {
         self.clock_hz
     }
 }

@@ -90,7 +90,7 @@ impl<F: Run> Machine<F> {
             self.runner.clear_timing_cache();
         }
         let system = &mut self.system;
-        *self.core = saved.core.restored_core(|address| system.code_region(address));
+        *self.core = saved.core.restore_core(|address| system.code_region(address));
         self.pipe = saved.pipe.clone();
         self.own_table = saved.own_table;
         self.now = saved.now;
@@ -108,7 +108,7 @@ impl<F: Run> Machine<F> {
         for address in addresses {
             self.system.watch_word(address);
         }
-        let addresses: Vec<u32> = self.system.probes.probed_addresses().collect();
+        let addresses: Vec<u32> = self.system.probes.addresses_with_probes().collect();
         addresses.into_iter().for_each(|address| self.system.redecode_at(address));
     }
 }

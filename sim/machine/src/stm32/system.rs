@@ -202,7 +202,7 @@ impl<F: Family> System<F> {
 
     /// Returns the instruction at an address with a probe, and the number of the probe's site (place in the list of
     /// probed addresses).
-    pub(super) fn probed_instruction_at(
+    pub(super) fn instruction_with_probes_at(
         &mut self,
         core_features: rtoslab_cpu::v7m::core::Features,
         address: u32,
@@ -572,7 +572,7 @@ unsafe impl<F: Family> Bus for System<F> {
     #[cold]
     #[inline(never)]
     fn serve_stub_op(&mut self, core: &mut Core, address: u32, served: bool) -> Option<Op> {
-        let (instruction, site) = self.probed_instruction_at(core.features, address);
+        let (instruction, site) = self.instruction_with_probes_at(core.features, address);
         if served {
             return Some(instruction);
         }

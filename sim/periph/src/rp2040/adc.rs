@@ -151,7 +151,7 @@ impl Adc {
     }
 
     /// Returns whether the interrupt is raised, after enable and force (INTS).
-    fn enabled_or_forced_interrupts(&self) -> bool {
+    fn interrupt_status_register(&self) -> bool {
         (self.is_fifo_threshold_reached() && self.inte) || self.intf
     }
 }
@@ -219,7 +219,7 @@ impl Peripheral for Adc {
             0x14 => u32::from(self.is_fifo_threshold_reached()),
             0x18 => u32::from(self.inte),
             0x1c => u32::from(self.intf),
-            0x20 => u32::from(self.enabled_or_forced_interrupts()),
+            0x20 => u32::from(self.interrupt_status_register()),
             _ => 0,
         }
     }
@@ -238,7 +238,7 @@ impl Peripheral for Adc {
 
     /// Returns the level of the ADC's FIFO interrupt, at its NVIC line's bit.
     fn irq_levels(&self) -> u32 {
-        u32::from(self.enabled_or_forced_interrupts()) << IRQ_ADC_FIFO
+        u32::from(self.interrupt_status_register()) << IRQ_ADC_FIFO
     }
 }
 

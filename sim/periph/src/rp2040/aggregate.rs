@@ -215,7 +215,7 @@ impl Rp2040Peripherals {
         let offset = address & 0xffc;
         let value = with_block!(self, block, b => b.read_register(offset, access));
         access.effects.limit =
-            access.effects.limit.or_else(|| limits::unsupported_request_row(block, Touch::Read, offset, value));
+            access.effects.limit.or_else(|| limits::row_of_unsupported_request(block, Touch::Read, offset, value));
         // Polling is the commonest access, and the only read that moves a schedule ahead of time is one that
         // makes room in a FIFO of a UART, or that brings one of the blocks named here up to date.
         let takes_byte = match block {
@@ -248,7 +248,7 @@ impl Rp2040Peripherals {
                 _ => b.peek_register(offset, access) & !value,
             };
             b.write_register(offset, value, access);
-            access.effects.limit = access.effects.limit.or_else(|| limits::unsupported_request_row(block, Touch::Write, offset, value));
+            access.effects.limit = access.effects.limit.or_else(|| limits::row_of_unsupported_request(block, Touch::Write, offset, value));
         });
         if block == Block::IoBank0 {
             self.pwm.set_shown_outputs(self.io_bank0.pwm_outputs_shown_on_pins(), access);

@@ -215,7 +215,7 @@ impl Clocks {
     }
 
     /// Returns the resuscitation's interrupt after enable and force (INTS).
-    fn enabled_or_forced_interrupts(&self) -> u32 {
+    fn interrupt_status_register(&self) -> u32 {
         (u32::from(self.resussed) & self.inte) | self.intf
     }
 
@@ -361,14 +361,14 @@ impl Peripheral for Clocks {
             0xb8 => u32::from(self.resussed),
             0xbc => self.inte,
             0xc0 => self.intf,
-            0xc4 => self.enabled_or_forced_interrupts(),
+            0xc4 => self.interrupt_status_register(),
             _ => 0,
         }
     }
 
     /// Returns the level of the clocks' interrupt (resuscitation), at its NVIC line's bit.
     fn irq_levels(&self) -> u32 {
-        u32::from(self.enabled_or_forced_interrupts() != 0) << IRQ_CLOCKS
+        u32::from(self.interrupt_status_register() != 0) << IRQ_CLOCKS
     }
 }
 

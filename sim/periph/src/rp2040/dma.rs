@@ -224,7 +224,7 @@ impl Dma {
     }
 
     /// Returns the channels' interrupts of an interrupt output, after enable and force (INTS).
-    fn enabled_or_forced_interrupts(&self, output: usize) -> u32 {
+    fn interrupt_status_register(&self, output: usize) -> u32 {
         (self.intr & self.inte[output]) | self.intf[output]
     }
 }
@@ -283,7 +283,7 @@ impl Peripheral for Dma {
             0x400 => self.intr,
             0x404 | 0x414 => self.inte[(offset as usize - 0x404) / 16],
             0x408 | 0x418 => self.intf[(offset as usize - 0x408) / 16],
-            0x40c | 0x41c => self.enabled_or_forced_interrupts((offset as usize - 0x40c) / 16),
+            0x40c | 0x41c => self.interrupt_status_register((offset as usize - 0x40c) / 16),
             0x420..=0x42c => self.pacers[(offset as usize - 0x420) / 4].register,
             0x434 | 0x438 => self.sniff[(offset as usize - 0x434) / 4],
             0x448 => CHANNELS as u32,
@@ -300,8 +300,8 @@ impl Peripheral for Dma {
 
     /// Returns the levels of the NVIC lines of the DMA controller, each at its number's bit.
     fn irq_levels(&self) -> u32 {
-        u32::from(self.enabled_or_forced_interrupts(0) != 0) << IRQ_DMA_0
-            | u32::from(self.enabled_or_forced_interrupts(1) != 0) << (IRQ_DMA_0 + 1)
+        u32::from(self.interrupt_status_register(0) != 0) << IRQ_DMA_0
+            | u32::from(self.interrupt_status_register(1) != 0) << (IRQ_DMA_0 + 1)
     }
 }
 

@@ -189,7 +189,7 @@ impl IoBank0 {
     }
 
     /// Returns the interrupts of a destination for eight pins: edges and levels after enable and force (INTS).
-    fn enabled_or_forced_interrupts(&self, destination: usize, group: usize) -> u32 {
+    fn interrupt_status_register(&self, destination: usize, group: usize) -> u32 {
         let d = &self.destinations[destination];
         ((self.edges[group] | self.level_interrupts_of_pins(group)) & d.inte[group]) | d.intf[group]
     }
@@ -201,7 +201,7 @@ impl IoBank0 {
         if !self.listening[core] {
             return 0;
         }
-        u32::from((0..4).any(|group| self.enabled_or_forced_interrupts(core, group) != 0)) << IRQ_IO_BANK0
+        u32::from((0..4).any(|group| self.interrupt_status_register(core, group) != 0)) << IRQ_IO_BANK0
     }
 
     /// Returns the value of a pin's STATUS.
@@ -270,7 +270,7 @@ impl Peripheral for IoBank0 {
                 match register / 4 {
                     0 => self.destinations[destination].inte[register % 4],
                     1 => self.destinations[destination].intf[register % 4],
-                    _ => self.enabled_or_forced_interrupts(destination, register % 4),
+                    _ => self.interrupt_status_register(destination, register % 4),
                 }
             }
             _ => 0,

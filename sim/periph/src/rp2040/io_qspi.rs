@@ -53,7 +53,7 @@ impl IoQspi {
     }
 
     /// Returns the interrupts of a destination: levels after enable and force (INTS).
-    fn enabled_or_forced_interrupts(&self, destination: usize) -> u32 {
+    fn interrupt_status_register(&self, destination: usize) -> u32 {
         let [inte, intf] = self.destinations[destination];
         (self.raw_pin_levels() & inte) | intf
     }
@@ -61,7 +61,7 @@ impl IoQspi {
     /// Returns the interrupt levels for `core`: line 14 by that core's enables.
     #[must_use]
     pub fn irq_levels_of_core(&self, core: usize) -> u32 {
-        u32::from(self.enabled_or_forced_interrupts(core) != 0) << IRQ_IO_QSPI
+        u32::from(self.interrupt_status_register(core) != 0) << IRQ_IO_QSPI
     }
 }
 
@@ -112,7 +112,7 @@ impl Peripheral for IoQspi {
                 if register < 2 {
                     self.destinations[destination][register]
                 } else {
-                    self.enabled_or_forced_interrupts(destination)
+                    self.interrupt_status_register(destination)
                 }
             }
             _ => 0,

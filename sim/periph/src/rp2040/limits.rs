@@ -27,7 +27,7 @@ pub struct Limit {
 }
 
 /// Creates a row for writes that request something unsupported.
-const fn unsupported_write_row(
+const fn row_for_unsupported_write(
     blocks: &'static [Block],
     asks: fn(u32, u32) -> bool,
     about: &'static str,
@@ -37,7 +37,7 @@ const fn unsupported_write_row(
 }
 
 /// Creates a row for reads that request something unsupported.
-const fn unsupported_read_row(
+const fn row_for_unsupported_read(
     blocks: &'static [Block],
     asks: fn(u32, u32) -> bool,
     about: &'static str,
@@ -66,7 +66,7 @@ fn is_pin_function_unmodelled(function: u32) -> bool {
 const VREG_RESET: u32 = 0xb1;
 
 /// Raw erase and program commands to the flash. The SSI finds them itself.
-pub static RAW_FLASH: Limit = unsupported_write_row(
+pub static RAW_FLASH: Limit = row_for_unsupported_write(
     &[Block::Ssi],
     |_, _| false,
     "SSI: erasing and programming by raw commands takes no time",
@@ -82,7 +82,7 @@ pub static RAW_FLASH: Limit = unsupported_write_row(
 );
 
 /// A new TOP of a slice that counts. The block finds it itself.
-pub static TOP_AT_ONCE: Limit = unsupported_write_row(
+pub static TOP_AT_ONCE: Limit = row_for_unsupported_write(
     &[Block::Pwm],
     |_, _| false,
     "PWM: a new TOP takes effect immediately instead of at the next wrap",
@@ -90,7 +90,7 @@ pub static TOP_AT_ONCE: Limit = unsupported_write_row(
 );
 
 /// A counter of the XIP cache that was read before one was cleared. The block finds it itself.
-pub static COUNTED_LATER: Limit = unsupported_read_row(
+pub static COUNTED_LATER: Limit = row_for_unsupported_read(
     &[Block::XipCtrl],
     |_, _| false,
     "XIP_CTRL: the hit and access counters start counting at the first write to one of them",
@@ -104,55 +104,55 @@ use Block::*;
 
 /// Every other row.
 pub static LIMITS: &[Limit] = &[
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[XipCtrl],
         |at, value| at == 0 && value & 8 != 0,
         "XIP_CTRL: POWER_DOWN has no effect",
         &[(0x1400_0000, Some(8))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[XipCtrl],
         |at, value| at == 0x18 && value != 0,
         "XIP_CTRL: streaming is not modelled and delivers no data",
         &[(0x1400_0018, Some(4))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Ssi],
         |at, value| at == 0x2c && value & 0x3f != 0,
         "SSI: interrupts are not modelled",
         &[(0x1800_002c, Some(0x10))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Ssi],
         |at, value| at == 0x4c && value & 3 != 0,
         "SSI: DMA requests are not modelled",
         &[(0x1800_004c, Some(1))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Syscfg],
         |at, value| at < 8 && value != 0,
         "SYSCFG: the NMI mask has no effect, so no interrupt causes an NMI",
         &[(0x4000_4000, Some(1))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Syscfg],
         |at, value| matches!(at, 0x0c | 0x10 | 0x18) && value != 0,
         "SYSCFG: bypassing synchronisers and powering down memories has no effect",
         &[(0x4000_4018, Some(1))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Syscfg],
         |at, value| at == 0x14 && value & 0x88 != 0,
         "SYSCFG: the control of the debug ports has no effect",
         &[(0x4000_4014, Some(8))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Clocks],
         |at, value| matches!(at, 0x00 | 0x0c | 0x18 | 0x24) && value & 0x800 != 0,
         "CLOCKS: the GPOUT clock outputs are not modelled, so they drive no pin",
         &[(0x4000_8000, Some(0x800))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Clocks],
         // REF, SYS, PERI, then USB, ADC and RTC.
         |at, value| match at {
@@ -166,7 +166,7 @@ pub static LIMITS: &[Limit] = &[
         "CLOCKS: the GPIN0 and GPIN1 clock inputs are not modelled",
         &[(0x4000_8048, Some(0x8a0))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Clocks],
         |at, value| match at {
             0xa0 | 0xa8 => value != u32::MAX,
@@ -176,104 +176,104 @@ pub static LIMITS: &[Limit] = &[
         "CLOCKS: WAKE_EN and SLEEP_EN have no effect, so all clocks keep running",
         &[(0x4000_80a8, Some(0))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Xosc, Rosc],
         |at, value| value == 0x636f_6d61 && matches!(at, 0x08 | 0x0c),
         "XOSC, ROSC: DORMANT has no effect, so the oscillator keeps running",
         &[(0x4002_4008, Some(0x636f_6d61))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Rosc],
         |at, value| matches!(at, 4 | 8) && value & 0x7777 != 0 || at == 0 && value & 0xfff != 0xaa0,
         "ROSC: drive strengths and the frequency range have no effect",
         &[(0x4006_0004, Some(0x9696_0001))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Psm],
         |at, value| at == 0 && value != 0 || at == 4 && value & 0xffff != 0,
         "PSM: only core 1 can be forced off, and other bits have no effect",
         &[(0x4001_0004, Some(1))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Uart0, Uart1],
         |at, value| at == 0x2c && value & 1 != 0 || at == 0x30 && value & 0xc006 != 0,
         "UART: breaks, modem lines and SIR encoding are not modelled",
         &[(0x4003_402c, Some(0x71))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[IoBank0],
         |at, value| at < 0xf0 && at & 4 != 0 && is_pin_function_unmodelled(value & 0x1f),
         "IO_BANK0: only the pin functions SIO, UART, PWM and PIO are modelled",
         &[(0x4001_4004, Some(1))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[IoQspi],
         // SCLK, then SD0 to SD3. SS comes between.
         |at, value| matches!(at, 0x04 | 0x14 | 0x1c | 0x24 | 0x2c) && value != 0,
         "IO_QSPI: only the chip-select pin of the flash can be overridden",
         &[(0x4001_8004, Some(0x3000))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Dma],
         |at, value| is_dma_channel_control(at) && value & 1 != 0 && !is_modelled_request_number(value >> 15 & 0x3f),
         "DMA: requests of PWM, XIP and SSI are not modelled and never come",
         &[(0x5000_0010, Some(37 << 15 | 1))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Dma],
         |at, value| at == 0x434 && value & 1 != 0,
         "DMA: the sniffer is not modelled and computes nothing",
         &[(0x5000_0434, Some(1))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Pwm],
         |at, value| at < 0xa0 && at % 20 == 0 && value & 0x30 != 0,
         "PWM: counting edges or levels of an input is not modelled",
         &[(0x4005_0000, Some(0x21))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Pwm],
         |at, value| at < 0xa0 && at % 20 == 0 && value & 0xc0 != 0,
         "PWM: changing the phase of a running slice has no effect",
         &[(0x4005_0000, Some(0x81))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[I2c0, I2c1],
         |at, value| at == 0 && value & 0x40 == 0,
         "I2C: target mode is not modelled, because no controller is connected",
         &[(0x4004_4000, Some(1))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Spi0, Spi1],
         |at, value| at == 4 && value & 4 != 0,
         "SPI: slave mode is not modelled, because no master is connected",
         &[(0x4003_c004, Some(4))],
     ),
-    unsupported_read_row(
+    row_for_unsupported_read(
         &[Busctrl],
         |at, _| matches!(at, 0x08 | 0x10 | 0x18 | 0x20),
         "BUSCTRL: the performance counters are not modelled and do not count",
         &[(0x4003_0008, None)],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Busctrl],
         |at, value| at == 0 && value & 0x1100 != 0,
         "BUSCTRL: the priority of the DMA has no effect, because its accesses never wait",
         &[(0x4003_0000, Some(0x1000))],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[Vreg],
         |at, value| at == 0 && value & 0xf3 != VREG_RESET || at == 4 && value & 0xf1 != 0x91,
         "VREG_AND_CHIP_RESET: the supply voltage only decides which clock frequencies are allowed",
         &[(0x4006_4000, Some(0xd1))],
     ),
-    unsupported_read_row(
+    row_for_unsupported_read(
         &[XipAux, Usb, UsbDpram],
         |_, _| true,
         "USB and the XIP stream are not modelled, and their registers only store values",
         &[(0x5010_0004, None)],
     ),
-    unsupported_write_row(
+    row_for_unsupported_write(
         &[XipAux, Usb, UsbDpram],
         |_, _| true,
         "USB and the XIP stream are not modelled, and their registers only store values",
@@ -297,7 +297,7 @@ const READ_BLOCKS: u64 = {
 
 /// Returns the row that describes an access, if it requests something unsupported.
 #[must_use]
-pub fn unsupported_request_row(block: Block, touch: Touch, offset: u32, value: u32) -> Option<&'static Limit> {
+pub fn row_of_unsupported_request(block: Block, touch: Touch, offset: u32, value: u32) -> Option<&'static Limit> {
     if touch == Touch::Read && READ_BLOCKS >> block as u64 & 1 == 0 {
         return None;
     }
@@ -318,8 +318,8 @@ mod tests {
             for (index, &(address, value)) in row.example.iter().enumerate() {
                 let touch = if value.is_some() { Touch::Write } else { Touch::Read };
                 let block = block_at(address).expect("a block");
-                let limit =
-                    unsupported_request_row(block, touch, address & 0xfff, value.unwrap_or(0)).map(|limit| limit.about);
+                let limit = row_of_unsupported_request(block, touch, address & 0xfff, value.unwrap_or(0))
+                    .map(|limit| limit.about);
                 let expected = (index == row.example.len() - 1).then_some(row.about);
                 assert_eq!(limit, expected, "{address:#x}");
             }

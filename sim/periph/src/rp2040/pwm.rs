@@ -137,7 +137,7 @@ impl Default for Pwm {
 
 impl Pwm {
     /// Returns the slices' interrupts after enable and force (INTS).
-    fn enabled_or_forced_interrupts(&self) -> u32 {
+    fn interrupt_status_register(&self) -> u32 {
         (self.intr & self.inte) | self.intf
     }
 
@@ -255,7 +255,7 @@ impl Peripheral for Pwm {
             0xa4 => self.intr,
             0xa8 => self.inte,
             0xac => self.intf,
-            0xb0 => self.enabled_or_forced_interrupts(),
+            0xb0 => self.interrupt_status_register(),
             _ => 0,
         }
     }
@@ -285,7 +285,7 @@ impl Peripheral for Pwm {
 
     /// Returns the level of the PWM's wrap interrupt, at its NVIC line's bit.
     fn irq_levels(&self) -> u32 {
-        u32::from(self.enabled_or_forced_interrupts() != 0) << IRQ_PWM_WRAP
+        u32::from(self.interrupt_status_register() != 0) << IRQ_PWM_WRAP
     }
 }
 

@@ -108,7 +108,7 @@ impl Rtc {
     }
 
     /// Returns whether the alarm's interrupt is raised, after enable and force (INTS).
-    fn enabled_or_forced_interrupts(&self) -> bool {
+    fn interrupt_status_register(&self) -> bool {
         (self.raw && self.inte) || self.intf
     }
 }
@@ -171,7 +171,7 @@ impl Peripheral for Rtc {
             0x20 => u32::from(self.raw),
             0x24 => u32::from(self.inte),
             0x28 => u32::from(self.intf),
-            0x2c => u32::from(self.enabled_or_forced_interrupts()),
+            0x2c => u32::from(self.interrupt_status_register()),
             _ => 0,
         }
     }
@@ -197,7 +197,7 @@ impl Peripheral for Rtc {
 
     /// Returns the levels of the NVIC lines of the real-time clock, each at its number's bit.
     fn irq_levels(&self) -> u32 {
-        u32::from(self.enabled_or_forced_interrupts()) << IRQ_RTC
+        u32::from(self.interrupt_status_register()) << IRQ_RTC
     }
 }
 

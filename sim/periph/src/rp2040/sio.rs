@@ -77,7 +77,7 @@ impl Sio {
             0x008 => self.gpio_hi.input_levels(),
             0x030..=0x04c => self.gpio_hi.read_register(offset - 0x030),
             0x054 => 0,
-            0x05c => self.locks.taken_lock_bits(),
+            0x05c => self.locks.bits_of_taken_locks(),
             0x060..=0x078 => self.dividers[core].read_register(offset - 0x060, now_cycles),
             0x080..=0x0bc => self.interps[core][0].read_register(offset - 0x080),
             0x0c0..=0x0fc => self.interps[core][1].read_register(offset - 0x0c0),
@@ -141,7 +141,7 @@ impl Sio {
     /// Returns whether this spinlock is taken.
     #[must_use]
     pub fn is_locked(&self, lock: u8) -> bool {
-        self.locks.taken_lock_bits() >> lock & 1 != 0
+        self.locks.bits_of_taken_locks() >> lock & 1 != 0
     }
 
     /// Counts `times` further reads of a taken spinlock by a core that waits for it.

@@ -53,7 +53,7 @@ impl Timer {
     }
 
     /// Returns the alarms' interrupts after enable and force (INTS).
-    fn enabled_or_forced_interrupts(&self) -> u32 {
+    fn interrupt_status_register(&self) -> u32 {
         (self.intr & self.inte) | self.intf
     }
 
@@ -154,7 +154,7 @@ impl Peripheral for Timer {
             0x3c => self.intf,
             0x20 => self.armed,
             0x34 => self.intr,
-            0x40 => self.enabled_or_forced_interrupts(),
+            0x40 => self.interrupt_status_register(),
             _ => 0,
         }
     }
@@ -194,7 +194,7 @@ impl Peripheral for Timer {
     /// Returns the levels of the four alarms' NVIC lines, each at its number's bit.
     #[inline]
     fn irq_levels(&self) -> u32 {
-        self.enabled_or_forced_interrupts()
+        self.interrupt_status_register()
     }
 }
 

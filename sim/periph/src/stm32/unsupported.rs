@@ -657,7 +657,7 @@ pub fn all_unsupported_rows() -> impl Iterator<Item = &'static Limit> {
 }
 
 /// Returns the rows of what is unsupported and requested by a write of `value` at this offset.
-pub(super) fn unsupported_requests_of_write(
+pub(super) fn find_unsupported_requests(
     spec: &Spec,
     device: Device,
     offset: u32,

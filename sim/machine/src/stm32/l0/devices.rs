@@ -180,7 +180,7 @@ impl Devices {
 
     /// Warns of clock frequencies that the chip does not support.
     pub fn warn_of_unsupported_clocks(&mut self, pc: u32, now: u64) {
-        if let Some(about) = self.periph.clock_limit_warning(self.settings.stated_clock_hz()) {
+        if let Some(about) = self.periph.clock_limit_warning(self.settings.clock_hz_setting()) {
             self.warn_unsupported(&about, pc, now);
         }
     }

@@ -62,7 +62,7 @@ impl Machine {
         let devices = &mut self.system.devices;
         devices.settings.set_timing_rule(key, value)?;
         devices.bus_rules = devices.settings.bus_timing_rules();
-        devices.periph.set_stated_core_clock(devices.settings.stated_clock_hz(), self.now);
+        devices.periph.set_stated_core_clock(devices.settings.clock_hz_setting(), self.now);
         self.system.apply_memory_settings();
         Ok(())
     }
@@ -374,7 +374,7 @@ impl Machine {
 
     /// Returns the core clock in Hz.
     pub fn clock_hz(&self) -> u64 {
-        self.system.devices.settings.stated_clock_hz().unwrap_or(self.system.devices.clocks.core_hz)
+        self.system.devices.settings.clock_hz_setting().unwrap_or(self.system.devices.clocks.core_hz)
     }
 
     /// Schedules a stimulus for a cycle that has not passed. The error is one sentence.

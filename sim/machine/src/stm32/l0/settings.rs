@@ -96,7 +96,7 @@ impl Settings {
     }
 
     /// Returns the core clock that the run states, in Hz. `None` if it states none.
-    pub fn stated_clock_hz(&self) -> Option<u64> {
+    pub fn clock_hz_setting(&self) -> Option<u64> {
         (self.clock_hz != 0).then_some(self.clock_hz)
     }
 }
@@ -112,7 +112,7 @@ mod tests {
         for (key, value) in [("flash.wait_states", 1), ("flash.pre_read", 0), ("clock_hz", 8_000_000)] {
             settings.set_timing_rule(key, value).unwrap();
         }
-        assert_eq!((settings.flash_access_control(0x42), settings.stated_clock_hz()), (3, Some(8_000_000)));
+        assert_eq!((settings.flash_access_control(0x42), settings.clock_hz_setting()), (3, Some(8_000_000)));
         settings.set_timing_rule("timing.apb_bridge_extra_cycles", 5).unwrap();
         assert_eq!(settings.bus_timing_rules()[stm32_bus::key::APB_BRIDGE], 5);
         settings.set_timing_rule("timing.exception_entry_cycles", 16).unwrap();

@@ -63,7 +63,7 @@ impl Machine {
 
     /// Restores the board's state in a snapshot. Returns false if the snapshot is of another chip.
     pub fn restore_snapshot(&mut self, snapshot: &Snapshot) -> bool {
-        let Some(saved) = self.saved_state_in_snapshot(snapshot) else { return false };
+        let Some(saved) = self.find_saved_state(snapshot) else { return false };
         let system = &mut *self.system;
         system.memories.restore_memory_content(&saved.memories);
         if system.memories.at_zero != saved.at_zero || !system.flash.has_same_timing(&saved.flash) {
@@ -73,7 +73,7 @@ impl Machine {
         system.devices.restore_devices(&saved.devices);
         system.flash.clone_from(&saved.flash);
         system.due = saved.due;
-        saved.core.restored_core(&mut self.cores[0], |address| system.code_region(address));
+        saved.core.restore_core(&mut self.cores[0], |address| system.code_region(address));
         self.own_table = saved.own_table;
         self.now = saved.now;
         self.symbols = saved.symbols.clone();
@@ -83,21 +83,21 @@ impl Machine {
     }
 
     /// Returns the saved state in a snapshot. `None` if it is of another chip.
-    fn saved_state_in_snapshot<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a SavedBoard> {
+    fn find_saved_state<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a SavedBoard> {
         let chip = self.system.devices.periph.chip();
         snapshot.machine_state::<SavedBoard>().filter(|saved| saved.devices.periph.chip() == chip)
     }
 
     /// Places the probes of a snapshot on this board, which has none.
     pub fn install_snapshot_probes(&mut self, snapshot: &Snapshot) {
-        let Some(saved) = self.saved_state_in_snapshot(snapshot) else { return };
+        let Some(saved) = self.find_saved_state(snapshot) else { return };
         let system = &mut *self.system;
         system.devices.probes = saved.devices.probes.clone();
         system.devices.watches_registers = saved.devices.watches_registers;
         for address in system.devices.probes.watched_words() {
             system.memories.mark_watched_address(address);
         }
-        for address in system.devices.probes.probed_addresses() {
+        for address in system.devices.probes.addresses_with_probes() {
             system.memories.redecode_at(address);
         }
     }

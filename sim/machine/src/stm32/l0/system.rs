@@ -148,7 +148,7 @@ impl System {
 
     /// Returns the instruction at an address with a probe, and the number of the probe's site (place in the list of
     /// probed addresses). `None` if the address is in no memory.
-    fn probed_instruction_at(&mut self, address: u32) -> Option<(Op, u32)> {
+    fn instruction_with_probes_at(&mut self, address: u32) -> Option<(Op, u32)> {
         let (window, offset) = self.memories.window_of_access(address, 2)?;
         let (first, second) = self.memories.instruction_halfwords(window, offset);
         // What shows at an address for a time only is decoded anew.
@@ -356,7 +356,7 @@ unsafe impl Bus for System {
         if self.devices.probes.stops_before_address(address) {
             return OrderedAccess::InTime;
         }
-        let Some((instruction, site)) = self.probed_instruction_at(address) else { return OrderedAccess::InTime };
+        let Some((instruction, site)) = self.instruction_with_probes_at(address) else { return OrderedAccess::InTime };
         self.devices.fire_probes_at(site, address, core.t, ProbedRegisters::from_registers(&core.r));
         core.retried = true;
         OrderedAccess::Now(instruction)
@@ -366,7 +366,7 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn op_behind_stub(&mut self, address: u32) -> Op {
-        self.probed_instruction_at(address).map_or(Op::default(), |(instruction, _)| instruction)
+        self.instruction_with_probes_at(address).map_or(Op::default(), |(instruction, _)| instruction)
     }
 
     /// Returns the region of code that contains `address`. `None` if no code can be fetched there.
@@ -408,7 +408,7 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn serve_stub_op(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op> {
-        let (instruction, site) = self.probed_instruction_at(address)?;
+        let (instruction, site) = self.instruction_with_probes_at(address)?;
         (!self.devices.fire_probes_at(site, address, t, ProbedRegisters::from_registers(&core.r)))
             .then_some(instruction)
     }

@@ -79,7 +79,7 @@ impl Spinlocks {
     }
 
     /// Returns SPINLOCK_ST: a bit for each lock that is taken.
-    pub fn taken_lock_bits(&self) -> u32 {
+    pub fn bits_of_taken_locks(&self) -> u32 {
         self.locked
     }
 
@@ -201,7 +201,7 @@ mod tests {
         let mut locks = Spinlocks::default();
         locks.release_lock(0, 0, 100);
         assert_eq!(locks.lock_stats()[0][0], LockStats::default());
-        assert_eq!(locks.taken_lock_bits(), 0);
+        assert_eq!(locks.bits_of_taken_locks(), 0);
     }
 
     #[test]
@@ -212,6 +212,6 @@ mod tests {
         assert_eq!(locks.lock_stats()[0][1].hold_cycles, 4);
         locks.claim_lock(0, 0, 10);
         locks.clear_lock_stats(20);
-        assert_eq!((locks.taken_lock_bits(), locks.lock_stats()[0][0].acquisitions), (1, 0));
+        assert_eq!((locks.bits_of_taken_locks(), locks.lock_stats()[0][0].acquisitions), (1, 0));
     }
 }

@@ -11,7 +11,7 @@ impl Uart {
 
     /// Returns the number of bytes that the host sent and the receiver has not received yet.
     #[must_use]
-    pub fn unreceived_byte_count(&self) -> usize {
+    pub fn count_of_waiting_bytes(&self) -> usize {
         self.rx_line.len() + usize::from(self.rx_shift.is_some())
     }
 

@@ -142,12 +142,12 @@ fn host_bytes_wait_while_the_fifo_is_full() {
         let now = bench.now.max(due);
         uart.advance_to_now(&mut bench.access_at(now));
     }
-    assert_eq!(uart.unreceived_byte_count(), 8);
+    assert_eq!(uart.count_of_waiting_bytes(), 8);
     assert_eq!(uart.read_register(0x18, &mut bench.access()) & 1 << 6, 1 << 6);
     assert_eq!(uart.read_register(0x3c, &mut bench.access()) & INT_OE, 0);
     let now = bench.now;
     uart.read_register(0x00, &mut bench.access());
-    assert_eq!((uart.unreceived_byte_count(), uart.next_event_cycle()), (8, now + 10 * BIT));
+    assert_eq!((uart.count_of_waiting_bytes(), uart.next_event_cycle()), (8, now + 10 * BIT));
 }
 
 #[test]
@@ -218,18 +218,18 @@ fn bytes_discarded_by_a_new_setup_are_sent_again() {
     uart.queue_bytes_from_host(b"abcd");
     uart.advance_to_now(&mut bench.access_at(0));
     uart.advance_to_now(&mut bench.access_at(25 * BIT));
-    assert_eq!(uart.unreceived_byte_count(), 2);
+    assert_eq!(uart.count_of_waiting_bytes(), 2);
     uart.write_register(0x2c, 0x60, &mut bench.access_at(25 * BIT));
-    assert_eq!(uart.unreceived_byte_count(), 4);
+    assert_eq!(uart.count_of_waiting_bytes(), 4);
     uart.write_register(0x2c, 0x70, &mut bench.access_at(25 * BIT));
     uart.write_register(0x30, 0, &mut bench.access_at(30 * BIT));
     uart.advance_to_now(&mut bench.access_at(60 * BIT));
     assert_eq!(
-        (uart.unreceived_byte_count(), uart.read_register(0x18, &mut bench.access_at(60 * BIT)) & 0x10),
+        (uart.count_of_waiting_bytes(), uart.read_register(0x18, &mut bench.access_at(60 * BIT)) & 0x10),
         (4, 0x10)
     );
     uart.reset_registers();
-    assert_eq!(uart.unreceived_byte_count(), 4);
+    assert_eq!(uart.count_of_waiting_bytes(), 4);
     uart.write_register(0x24, 67, &mut bench.access_at(60 * BIT));
     uart.write_register(0x2c, 0x70, &mut bench.access_at(60 * BIT));
     uart.write_register(0x30, 0x301, &mut bench.access_at(60 * BIT));
@@ -330,5 +330,5 @@ fn received_frames_keep_the_exact_baud_rate_too() {
     }
     // Served late, the last frame still ended when it did.
     uart.advance_to_now(&mut bench.access_at(10_000));
-    assert_eq!((uart.unreceived_byte_count(), uart.rx_fifo.len()), (0, 5));
+    assert_eq!((uart.count_of_waiting_bytes(), uart.rx_fifo.len()), (0, 5));
 }

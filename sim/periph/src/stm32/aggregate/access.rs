@@ -194,8 +194,8 @@ impl Stm32 {
             }
             _ => None,
         };
-        for row in unsupported::unsupported_requests_of_write(self.spec, self.slots[n].row.device, offset, value)
-            .chain(message)
+        for row in
+            unsupported::find_unsupported_requests(self.spec, self.slots[n].row.device, offset, value).chain(message)
         {
             if !self.told.contains(&row.about) {
                 self.told.push(row.about);

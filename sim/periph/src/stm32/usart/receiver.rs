@@ -17,7 +17,7 @@ impl Usart {
 
     /// Returns the number of bytes from the host that the receiver has not taken yet.
     #[must_use]
-    pub fn unreceived_byte_count(&self) -> usize {
+    pub fn count_of_waiting_bytes(&self) -> usize {
         self.rx_line.len() + usize::from(self.receiving.is_some())
     }
 

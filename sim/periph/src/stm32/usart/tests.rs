@@ -117,7 +117,7 @@ fn received_bytes_come_at_line_speed() {
         assert_eq!(usart.read_register(status, &mut bench.access_at(2000)) & RXNE, RXNE);
         // The host waits until the receiver has room.
         usart.advance_to_now(&mut bench.access_at(9000));
-        assert_eq!(usart.unreceived_byte_count(), 2);
+        assert_eq!(usart.count_of_waiting_bytes(), 2);
         assert_eq!(usart.read_register(data, &mut bench.access()), u32::from(b'x'));
         assert_eq!(usart.read_register(status, &mut bench.access_at(9999)) & RXNE, 0);
         assert_eq!(usart.read_register(status, &mut bench.access_at(10_000)) & (RXNE | ORE), RXNE);
@@ -228,9 +228,9 @@ fn switching_off_returns_what_was_not_read() {
     usart.queue_bytes_from_host(b"ab");
     usart.advance_to_now(&mut bench.access_at(1000));
     usart.advance_to_now(&mut bench.access_at(2000));
-    assert_eq!(usart.unreceived_byte_count(), 1);
+    assert_eq!(usart.count_of_waiting_bytes(), 1);
     usart.write_register(0x0c, 0, &mut bench.access());
-    assert_eq!((usart.unreceived_byte_count(), usart.register_value(0)), (2, TXE | TC));
+    assert_eq!((usart.count_of_waiting_bytes(), usart.register_value(0)), (2, TXE | TC));
     usart.write_register(0x0c, 1 << 13 | RE, &mut bench.access());
     usart.advance_to_now(&mut bench.access_at(3000));
     assert_eq!(usart.read_register(0x04, &mut bench.access()), u32::from(b'a'));
