@@ -71,7 +71,7 @@ def _measure_board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> 
         uncovered += bool(seen.kernel_entries_above_charge(overheads))
         for model in OverheadModel:
             analysis = compute_bounds(system, overheads, model)
-            ratios[model] += seen.bound_to_longest_observed_ratio(analysis).values()
+            ratios[model] += seen.ratio_of_bound_to_response(analysis).values()
             exceeded += len(seen.tasks_over_bound(analysis)) if model is OverheadModel.SPLIT_TICK else 0
     goal = GOALS.get(catalogue.find_board(board).facts.core, GOAL)
     print(f"Response-time bounds, {kernel} on {board}: {sets} random task sets, {jobs:,} jobs")
@@ -113,7 +113,7 @@ def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets
         uncovered += bool(seen.kernel_entries_above_charge(bench.overheads))
         analysis = compute_bounds(system, bench.overheads)
         above += len(seen.tasks_over_bound(analysis))
-        for name, ratio in seen.bound_to_longest_observed_ratio(analysis).items():
+        for name, ratio in seen.ratio_of_bound_to_response(analysis).items():
             by_kind.setdefault(_task_group_in_table(system, name), []).append(ratio)
     for kind, ratios in sorted(by_kind.items()):
         label = f"{what}, {kind}"

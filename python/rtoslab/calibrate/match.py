@@ -137,7 +137,7 @@ class SettingsMatch:
         assert simulated is not None
         return float(np.max(np.abs(self._cycles_beyond_bounds(simulated))[self.witnessed[key]], initial=0.0))
 
-    def changed_setting_keys(self, values: SettingValues) -> list[str]:
+    def keys_of_changed_settings(self, values: SettingValues) -> list[str]:
         """Returns the keys of the settings that do not have their default values."""
         return [key for key in self.keys if values[key] != self.defaults[key]]
 

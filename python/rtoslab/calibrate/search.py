@@ -30,7 +30,7 @@ def search_best_settings(match: SettingsMatch, keys: Sequence[str], say: Say) ->
     best = _search_by_steps(match, keys, say)
     if match.cycles_outside_bounds(best) > TOLERANCE_CYCLES:
         # A first step may have been wrong, so the search runs again without each changed setting.
-        for wrong in match.changed_setting_keys(best):
+        for wrong in match.keys_of_changed_settings(best):
             say(f"Another way, with {wrong} as it is.")
             best = min(
                 best, _search_by_steps(match, [key for key in keys if key != wrong], say), key=match.mismatch_score
@@ -148,13 +148,13 @@ def _drop_unneeded_changes(match: SettingsMatch, values: SettingValues, keys: Se
     again = True
     while again:
         again = False
-        for key in match.changed_setting_keys(values):
+        for key in match.keys_of_changed_settings(values):
             tried = {**values, key: match.defaults[key]}
             if match.cycles_outside_bounds(tried) > match.cycles_outside_bounds(values) + TOLERANCE_CYCLES:
                 tried = _compensate_by_setting(
                     match, values, tried, [other for other in keys if match.affect_common_value(key, other)]
                 )
-            fewer = len(match.changed_setting_keys(tried)) < len(match.changed_setting_keys(values))
+            fewer = len(match.keys_of_changed_settings(tried)) < len(match.keys_of_changed_settings(values))
             if fewer and match.cycles_outside_bounds(tried) <= match.cycles_outside_bounds(values) + TOLERANCE_CYCLES:
                 values, again = tried, True
                 break
@@ -175,7 +175,7 @@ def _compensate_by_setting(
 
 def _move_towards_defaults(match: SettingsMatch, values: SettingValues) -> SettingValues:
     """Returns the settings, each changed one moved towards its default as far as the match stays as good."""
-    for key in match.changed_setting_keys(values):
+    for key in match.keys_of_changed_settings(values):
         towards = 1 if values[key] < match.defaults[key] else -1
         while (
             match.cycles_outside_bounds(with_changed_setting(values, key, towards))

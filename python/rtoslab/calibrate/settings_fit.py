@@ -100,7 +100,7 @@ def fit_settings_to_silicon(
         if len(points) > 1 and not any(set(group.keys) == set(trade) for group in groups):
             best = min(
                 points,
-                key=lambda point: (len(match.changed_setting_keys(point)), _distance_from_defaults(match, point)),
+                key=lambda point: (len(match.keys_of_changed_settings(point)), _distance_from_defaults(match, point)),
             )
             differs = not any(all(point[key] == match.defaults[key] for key in trade) for point in points)
             groups.append(SettingGroup(tuple(trade), differs))
@@ -109,7 +109,7 @@ def fit_settings_to_silicon(
     return SettingsFit(
         tuple(_make_finding(match, best, key, ranges.get(key), groups) for key in sorted(defaults)),
         tuple(groups),
-        {key: best[key] for key in match.changed_setting_keys(best)},
+        {key: best[key] for key in match.keys_of_changed_settings(best)},
         match.total_difference_cycles(start),
         match.total_difference_cycles(best),
         match.total_bounds_width(),

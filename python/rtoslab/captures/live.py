@@ -57,12 +57,12 @@ def parse_analyzer_wires(board: Board, requested: Sequence[str]) -> tuple[tuple[
     Each of `requested` is like `D0=PA8`, with a pin of board.toml. `D0` alone is the measurement's pin, also the
     default. Raises PlanError.
     """
-    known = {printed_pin_name(board.pins.out): OUT}
-    known.setdefault(printed_pin_name(board.pins.input), "in")  # some boards drive and hear one pin
+    known = {pin_name_on_board(board.pins.out): OUT}
+    known.setdefault(pin_name_on_board(board.pins.input), "in")  # some boards drive and hear one pin
     wires: dict[str, str] = {}
     for text in requested or (DEFAULT_CHANNEL,):
         channel, _, pin = text.partition("=")
-        name = known.get(pin.strip().upper() or printed_pin_name(board.pins.out))
+        name = known.get(pin.strip().upper() or pin_name_on_board(board.pins.out))
         if name is None or channel in wires or name in wires.values():
             raise PlanError(
                 f"{text!r} is not a list of CHANNEL=PIN with each channel and each pin once; the measured pins of "
@@ -77,7 +77,7 @@ def parse_analyzer_wires(board: Board, requested: Sequence[str]) -> tuple[tuple[
     return tuple(wires.items())
 
 
-def printed_pin_name(pin: int | str) -> str:
+def pin_name_on_board(pin: int | str) -> str:
     """Returns a pin's name as it is printed on the board."""
     return f"GP{pin}" if isinstance(pin, int) else pin.upper()
 

@@ -311,7 +311,7 @@ class _VirtualBoardRuns:
         from rtoslab.rta import (  # noqa: PLC0415
             image_task_rows,
             run_and_check_task_set,
-            simulated_interrupt_lines,
+            virtual_interrupt_lines,
         )
 
         self._print_step("running the task set")
@@ -322,7 +322,7 @@ class _VirtualBoardRuns:
             rows = image_task_rows(study.system, firmware, work)
             write_file_atomically(
                 save_image,
-                firmware.image_with_tasks(rows, simulated_interrupt_lines(study.system, firmware, work, 1)),
+                firmware.image_with_tasks(rows, virtual_interrupt_lines(study.system, firmware, work, 1)),
                 "the image",
             )
         return replace(study, check=done)

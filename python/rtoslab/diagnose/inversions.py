@@ -75,7 +75,7 @@ def _inversion_candidate(
     """Returns a wait for a lock as a possible priority inversion. None if no other task ran while the holder was
     preempted."""
     holders: set[Task] = set()
-    parts = tuple(_preempted_wait_parts(history, locks, lock, wait.start, wait.end, {wait.task}, holders))
+    parts = tuple(_parts_of_wait_by_preemption(history, locks, lock, wait.start, wait.end, {wait.task}, holders))
     cycles: Counter[Task] = Counter()
     for part in parts:
         for task, count in history.run_cycles_by_task(part.start, part.end).items():
@@ -84,7 +84,7 @@ def _inversion_candidate(
     return _InversionCandidate(lock, wait, parts, cycles) if cycles else None
 
 
-def _preempted_wait_parts(
+def _parts_of_wait_by_preemption(
     history: TaskHistory,
     locks: Mapping[int, TaskLock],
     lock: TaskLock,
@@ -111,7 +111,7 @@ def _preempted_wait_parts(
             if call is None:
                 yield _LockHolderPreemption(task, before.core, before.end, since, until)
             elif call.service.serves_any_service(*TAKES) and call.object in locks:
-                yield from _preempted_wait_parts(
+                yield from _parts_of_wait_by_preemption(
                     history, locks, locks[call.object], since, until, {*waiting, task}, holders
                 )
 

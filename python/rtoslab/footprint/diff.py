@@ -39,7 +39,7 @@ class ImageDifference:
 
     def changes_by_object(self) -> tuple[SizeChange, ...]:
         """Returns the changes in size of each object file and kind, the largest first."""
-        return _changed_sizes_by_owner(
+        return _size_changes_by_owner(
             _bytes_by_owner(self.before.items, symbols=False), _bytes_by_owner(self.after.items, symbols=False)
         )
 
@@ -47,7 +47,7 @@ class ImageDifference:
 def compare_footprints(before: ImageFootprint, after: ImageFootprint) -> ImageDifference:
     """Returns the differences in size between two images, by symbol and object file."""
     return ImageDifference(
-        before, after, _changed_sizes_by_owner(_bytes_by_owner(before.items), _bytes_by_owner(after.items))
+        before, after, _size_changes_by_owner(_bytes_by_owner(before.items), _bytes_by_owner(after.items))
     )
 
 
@@ -63,7 +63,7 @@ def _bytes_by_owner(items: Iterable[OwnedBytes], *, symbols: bool = True) -> Cou
     return owners
 
 
-def _changed_sizes_by_owner(before: Counter[_Owner], after: Counter[_Owner]) -> tuple[SizeChange, ...]:
+def _size_changes_by_owner(before: Counter[_Owner], after: Counter[_Owner]) -> tuple[SizeChange, ...]:
     """Returns the owners (object file, symbol, kind) whose sizes differ, the largest changes first."""
     changed = [SizeChange(*owner, before[owner], after[owner]) for owner in before.keys() | after.keys()]
     changed = [change for change in changed if change.added_bytes]

@@ -18,7 +18,7 @@ def group_equally_masked_priorities(profile: Profile) -> list[tuple[str, tuple[M
         by_priority[held.priority].append(held)
     groups = []
     for _, same in groupby(
-        sorted(by_priority), key=lambda priority: [_masked_interval_key(held) for held in by_priority[priority]]
+        sorted(by_priority), key=lambda priority: [_key_of_masked_interval(held) for held in by_priority[priority]]
     ):
         members = list(same)
         name = f"{members[0]:#04x}" + (f" to {members[-1]:#04x}" if len(members) > 1 else "")
@@ -26,7 +26,7 @@ def group_equally_masked_priorities(profile: Profile) -> list[tuple[str, tuple[M
     return groups
 
 
-def _masked_interval_key(held: MaskedIntervals) -> tuple[object, ...]:
+def _key_of_masked_interval(held: MaskedIntervals) -> tuple[object, ...]:
     """Returns those fields of masked intervals that are equal for priorities masked in the same intervals."""
     return (
         held.core, held.opener, held.opener_line, held.closer, held.closer_line, held.count, held.total_cycles,

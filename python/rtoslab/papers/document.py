@@ -114,7 +114,7 @@ def paper_statements_section(
     rows = [
         [
             verdict.claim.section,
-            _quoted_statement_text(verdict),
+            _statement_text_with_quotes(verdict),
             verdict.outcome_with_count_text,
             verdict.numbers_of_only_case_text,
             verdict.threshold,
@@ -146,7 +146,7 @@ def statement_cases_section(verdicts: Sequence[ClaimVerdict]) -> ReportSection:
     return ReportSection("cases", "Every case of every statement", (), (), tables, folded=True)
 
 
-def _quoted_statement_text(verdict: ClaimVerdict) -> str:
+def _statement_text_with_quotes(verdict: ClaimVerdict) -> str:
     """Returns a statement of the paper with the paper's own words."""
     claim = verdict.claim
     return f'{claim.says} ("{claim.words}")' if claim.words else claim.says

@@ -45,12 +45,12 @@ def make_placement_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[
             groups.setdefault(repr(replace(point, placement=0)), []).append((point, outcome.result))
     studies = [_make_placement_study(catalogue, group) for group in groups.values() if len(group) > 1]
     if not studies:
-        why = _unmeasured_points_clause(outcomes)
+        why = _missing_points_clause(outcomes)
         raise PlanError(f"No point was measured in two placements, so nothing can be compared{why}.")
     return studies
 
 
-def _unmeasured_points_clause(outcomes: Sequence[PointOutcome]) -> str:
+def _missing_points_clause(outcomes: Sequence[PointOutcome]) -> str:
     """Returns why points were not measured, as a clause. Empty if no reason is known."""
     results = [outcome.result for outcome in outcomes]
     for result in results:

@@ -64,7 +64,7 @@ def _tree_changes_since_point(
     )
     if changed:
         return [f"{kernel.id}'s {name}" for name in changed]
-    return _changed_commit_clauses(kernel.id, tree, measured)
+    return _commit_change_clauses(kernel.id, tree, measured)
 
 
 def _source_paths_by_name(tree: SourceTree) -> Mapping[str, list[str]]:
@@ -88,7 +88,7 @@ def _is_file_unchanged(tree: SourceTree, paths_by_name: Mapping[str, list[str]],
     return any(digest_of_file_now(root, path) == digest for path in paths)
 
 
-def _changed_commit_clauses(ident: str, tree: SourceTree, measured: Mapping[str, Any]) -> list[str]:
+def _commit_change_clauses(ident: str, tree: SourceTree, measured: Mapping[str, Any]) -> list[str]:
     """Returns a clause for each git repository of the tree that is at another commit than `measured` says.
 
     Commits are compared within one repository only: a copy of the sources in another one has commits of its own.

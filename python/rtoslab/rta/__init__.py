@@ -5,7 +5,7 @@ bounds, `sensitivity` asks how much may grow. `fit` makes overheads from measure
 set on a virtual board and sets what was observed against the bounds."""
 
 from rtoslab.rta.analysis import compute_bounds
-from rtoslab.rta.arrange import image_task_rows, simulated_interrupt_lines
+from rtoslab.rta.arrange import image_task_rows, virtual_interrupt_lines
 from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds, shrink_violating_task_set
 from rtoslab.rta.charges import MODEL_NAMES, OverheadModel

@@ -22,7 +22,7 @@ from rtoslab.rta.charges import (
     KernelCharges,
     OverheadModel,
     bus_contention_prolongation,
-    charged_kernel_times,
+    kernel_time_charges,
 )
 from rtoslab.rta.cores import (
     DelaysByOtherCores,
@@ -121,7 +121,7 @@ class ResponseTimeAnalysis:
         """Whether every task and interrupt meets its deadline."""
         return all(task.is_deadline_met for task in (*self.tasks, *self.interrupts))
 
-    def bound_of_task_or_interrupt(self, name: str) -> ResponseBound:
+    def find_response_bound(self, name: str) -> ResponseBound:
         """Returns the bound of a task or interrupt by its name."""
         return next(task for task in (*self.tasks, *self.interrupts) if task.name == name)
 
@@ -142,7 +142,7 @@ def compute_bounds(
             part,
             model,
             {
-                core: charged_kernel_times(overheads, model, part, core)
+                core: kernel_time_charges(overheads, model, part, core)
                 for core in cores_affecting_analysis(part, overheads)
             },
             max_steps,
@@ -178,7 +178,7 @@ def analyse_charged(
     """
     has_kernel = any(charge.tick_period for charge in charges_by_core.values())
     if len(charges_by_core) == 1 or not (has_kernel or tasks_released_by_other_cores(system)):
-        tasks, handlers, _ = _bound_tasks_and_interrupts(system, charges_by_core, None, {}, max_steps)
+        tasks, handlers, _ = _find_all_response_bounds(system, charges_by_core, None, {}, max_steps)
         return ResponseTimeAnalysis(model, tasks, _bounds_without_implied_interrupts(handlers, system))
     delayed = charges_with_interrupt_delays(system, charges_by_core)
     if delayed is None:
@@ -202,7 +202,7 @@ def analyse_charged(
     }
     for _ in range(ROUNDS):
         late = system_with_release_delays(system, charges_by_core, latest_ends)
-        *bounds, sends = _bound_tasks_and_interrupts(late, charges_by_core, latest_ends, latest_sends, max_steps)
+        *bounds, sends = _find_all_response_bounds(late, charges_by_core, latest_ends, latest_sends, max_steps)
         tasks, handlers = (tuple(unbounded.get(bound.name, bound) for bound in part) for part in bounds)
         tasks = _without_unbounded_releases(tasks, handlers, system)
         unbounded |= {bound.name: bound for bound in (*tasks, *handlers) if bound.response is None}
@@ -229,7 +229,7 @@ def _bounds_without_implied_interrupts(
     return tuple(bound for bound in handlers if bound.name not in implied)
 
 
-def _bound_tasks_and_interrupts(
+def _find_all_response_bounds(
     system: IntegerTaskSet,
     charges_by_core: Mapping[int, KernelCharges],
     latest_ends: Mapping[str, int | None] | None,
@@ -250,14 +250,18 @@ def _bound_tasks_and_interrupts(
     for sender, receiver in tasks_releasing_more_urgent_ones(system):
         charge, others = charges_by_core[sender.core], cores[sender.core]
         sends_done = 1 + sender.gives.index(receiver)
-        latest = _bound_task_response(sender, system, charge, others, sends, MAX_STEPS, JobInstant.SENT, sends_done)
+        latest = _find_task_response_bound(
+            sender, system, charge, others, sends, MAX_STEPS, JobInstant.SENT, sends_done
+        )
         sends[receiver] = latest.response
     bounds = [
-        _bound_task_response(task, system, charges_by_core[task.core], cores[task.core], sends, max_steps)
+        _find_task_response_bound(task, system, charges_by_core[task.core], cores[task.core], sends, max_steps)
         for task in system.tasks
     ]
     handlers = [
-        _bound_interrupt_response(interrupt, system, charges_by_core[interrupt.core], cores[interrupt.core], max_steps)
+        _find_interrupt_response_bound(
+            interrupt, system, charges_by_core[interrupt.core], cores[interrupt.core], max_steps
+        )
         for interrupt in system.interrupts
     ]
     return _without_lost_releases(bounds, handlers, system), tuple(handlers), sends
@@ -303,7 +307,7 @@ def _without_unbounded_releases(
     )
 
 
-def bound_increase_by_overhead(
+def response_increase_by_overhead(
     system: IntegerTaskSet, overheads: KernelOverheads, model: OverheadModel
 ) -> dict[str, dict[str, int]]:
     """Returns by how much each component of the kernel's overhead raises each task's bound.
@@ -311,11 +315,13 @@ def bound_increase_by_overhead(
     """
     if len(parts := split_system_by_kernel(system, overheads)) > 1:
         by_task = {
-            name: costs for part in parts for name, costs in bound_increase_by_overhead(part, overheads, model).items()
+            name: costs
+            for part in parts
+            for name, costs in response_increase_by_overhead(part, overheads, model).items()
         }
         return {task.name: by_task[task.name] for task in system.tasks}
     charges_by_core = {
-        core: charged_kernel_times(overheads, model, system, core)
+        core: kernel_time_charges(overheads, model, system, core)
         for core in cores_affecting_analysis(system, overheads)
     }
     whole = analyse_charged(system, model, charges_by_core).tasks
@@ -328,7 +334,7 @@ def bound_increase_by_overhead(
     return costs
 
 
-def _bound_task_response(
+def _find_task_response_bound(
     task: SystemTask,
     system: IntegerTaskSet,
     charge: KernelCharges,
@@ -525,7 +531,7 @@ def _interrupts_beside_other_cores(system: IntegerTaskSet, core: int, charge: Ke
     return [replace(item, wcet=item.wcet + bus_contention_prolongation(item.wcet, charge)) for item in mine]
 
 
-def _bound_interrupt_response(
+def _find_interrupt_response_bound(
     handler: SystemInterrupt,
     system: IntegerTaskSet,
     charge: KernelCharges,

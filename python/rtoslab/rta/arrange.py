@@ -252,7 +252,7 @@ def _busy_work_lasting_cycles(task: SystemTask, cycles: int, work: BusyWork) -> 
         raise TaskSetCheckError(f"{task.name}{where}: {cause}") from None
 
 
-def simulated_interrupt_lines(
+def virtual_interrupt_lines(
     system: IntegerTaskSet,
     firmware: TaskSetFirmware,
     work: BusyWork,
@@ -269,7 +269,7 @@ def simulated_interrupt_lines(
     """
     end = ticks * firmware.tick_cycles
     return [
-        _simulated_interrupt_line(item, system, work, end, phases[at] if phases else 0, random)
+        _virtual_interrupt_line(item, system, work, end, phases[at] if phases else 0, random)
         for at, item in enumerate(system.interrupts)
     ]
 
@@ -285,7 +285,7 @@ def _next_arrival_of_curve(
     return max(nominal[-1], *allowed) + pause
 
 
-def _simulated_interrupt_line(
+def _virtual_interrupt_line(
     handler: SystemInterrupt, system: IntegerTaskSet, work: BusyWork, end: int, phase: int, random: Random | None
 ) -> InterruptLine:
     """Returns one interrupt with the times at which the virtual board raises it, up to the cycle `end`."""

@@ -10,7 +10,7 @@ from statistics import median
 from typing import Final
 
 from rtoslab.rta.analysis import ResponseTimeAnalysis
-from rtoslab.rta.arrange import image_task_rows, simulated_interrupt_lines
+from rtoslab.rta.arrange import image_task_rows, virtual_interrupt_lines
 from rtoslab.rta.entries import CycleLedger, TaskInterruption
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.ledger import make_cycle_ledger
@@ -84,7 +84,7 @@ class TaskSetBoardCheck:
         return sum(task.misses for task in (*self.tasks, *self.interrupts))
 
     @property
-    def undisturbed_tick_interruptions(self) -> list[TaskInterruption]:
+    def tick_interruptions_alone(self) -> list[TaskInterruption]:
         """Returns the ticks that interrupted only a job's work or an idle core.
         Their cycles include the switch to a released task.
         """
@@ -107,14 +107,12 @@ class TaskSetBoardCheck:
         return [
             observation.name
             for observation in seen
-            if observation.exceeds_bound(analysis.bound_of_task_or_interrupt(observation.name).response)
+            if observation.exceeds_bound(analysis.find_response_bound(observation.name).response)
         ]
 
-    def bound_to_longest_observed_ratio(self, analysis: ResponseTimeAnalysis) -> dict[str, float]:
+    def ratio_of_bound_to_response(self, analysis: ResponseTimeAnalysis) -> dict[str, float]:
         """Returns the bound divided by the longest observed response, for each task that has both."""
-        pairs = (
-            (task, analysis.bound_of_task_or_interrupt(task.name).response) for task in (*self.tasks, *self.interrupts)
-        )
+        pairs = ((task, analysis.find_response_bound(task.name).response) for task in (*self.tasks, *self.interrupts))
         return {
             pair.name: bound / pair.longest_response
             for pair, bound in pairs
@@ -137,7 +135,7 @@ def run_and_check_task_set(
     span = ticks or min(DEFAULT_TICKS, hyperperiod * -(-LEAST_TICKS // hyperperiod))
     # Whatever is released within the span may end. The rest of the last jobs is let run for a deadline or two.
     longest = min(max(-(-item.deadline // tick) for item in system.tasks), DEFAULT_TICKS)
-    lines = simulated_interrupt_lines(system, firmware, work, span)
+    lines = virtual_interrupt_lines(system, firmware, work, span)
     trace = run_task_set(firmware, rows, span + longest, lines)
     require_no_lost_interrupt(trace)
     last = trace.origin + (span + max(item.offset_ticks for item in rows)) * firmware.tick_cycles

@@ -15,7 +15,7 @@ from typing import Final
 from rtoslab.base import TaskSetCheckError
 from rtoslab.catalogue import Catalogue
 from rtoslab.rta.analysis import compute_bounds
-from rtoslab.rta.arrange import image_task_rows, simulated_interrupt_lines
+from rtoslab.rta.arrange import image_task_rows, virtual_interrupt_lines
 from rtoslab.rta.charges import OverheadModel
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.images import TaskSetImages
@@ -114,7 +114,7 @@ class TaskSetTestBench:
         system = replace(system, tasks=tuple(replace(item, wcet=work[item.task_name]) for item in system.tasks))
         hyperperiod = lcm(*(item.period_ticks for item in rows if item.is_tick_released))
         ticks = max(LEAST_TICKS, min(MOST_TICKS, hyperperiod))
-        lines = simulated_interrupt_lines(system, self.firmware, self.work, ticks, starts[count:], late)
+        lines = virtual_interrupt_lines(system, self.firmware, self.work, ticks, starts[count:], late)
         trace = run_task_set(self.firmware, rows, ticks, lines)
         require_no_lost_interrupt(trace)
         ledger = make_cycle_ledger([trace], self.work)
@@ -129,7 +129,7 @@ class TaskSetTestBench:
         }
         for seen in observed_response_times(system, trace):
             bound, worse = (
-                analyses[model].bound_of_task_or_interrupt(seen.name).response
+                analyses[model].find_response_bound(seen.name).response
                 for model in (OverheadModel.SPLIT_TICK, OverheadModel.WORST_TICK)
             )
             if worse is not None and (bound is None or bound > worse):

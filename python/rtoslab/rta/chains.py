@@ -45,7 +45,7 @@ def chain_latency_bound(chain: ChainOfTasks, system: IntegerTaskSet, analysis: R
     tasks = {task.name: task for task in system.tasks}
     latency = 0
     for name, next_name in zip(chain.tasks, [*chain.tasks[1:], ""], strict=True):
-        response = analysis.bound_of_task_or_interrupt(name).response
+        response = analysis.find_response_bound(name).response
         if response is None:
             return ChainBound(chain.name, chain.deadline, None)
         if not next_name or tasks[next_name].sender != name:

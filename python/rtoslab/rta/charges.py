@@ -112,7 +112,7 @@ either, which that job does once."""
 NO_CHARGES: Final = KernelCharges()
 
 
-def charged_kernel_times(
+def kernel_time_charges(
     overheads: KernelOverheads | None, model: OverheadModel, system: IntegerTaskSet, core: int = 0
 ) -> KernelCharges:
     """Returns the times that the analysis charges for the kernel's work on one core, in units of the system.
@@ -120,12 +120,12 @@ def charged_kernel_times(
     """
     if overheads is None or model is OverheadModel.NO_OVERHEAD:
         return NO_CHARGES
-    charged = _charged_kernel_cycles(overheads, model, system, core)
+    charged = _kernel_cycle_charges(overheads, model, system, core)
     scale = system.units_per_cycle
     return charged if scale == 1 else replace(charged, **{name: scale * getattr(charged, name) for name in _LENGTHS})
 
 
-def _charged_kernel_cycles(
+def _kernel_cycle_charges(
     overheads: KernelOverheads, model: OverheadModel, system: IntegerTaskSet, core: int
 ) -> KernelCharges:
     """Returns the times that the analysis charges for the kernel's work on one core, in cycles."""

@@ -265,7 +265,7 @@ def build_task_set_firmware(
         board=board_entry.facts,
         kernel=kernel_entry.facts,
         clock_hz=point.clock_hz or board_entry.facts.clock.sys_hz,
-        tick_hz=_reported_tick_frequency(built, board_entry.facts, kernel_entry.facts, cores),
+        tick_hz=_tick_frequency_from_report(built, board_entry.facts, kernel_entry.facts, cores),
         max_tasks=benchmark.facts.tasks_per_core,
         priority_count=benchmark.facts.priorities,
         deviations=conformance.deviation_reasons,
@@ -313,7 +313,7 @@ def _task_table_benchmark(catalogue: Catalogue) -> CatalogueEntry[Benchmark]:
     return benchmarks[0]
 
 
-def _reported_tick_frequency(built: BuiltImage, board: Board, kernel: Kernel, cores: int) -> int:
+def _tick_frequency_from_report(built: BuiltImage, board: Board, kernel: Kernel, cores: int) -> int:
     """Returns the frequency of the kernel's tick, which the image reports as it starts."""
     machine = boot_machine_to_task_set_start(built.elf_path.read_bytes(), board, kernel, cores)
     match = re.search(rb"name=tick_hz value=(\d+)", machine.take_uart())

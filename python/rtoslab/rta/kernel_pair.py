@@ -24,7 +24,7 @@ def image_rows_of_core(
     """
     tasks = task_indices_of_core(rows, core)
     numbers = [number for number, line in enumerate(lines, 1) if line.core == core]
-    if any(receiver - 1 not in tasks for at in tasks for receiver in rows[at].released_task_numbers):
+    if any(receiver - 1 not in tasks for at in tasks for receiver in rows[at].numbers_of_released_tasks):
         raise TaskSetCheckError(
             "A task of one kernel cannot release a task of the other one in the image; let both run on one core, or "
             "check the set with one kernel for both cores."

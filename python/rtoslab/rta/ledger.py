@@ -42,11 +42,11 @@ def make_cycle_ledger(traces: Iterable[TaskSetTrace], work: BusyWork) -> CycleLe
             attributor.attribute_trace()
         for attributor in attributors if len(attributors) > 1 else ():
             others = [one for one in attributors if one is not attributor]
-            ledger.lock_waits += _uninterrupted_lock_waits(trace.lock_waits[attributor.core], others)
+            ledger.lock_waits += _lock_waits_without_interruptions(trace.lock_waits[attributor.core], others)
     return ledger
 
 
-def _uninterrupted_lock_waits(spins: CycleSpans, others: Sequence[_CycleAttributor]) -> Iterator[LockWait]:
+def _lock_waits_without_interruptions(spins: CycleSpans, others: Sequence[_CycleAttributor]) -> Iterator[LockWait]:
     """Yields each wait of a core for a kernel lock, without the time in which another core's task masked interrupts or
     its interrupts were handled: it may hold the kernel's locks meanwhile.
     """
@@ -231,7 +231,7 @@ class _CycleAttributor:
         row, task = self.trace.rows[job.task], self.trace.task_executing_jobs_of(job.task)
         if task in self.open_spans:
             self.ledger.works.append((self._end_task_span(task, cycle), self.work.job_cycles_of_task(row)))
-        self.sends_left[task] = len(row.released_task_numbers)
+        self.sends_left[task] = len(row.numbers_of_released_tasks)
         self._begin_task_span(task, JobPhase.SENDING if row.receiver else JobPhase.ENDING, cycle)
 
     def _record_send_return(self, task: int, cycle: int) -> None:

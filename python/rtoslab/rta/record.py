@@ -145,18 +145,18 @@ class TaskSetTrace:
     @property
     def has_several_senders(self) -> bool:
         """Whether several tasks release some task."""
-        receivers = [receiver for row in self.rows for receiver in row.released_task_numbers]
+        receivers = [receiver for row in self.rows for receiver in row.numbers_of_released_tasks]
         return len(set(receivers)) < len(receivers)
 
     def senders_of(self, task: int) -> list[int]:
         """Returns the indices of the tasks that release a task."""
-        return [at for at, row in enumerate(self.rows) if task + 1 in row.released_task_numbers]
+        return [at for at, row in enumerate(self.rows) if task + 1 in row.numbers_of_released_tasks]
 
     def send_return_cycles(self, task: int) -> list[int]:
         """Returns the cycles at which the calls that release a task returned, in their order."""
         cycles = []
         for sender in self.senders_of(task):
-            receivers = self.rows[sender].released_task_numbers
+            receivers = self.rows[sender].numbers_of_released_tasks
             mine = [cycle for cycle, caller in self.sent if caller == sender]
             cycles += mine[receivers.index(task + 1) :: len(receivers)]
         return sorted(cycles)
@@ -164,7 +164,7 @@ class TaskSetTrace:
     def first_sender_of_chain(self, task: int) -> int:
         """Returns the index of the first task of the chain of senders that ends with a task."""
         while True:
-            sender = next((at for at, row in enumerate(self.rows) if task + 1 in row.released_task_numbers), None)
+            sender = next((at for at, row in enumerate(self.rows) if task + 1 in row.numbers_of_released_tasks), None)
             if sender is None:
                 return task
             task = sender

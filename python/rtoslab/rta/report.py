@@ -9,12 +9,12 @@ from rtoslab.rta.charges import MODEL_NAMES, OverheadModel
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.prices import LedgerEntryPrices
 from rtoslab.rta.tables import (
-    bound_parts_table,
     chain_latencies_table,
     fitted_overheads_table,
     observed_responses_table,
     overhead_costs_table,
     overheads_comparison_table,
+    response_bound_parts_table,
     response_bounds_table,
     sensitivity_table,
 )
@@ -96,7 +96,9 @@ def _mark_deviating_kernels(study: TaskSetStudy, tables: tuple[TableData | None,
 
 def _study_bounds_tables(study: TaskSetStudy) -> tuple[TableData, ...]:
     """Returns the tables of a study's bounds."""
-    return tuple(filter(None, (response_bounds_table(study), chain_latencies_table(study), bound_parts_table(study))))
+    return tuple(
+        filter(None, (response_bounds_table(study), chain_latencies_table(study), response_bound_parts_table(study)))
+    )
 
 
 def _observed_run_sections(study: TaskSetStudy) -> list[ReportSection]:
@@ -116,7 +118,7 @@ def _tick_comparison_sections(study: TaskSetStudy) -> list[ReportSection]:
     if check is None or overheads is None:
         return []
     us = study.system.microseconds_of_cycles
-    taken, prices = check.undisturbed_tick_interruptions, LedgerEntryPrices(overheads)
+    taken, prices = check.tick_interruptions_alone, LedgerEntryPrices(overheads)
     if not taken:
         return []
     totals = {

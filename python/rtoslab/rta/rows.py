@@ -70,7 +70,7 @@ class TaskRow:
     """Whether it is a timer of the kernel. `offset_ticks` is then the tick on which it first expires."""
 
     @property
-    def released_task_numbers(self) -> tuple[int, ...]:
+    def numbers_of_released_tasks(self) -> tuple[int, ...]:
         """Returns the tasks that its jobs release at their ends, in this order, counted from 1."""
         return (self.receiver, *self.further_receivers) if self.receiver else ()
 

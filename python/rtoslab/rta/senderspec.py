@@ -65,11 +65,11 @@ def task_tables_with_inherited_periods(
     """Returns the `[[task]]` tables, each without a period or arrivals with those of the task or interrupt that
     releases it.
     """
-    givers = {name: row for row in reversed((*tasks, *interrupts)) for name in _released_task_names(row)}
+    givers = {name: row for row in reversed((*tasks, *interrupts)) for name in _names_of_released_tasks(row)}
     return [{**row, **_find_inherited_period_keys(row, givers)} for row in tasks]
 
 
-def _released_task_names(row: Mapping[str, Any]) -> list[str]:
+def _names_of_released_tasks(row: Mapping[str, Any]) -> list[str]:
     """Returns the names of the tasks that a table's task or interrupt releases."""
     names = row.get("gives")
     return [name for name in (names if isinstance(names, list) else [names]) if isinstance(name, str) and name]

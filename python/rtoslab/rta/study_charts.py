@@ -43,7 +43,7 @@ def response_time_chart(study: TaskSetStudy, check: TaskSetBoardCheck) -> ChartD
         ]
         lines = {"longest observed": task.longest_response}
         for model, analysis in study.analyses.items():
-            response = analysis.bound_of_task_or_interrupt(task.name).response
+            response = analysis.find_response_bound(task.name).response
             lines |= {f"bound, {MODEL_NAMES[model]}": response} if response is not None else {}
         if task.deadline <= 1.5 * max(lines.values()):
             lines["deadline"] = task.deadline
@@ -132,7 +132,7 @@ def tick_cycles_chart(study: TaskSetStudy, check: TaskSetBoardCheck) -> ChartDat
     if study.overheads is None:
         return None
     us = study.system.microseconds_of_cycles
-    shown, prices = check.undisturbed_tick_interruptions[:_MOST_TICKS], LedgerEntryPrices(study.overheads)
+    shown, prices = check.tick_interruptions_alone[:_MOST_TICKS], LedgerEntryPrices(study.overheads)
     series = {
         "observed": [interruption.cycles for interruption in shown],
         MODEL_NAMES[OverheadModel.WORST_TICK]: [
@@ -161,7 +161,7 @@ def model_pessimism_chart(study: TaskSetStudy) -> ChartData | None:
     rows = []
     for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK):
         for task in study.analyses[OverheadModel.NO_OVERHEAD].tasks:
-            more = study.analyses[model].bound_of_task_or_interrupt(task.name).response
+            more = study.analyses[model].find_response_bound(task.name).response
             if task.response and more is not None:
                 percent = 100 * (more / task.response - 1)
                 rows.append(

@@ -36,23 +36,23 @@ def response_bounds_table(study: TaskSetStudy) -> TableData:
     )
     rows = []
     for task in study.system.tasks:
-        bound = study.answering_analysis.bound_of_task_or_interrupt(task.name)
+        bound = study.answering_analysis.find_response_bound(task.name)
         rows.append([
             task.name, str(task.priority), _arrivals_text(study, task), _microseconds_text(study, task.wcet),
             _microseconds_text(study, task.deadline),
             *(
-                _bound_microseconds_text(study, study.analyses[model].bound_of_task_or_interrupt(task.name))
+                _response_bound_text(study, study.analyses[model].find_response_bound(task.name))
                 for model in models
             ),
             _microseconds_text(study, bound.slack_until_deadline), "yes" if bound.is_deadline_met else "NO",
         ])  # fmt: skip
     for one in (interrupt for interrupt in study.system.interrupts if not interrupt.implied):
-        bound = study.answering_analysis.bound_of_task_or_interrupt(one.name)
+        bound = study.answering_analysis.find_response_bound(one.name)
         rows.append([
             one.name, "interrupt", _arrivals_text(study, one), _microseconds_text(study, one.wcet),
             _microseconds_text(study, one.deadline),
             *(
-                _bound_microseconds_text(study, study.analyses[model].bound_of_task_or_interrupt(one.name))
+                _response_bound_text(study, study.analyses[model].find_response_bound(one.name))
                 for model in models
             ),
             _microseconds_text(study, bound.slack_until_deadline), "yes" if bound.is_deadline_met else "NO",
@@ -89,9 +89,7 @@ def _utilisation_sentences(study: TaskSetStudy) -> str:
     for core in system.used_core_numbers:
         loads = [task.long_run_load(task.wcet) for task in system.tasks if task.core == core]
         loads += [interrupt.long_run_load(interrupt.wcet) for interrupt in system.interrupts if interrupt.core == core]
-        bounds = [
-            study.answering_analysis.bound_of_task_or_interrupt(task.name) for task in system.tasks if task.core == core
-        ]
+        bounds = [study.answering_analysis.find_response_bound(task.name) for task in system.tasks if task.core == core]
         own, whole = float(exact_utilisation(loads)), max((bound.utilisation for bound in bounds), default=0.0)
         where = f"Utilisation of core {core}" if len(system.used_core_numbers) > 1 else "Utilisation"
         parts.append(f"{where}: {own:.3f} by tasks and interrupts, {max(whole, own):.3f} with the kernel's overheads.")
@@ -104,14 +102,14 @@ def observed_responses_table(study: TaskSetStudy) -> TableData | None:
     if check is None:
         return None
     models = tuple(study.analyses)
-    tightness = {model: check.bound_to_longest_observed_ratio(analysis) for model, analysis in study.analyses.items()}
+    tightness = {model: check.ratio_of_bound_to_response(analysis) for model, analysis in study.analyses.items()}
     rows = [
         [
             task.name,
             f"{task.job_count:,}",
             _microseconds_text(study, round(task.median_response)),
             _microseconds_text(study, task.longest_response or None),
-            _bound_microseconds_text(study, study.answering_analysis.bound_of_task_or_interrupt(task.name)),
+            _response_bound_text(study, study.answering_analysis.find_response_bound(task.name)),
             *(_ratio_as_text(tightness[model].get(task.name)) for model in models),
             str(task.misses),
         ]
@@ -149,14 +147,14 @@ def chain_latencies_table(study: TaskSetStudy) -> TableData | None:
     return TableData("End-to-end latencies of chains, us", ("chain", ">deadline", ">bound", ">max", "met"), rows, note)
 
 
-def bound_parts_table(study: TaskSetStudy) -> TableData:
+def response_bound_parts_table(study: TaskSetStudy) -> TableData:
     """Returns a table with the parts of each task's bound, by cause."""
     causes = list(dict.fromkeys(name for task in study.answering_analysis.tasks for name in task.parts))
     rows = [
         [
             task.name,
             *(_microseconds_text(study, task.parts.get(name)) for name in causes),
-            _bound_microseconds_text(study, task),
+            _response_bound_text(study, task),
         ]
         for task in study.answering_analysis.tasks
     ]
@@ -361,7 +359,7 @@ def _observed_run_as_json(study: TaskSetStudy) -> dict[str, Any] | None:
     if check is None:
         return None
     ratios: Mapping[OverheadModel, Mapping[str, float]] = {
-        model: check.bound_to_longest_observed_ratio(item) for model, item in study.analyses.items()
+        model: check.ratio_of_bound_to_response(item) for model, item in study.analyses.items()
     }
     return {
         "ticks": check.ticks,
@@ -403,7 +401,7 @@ def _microseconds_text_rounded_down(study: TaskSetStudy, units: Fraction) -> str
     return microseconds_with_decimals(study.system.exact_microseconds(units), rounding=math.floor)
 
 
-def _bound_microseconds_text(study: TaskSetStudy, bound: ResponseBound) -> str:
+def _response_bound_text(study: TaskSetStudy, bound: ResponseBound) -> str:
     """Returns a response-time bound in microseconds, as text, rounded up."""
     return _microseconds_text_rounded_up(study, bound.response)
 

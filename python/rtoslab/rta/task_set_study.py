@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from rtoslab.base import count_with_noun
-from rtoslab.rta.analysis import ResponseBound, ResponseTimeAnalysis, bound_increase_by_overhead, compute_bounds
+from rtoslab.rta.analysis import ResponseBound, ResponseTimeAnalysis, compute_bounds, response_increase_by_overhead
 from rtoslab.rta.board_check import TaskSetBoardCheck
 from rtoslab.rta.chains import ChainBound, chain_latency_bound, longest_observed_chain_latency
 from rtoslab.rta.charges import INVERSION_OPERATIONS, SECTION_OPERATIONS, OverheadModel
@@ -140,7 +140,7 @@ class TaskSetStudy:
                     f"set; {advice}."
                 )
             ]
-        late = [self._missed_chain_deadline_text(chain) for chain in self.chain_bounds if not chain.is_deadline_met]
+        late = [self._chain_deadline_missed_text(chain) for chain in self.chain_bounds if not chain.is_deadline_met]
         if analysis.is_schedulable and late:
             return late
         if analysis.is_schedulable and self.unknown_multicore_costs:
@@ -161,7 +161,7 @@ class TaskSetStudy:
             ]
         return [*(self._missed_deadline_text(bound) for bound in bounds if not bound.is_deadline_met), *late]
 
-    def _missed_chain_deadline_text(self, chain: ChainBound) -> str:
+    def _chain_deadline_missed_text(self, chain: ChainBound) -> str:
         """Returns the sentence for a chain that misses its deadline."""
         if chain.latency is None:
             return f"No answer: the chain {chain.name} has no bound, because one of its tasks has none."
@@ -217,7 +217,9 @@ def study_with_sensitivity(study: TaskSetStudy, progress: Progress = lambda _: N
     grown = find_wcet_sensitivity(system, overheads, study.answering_overhead_model, holds, progress)
     progress("what each overhead costs")
     by_task = (
-        bound_increase_by_overhead(system, overheads, study.answering_overhead_model) if overheads is not None else {}
+        response_increase_by_overhead(system, overheads, study.answering_overhead_model)
+        if overheads is not None
+        else {}
     )
     return replace(study, sensitivity=grown, costs=by_task)
 
@@ -237,13 +239,13 @@ def study_bounds(task_set: TaskSet, overheads: KernelOverheads | None, clock_hz:
                 f"These tasks are released by the tick, up to one tick after their period begins: {', '.join(late)}."
             )
         notes += _missing_cost_notes(system, overheads)
-    notes += _released_task_notes(system)
+    notes += _notes_on_released_tasks(system)
     models = tuple(OverheadModel) if overheads is not None else (OverheadModel.NO_OVERHEAD,)
     analyses = {model: compute_bounds(system, overheads, model) for model in models}
     return TaskSetStudy(task_set, system, overheads, analyses, tuple(notes))
 
 
-def _released_task_notes(system: IntegerTaskSet) -> list[str]:
+def _notes_on_released_tasks(system: IntegerTaskSet) -> list[str]:
     """Returns notes on tasks that other tasks release."""
     lasts = [task for task in system.tasks if task.sender and not task.gives]
     if not lasts:

@@ -9,7 +9,7 @@ from random import Random
 from typing import Final
 
 from rtoslab.base import TaskSetCheckError
-from rtoslab.rta.arrange import image_task_rows, simulated_interrupt_lines
+from rtoslab.rta.arrange import image_task_rows, virtual_interrupt_lines
 from rtoslab.rta.firmware import MAX_RECEIVERS, TIMERS, TaskSetFirmware
 from rtoslab.rta.randomsets import (
     random_event_task_set,
@@ -270,7 +270,7 @@ def _random_training_sets(
         try:
             rows = image_task_rows(system, firmware, work, random if firmware.supports_task_releases else None)
             phases = [random.randrange(3 * firmware.tick_cycles) for _ in system.interrupts]
-            lines = simulated_interrupt_lines(system, firmware, work, _MIXED_TICKS, phases, random)
+            lines = virtual_interrupt_lines(system, firmware, work, _MIXED_TICKS, phases, random)
         except TaskSetCheckError:
             continue
         created += 1

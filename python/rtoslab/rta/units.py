@@ -76,7 +76,7 @@ def parse_duration_key(table: Mapping[str, object], name: str, where: str) -> Du
     return Duration(value, in_cycles=True) if unit == CYCLES else Duration(value * SECONDS[unit])
 
 
-def _quoted_value_text(value: object) -> str:
+def _value_in_quotes(value: object) -> str:
     return repr(value) if isinstance(value, Decimal) else quote_text(str(value))
 
 
@@ -88,7 +88,7 @@ def parse_nonnegative_number(value: object, where: str) -> Fraction:
         result = to_exact_fraction(value)
     except ValueError as cause:
         raise TaskSetError(
-            f"{where}: {_quoted_value_text(value)} is not a number ({cause}); write one such as 12 or 12.5."
+            f"{where}: {_value_in_quotes(value)} is not a number ({cause}); write one such as 12 or 12.5."
         ) from None
     if result < 0:
         raise TaskSetError(f"{where}: {value} is negative; write a time of 0 or more.")

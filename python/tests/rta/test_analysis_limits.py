@@ -39,7 +39,7 @@ def test_odd_periods_keep_their_divisors(tmp_path: Path) -> None:
     text = "name,period_us,wcet_us,priority,offset_us\nA,100,40,2,0\nB,100.005,40,1,50\n"
     for clock_hz in (None, 84_000_000, 125_000_000):
         system = integer_task_set(parse_text(tmp_path, text, "tasks.csv"), clock_hz)
-        bound = compute_bounds(system).bound_of_task_or_interrupt("B").response
+        bound = compute_bounds(system).find_response_bound("B").response
         assert bound is not None
         assert system.to_microseconds(bound) == pytest.approx(80.0, abs=0.001), clock_hz
 
@@ -48,7 +48,7 @@ def test_period_that_is_almost_a_multiple_of_the_tick_is_late(tmp_path: Path) ->
     text = "name,period_us,wcet_us,priority\nA,1000.005,110,2\n"
     result = study_task_set(parse_text(tmp_path, text, "tasks.csv"), KERNEL)
     assert any("one tick after" in note and "A" in note for note in result.notes)
-    bound = result.answering_analysis.bound_of_task_or_interrupt("A").response
+    bound = result.answering_analysis.find_response_bound("A").response
     assert bound is not None
     assert result.system.to_microseconds(bound) >= 1110
 
@@ -84,7 +84,7 @@ def test_interrupts_that_block_the_tick_for_a_tick_are_unbounded(tmp_path: Path)
     burst = '[[interrupt]]\nname = "burst"\nperiod_ms = 10\nwcet_us = {}\n'
     for wcet_us, holds in ((800, True), (1001, False)):
         result = study_task_set(parse_text(tmp_path, task + burst.format(wcet_us)), KERNEL)
-        assert result.answering_analysis.bound_of_task_or_interrupt("A").is_deadline_met is holds
+        assert result.answering_analysis.find_response_bound("A").is_deadline_met is holds
 
 
 def test_interrupt_waits_for_a_tick_that_releases_all(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_interrupt_waits_for_a_tick_that_releases_all(tmp_path: Path) -> None:
         parse_text(tmp_path, tasks + '[[interrupt]]\nname = "I"\nperiod_ms = 1\nwcet_us = 2\n'), KERNEL
     )
     assert result.overheads is not None
-    tick, bound = result.overheads.tick, result.answering_analysis.bound_of_task_or_interrupt("I").response
+    tick, bound = result.overheads.tick, result.answering_analysis.find_response_bound("I").response
     assert bound is not None
     assert bound >= result.system.interrupts[0].wcet + tick.base_cycles + 10 * tick.per_task_cycles
 
@@ -103,7 +103,7 @@ def test_task_below_time_sliced_tasks_is_charged_for_their_switches(tmp_path: Pa
     text = "name,period_ms,wcet_us,priority\nA,100,20000,2\nB,100,20000,2\nC,100,5000,1\n"
     system = integer_task_set(parse_text(tmp_path, text, "tasks.csv"), KERNEL.clock_hz)
     plain, sliced = (
-        compute_bounds(system, KERNEL.model_copy(update={"equals": equals})).bound_of_task_or_interrupt("C")
+        compute_bounds(system, KERNEL.model_copy(update={"equals": equals})).find_response_bound("C")
         for equals in ("any", "slices")
     )
     assert plain.response is not None

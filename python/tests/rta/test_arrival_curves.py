@@ -13,7 +13,7 @@ import pytest
 from rtoslab.base.errors import TaskSetCheckError, TaskSetError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.rta.analysis import compute_bounds
-from rtoslab.rta.arrange import simulated_interrupt_lines
+from rtoslab.rta.arrange import virtual_interrupt_lines
 from rtoslab.rta.arrival_curves import (
     ArrivalCurve,
     earliest_arrivals_of_curve,
@@ -107,13 +107,13 @@ def test_bounds_of_bursts_by_hand() -> None:
     curve: ArrivalCurve = ((1, 10), (2, 500))
     burst = task("burst", 10, 30, 2, deadline=100, curve=curve)
     result = compute_bounds(IntegerTaskSet((burst, task("low", 500, 100, 1))))
-    assert result.bound_of_task_or_interrupt("burst").response == 50
-    assert result.bound_of_task_or_interrupt("low").response == 160
-    assert result.bound_of_task_or_interrupt("burst").utilisation == pytest.approx(60 / 500)
+    assert result.find_response_bound("burst").response == 50
+    assert result.find_response_bound("low").response == 160
+    assert result.find_response_bound("burst").utilisation == pytest.approx(60 / 500)
     late = replace(burst, jitter=5)
-    assert compute_bounds(IntegerTaskSet((late,))).bound_of_task_or_interrupt("burst").response == 55
+    assert compute_bounds(IntegerTaskSet((late,))).find_response_bound("burst").response == 55
     overload = replace(burst, wcet=251)
-    assert compute_bounds(IntegerTaskSet((overload,))).bound_of_task_or_interrupt("burst").can_deadline_be_missed
+    assert compute_bounds(IntegerTaskSet((overload,))).find_response_bound("burst").can_deadline_be_missed
 
 
 def longest_responses(tasks: list[SystemTask], arrivals: list[list[int]]) -> list[int]:
@@ -165,9 +165,9 @@ def test_finer_units_keep_the_bounds() -> None:
     )
     coarse, fine = compute_bounds(system), compute_bounds(system_in_finer_units(system, 7))
     for name in ("A", "B", "I"):
-        response = coarse.bound_of_task_or_interrupt(name).response
+        response = coarse.find_response_bound(name).response
         assert response is not None
-        assert fine.bound_of_task_or_interrupt(name).response == 7 * response
+        assert fine.find_response_bound(name).response == 7 * response
 
 
 def test_complete_example_meets_its_bounds() -> None:
@@ -182,7 +182,7 @@ def test_complete_example_meets_its_bounds() -> None:
     assert keeps_to(list(raised), system.interrupts[0].curve)
     assert len(raised) == most_arrivals_in_window(system.interrupts[0].curve, 200 * of.firmware.tick_cycles)
     assert len(seen.tasks[0].response_times) == len(raised)
-    assert max(seen.bound_to_longest_observed_ratio(result)[name] for name in ("decode", "route", "control")) < 1.2
+    assert max(seen.ratio_of_bound_to_response(result)[name] for name in ("decode", "route", "control")) < 1.2
 
 
 def test_lost_interrupt_has_no_bound() -> None:
@@ -199,12 +199,12 @@ def test_lost_interrupt_has_no_bound() -> None:
     for masked, has_bound in ((6_000, False), (3_000, True)):
         low = replace(tasks[2], masked=masked)
         result = compute_bounds(IntegerTaskSet((*tasks[:2], low), (line,)), kernel)
-        assert [result.bound_of_task_or_interrupt(name).response is not None for name in "IAB"] == [has_bound] * 3
-        assert result.bound_of_task_or_interrupt("low").response is not None
+        assert [result.find_response_bound(name).response is not None for name in "IAB"] == [has_bound] * 3
+        assert result.find_response_bound("low").response is not None
         if not has_bound:
-            assert "it may be lost while the one before is pending" in result.bound_of_task_or_interrupt("I").reason
-            assert result.bound_of_task_or_interrupt("B").reason == "it answers I, and an arrival of I may be lost"
-            assert not result.bound_of_task_or_interrupt("B").can_deadline_be_missed
+            assert "it may be lost while the one before is pending" in result.find_response_bound("I").reason
+            assert result.find_response_bound("B").reason == "it answers I, and an arrival of I may be lost"
+            assert not result.find_response_bound("B").can_deadline_be_missed
 
 
 def test_lost_interrupt_of_a_run_is_reported() -> None:
@@ -219,7 +219,7 @@ def test_lost_interrupt_of_a_run_is_reported() -> None:
     with pytest.raises(
         TaskSetCheckError, match=r"I: with these arrivals and jitter, .* by a further pair with count = 1"
     ):
-        simulated_interrupt_lines(IntegerTaskSet((low,), (near,), units_per_second=clock_hz), of.firmware, of.work, 20)
+        virtual_interrupt_lines(IntegerTaskSet((low,), (near,), units_per_second=clock_hz), of.firmware, of.work, 20)
 
 
 def test_curve_of_one_arrival_is_a_period_on_several_cores_too() -> None:

@@ -75,7 +75,7 @@ def assert_no_bound_is_exceeded(seeds: range, *of: str, in_turns: bool = False) 
         )
         assert seen.tasks_over_bound(partition) == [], system
         assert seen.tasks_over_bound(worst) == [], system
-        ratios += seen.bound_to_longest_observed_ratio(partition).values()
+        ratios += seen.ratio_of_bound_to_response(partition).values()
         for low, high in zip(partition.tasks, worst.tasks, strict=True):
             assert high.response is None or (low.response is not None and low.response <= high.response)
     return median(ratios)
@@ -147,8 +147,8 @@ def test_generated_work_is_exact_and_overload_is_detected() -> None:
     assert len(single) > 10
     assert all(took == cycles for took, cycles in single)
     result = compute_bounds(system, overheads)
-    assert result.bound_of_task_or_interrupt("C").response is None
-    assert "% of the processor" in result.bound_of_task_or_interrupt("C").reason
+    assert result.find_response_bound("C").response is None
+    assert "% of the processor" in result.find_response_bound("C").reason
     assert [item.misses == 0 for item in seen.tasks] == [True, True, False]
     assert all(item.misses <= item.job_count for item in seen.tasks)
     assert seen.tasks_over_bound(result) == []
@@ -158,7 +158,7 @@ def test_overload_of_long_runs_is_detected() -> None:
     """995 us of work every millisecond: one job of it looks well."""
     firmware, work, overheads = image_work_overheads()
     system = IntegerTaskSet((task("A", firmware.tick_cycles, 83_580, 1),), units_per_second=firmware.clock_hz)
-    assert compute_bounds(system, overheads).bound_of_task_or_interrupt("A").response is None
+    assert compute_bounds(system, overheads).find_response_bound("A").response is None
     seen = run_and_check_task_set(system, firmware, work)
     assert (seen.ticks, seen.hyperperiod_ticks) == (200, 1)
     assert 150 < seen.missed_deadlines <= seen.job_count == 200

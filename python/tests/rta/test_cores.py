@@ -38,7 +38,7 @@ THERE = (task("X", 4 * TICK, 90_000, 2, core=1), task("Y", 8 * TICK, 50_000, 1, 
 
 
 def response_bound(system: IntegerTaskSet, name: str, overheads: KernelOverheads = TWO) -> int:
-    result = compute_bounds(system, overheads).bound_of_task_or_interrupt(name).response
+    result = compute_bounds(system, overheads).find_response_bound(name).response
     assert result is not None
     return result
 
@@ -75,7 +75,7 @@ def test_bound_includes_kernel_calls_of_the_other_core() -> None:
         )
         charged = response_bound(more, name) - response_bound(both, name)
         assert TWO.job.end_cycles < charged < 40 * (TWO.job.end_cycles + TWO.job.start_cycles + TWO.tick.base_cycles)
-    parts = compute_bounds(both, TWO).bound_of_task_or_interrupt("B").parts
+    parts = compute_bounds(both, TWO).find_response_bound("B").parts
     assert parts["locks"] > 0
     assert parts["bus"] >= (60_000 + 20_000) // 10
 
@@ -86,14 +86,14 @@ def test_worst_tick_bound_is_never_below_split_tick_bound_on_several_cores() -> 
         compute_bounds(both, TWO, model) for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK)
     )
     for name in "ABXY":
-        b, c = worst.bound_of_task_or_interrupt(name).response, partition.bound_of_task_or_interrupt(name).response
+        b, c = worst.find_response_bound(name).response, partition.find_response_bound(name).response
         assert b is not None
         assert c is not None
         assert b >= c
 
 
 def test_release_by_another_core_is_late_and_requests_a_switch() -> None:
-    result = compute_bounds(IntegerTaskSet((*HERE, *THERE)), TWO).bound_of_task_or_interrupt("X").parts
+    result = compute_bounds(IntegerTaskSet((*HERE, *THERE)), TWO).find_response_bound("X").parts
     assert result["jitter"] >= 2_000
     assert result["requested by other cores"] > 0
     assert "tick" not in result
@@ -112,12 +112,12 @@ EVENTS = TWO.model_copy(
 def test_interrupt_of_another_core_costs_its_kernel_work_and_a_completed_release() -> None:
     both = compute_bounds(IntegerTaskSet((*HERE, *THERE, WOKEN), (RADIO,)), EVENTS)
     silent = compute_bounds(IntegerTaskSet((*HERE, *THERE, replace(WOKEN, released_by="")), ()), EVENTS)
-    here, before = both.bound_of_task_or_interrupt("A").parts, silent.bound_of_task_or_interrupt("A").parts
+    here, before = both.find_response_bound("A").parts, silent.find_response_bound("A").parts
     assert here["remote gives"] == 700
     assert here["locks"] > before["locks"]
     assert here.get("interrupts", 0) == 0, "its work is not done here"
-    woken = both.bound_of_task_or_interrupt("W").parts
-    handler = both.bound_of_task_or_interrupt("radio").response
+    woken = both.find_response_bound("W").parts
+    handler = both.find_response_bound("radio").response
     assert handler is not None
     assert woken["jitter"] > handler, "the release is as late as the handler, and may wait for a locked scheduler"
     assert woken["requested by other cores"] > 0
@@ -129,12 +129,10 @@ def test_handlers_delay_releases_on_every_core() -> None:
     system = IntegerTaskSet((*HERE, *THERE, WOKEN), (RADIO,))
     longer = replace(system, interrupts=(replace(RADIO, wcet=RADIO.wcet + 1_000),))
     for name in ("A", "X"):
-        jitter = [
-            compute_bounds(item, EVENTS).bound_of_task_or_interrupt(name).parts["jitter"] for item in (system, longer)
-        ]
+        jitter = [compute_bounds(item, EVENTS).find_response_bound(name).parts["jitter"] for item in (system, longer)]
         assert jitter[1] - jitter[0] == 2 * (1_000 + 100), "once pending and once in the delay, with the bus"
     endless = replace(system, interrupts=(replace(RADIO, period=3_000),))
-    bound = compute_bounds(endless, EVENTS).bound_of_task_or_interrupt("A")
+    bound = compute_bounds(endless, EVENTS).find_response_bound("A")
     assert bound.reason == "interrupts may delay releases for ever"
     assert bound.can_deadline_be_missed
 
@@ -142,9 +140,9 @@ def test_handlers_delay_releases_on_every_core() -> None:
 def test_masked_section_of_another_core_delays_its_kernel() -> None:
     masked = replace(THERE[0], masked=8_000)
     plain, other = (IntegerTaskSet((*HERE, item, THERE[1])) for item in (THERE[0], masked))
-    locks = [compute_bounds(item, EVENTS).bound_of_task_or_interrupt("B").parts["locks"] for item in (plain, other)]
+    locks = [compute_bounds(item, EVENTS).find_response_bound("B").parts["locks"] for item in (plain, other)]
     assert locks[1] - locks[0] >= 8_800, "the kernel's locks are held for all of it, and the bus prolongs it"
-    jitter = [compute_bounds(item, EVENTS).bound_of_task_or_interrupt("A").parts["jitter"] for item in (plain, other)]
+    jitter = [compute_bounds(item, EVENTS).find_response_bound("A").parts["jitter"] for item in (plain, other)]
     assert jitter[1] - jitter[0] == 8_800 + 2 * 200, "the tick waits for it"
 
 
@@ -153,32 +151,30 @@ def test_section_lasts_longer_beside_another_core() -> None:
         task("L", 8 * TICK, 50_000, 1, sections=(("r", 10_000),)),
         task("H", 4 * TICK, 9_000, 2, sections=(("r", 50),)),
     )
-    blocking = (
-        compute_bounds(IntegerTaskSet((low, high, *THERE)), EVENTS).bound_of_task_or_interrupt("H").parts["blocking"]
-    )
+    blocking = compute_bounds(IntegerTaskSet((low, high, *THERE)), EVENTS).find_response_bound("H").parts["blocking"]
     alone = compute_bounds(IntegerTaskSet((low, high)), KERNEL.model_copy(update={"events": EVENTS.events}))
     assert blocking >= 11_000
-    assert 10_000 <= alone.bound_of_task_or_interrupt("H").parts["blocking"] < 11_000
+    assert 10_000 <= alone.find_response_bound("H").parts["blocking"] < 11_000
 
 
 def test_interrupt_without_a_bound_leaves_its_task_and_the_other_core_without_one() -> None:
     curve = ((1, 20), (3, 5 * TICK))
     lost = replace(RADIO, curve=curve, period=20)
     result = compute_bounds(IntegerTaskSet((*HERE, *THERE, replace(WOKEN, curve=curve, period=20)), (lost,)), EVENTS)
-    assert "it may be lost" in result.bound_of_task_or_interrupt("radio").reason
-    assert result.bound_of_task_or_interrupt("W").response is None
-    assert "W on another core has no bound" in result.bound_of_task_or_interrupt("A").reason
+    assert "it may be lost" in result.find_response_bound("radio").reason
+    assert result.find_response_bound("W").response is None
+    assert "W on another core has no bound" in result.find_response_bound("A").reason
 
 
 def test_core_without_a_bound_makes_the_other_unbounded() -> None:
     full = IntegerTaskSet((*HERE, task("X", TICK, 2 * TICK, 1, core=1)))
-    assert "X on another core has no bound" in compute_bounds(full, TWO).bound_of_task_or_interrupt("A").reason
+    assert "X on another core has no bound" in compute_bounds(full, TWO).find_response_bound("A").reason
 
 
 def test_resource_shared_across_cores_is_refused() -> None:
     shared = (task("A", 4 * TICK, 20_000, 2, sections=(("r", 500),)),)
     other = (task("X", 4 * TICK, 20_000, 2, core=1, sections=(("r", 500),)),)
-    result = compute_bounds(IntegerTaskSet((*shared, *other)), TWO).bound_of_task_or_interrupt("A")
+    result = compute_bounds(IntegerTaskSet((*shared, *other)), TWO).find_response_bound("A")
     assert result.response is None
     assert "r is shared by tasks of several cores (A, X)" in result.reason
 

@@ -11,7 +11,7 @@ from rtoslab.base.errors import TaskSetCheckError, TaskSetError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.rta.analysis import compute_bounds
-from rtoslab.rta.arrange import image_task_rows, simulated_interrupt_lines
+from rtoslab.rta.arrange import image_task_rows, virtual_interrupt_lines
 from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
 from rtoslab.rta.findings import read_bound_violation, write_bound_violation
@@ -44,7 +44,7 @@ def test_complete_example_meets_its_bounds() -> None:
     assert seen.kernel_entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     assert [interrupt.name for interrupt in seen.interrupts] == ["uart", "can"]
-    assert set(seen.bound_to_longest_observed_ratio(result)) == {
+    assert set(seen.ratio_of_bound_to_response(result)) == {
         "receiver",
         "sporadic",
         "loop",
@@ -90,7 +90,7 @@ def test_task_waits_for_a_section_and_no_longer(protocol: str) -> None:
     assert seen.tasks_over_bound(result) == []
     high = seen.tasks[2].longest_response
     assert tick // 10 < high < tick // 10 + tick + 5_000
-    assert result.bound_of_task_or_interrupt("high").parts["blocking"] >= tick
+    assert result.find_response_bound("high").parts["blocking"] >= tick
 
 
 def test_masked_section_delays_an_interrupt_within_its_bound() -> None:
@@ -105,7 +105,7 @@ def test_masked_section_delays_an_interrupt_within_its_bound() -> None:
         seen, result = run_and_check_task_set(system, of.firmware, of.work), compute_bounds(system, of.overheads)
         assert seen.tasks_over_bound(result) == []
         responses[masked] = seen.interrupts[0].longest_response
-        bound = result.bound_of_task_or_interrupt("I").response
+        bound = result.find_response_bound("I").response
         assert bound is not None
         assert bound >= responses[masked] > masked // 2
     assert responses[tick // 2] > 10 * responses[0]
@@ -195,7 +195,7 @@ def test_work_parts_add_up_to_the_wcet() -> None:
     assert [part.protection for part in image_task_rows(system, of.firmware, of.work)[3].parts] == [
         PartProtection.PLAIN, PartProtection.LOCKED, PartProtection.MASKED, PartProtection.PLAIN,
     ]  # fmt: skip
-    lines = simulated_interrupt_lines(system, of.firmware, of.work, 20)
+    lines = virtual_interrupt_lines(system, of.firmware, of.work, 20)
     assert all(late >= early for line in lines for late, early in zip(line.raised, line.arrivals, strict=True))
 
 
@@ -248,7 +248,7 @@ def test_interrupt_released_task_is_charged_for_the_interrupt() -> None:
     line = SystemInterrupt("I", 10 * tick, 0, 10 * tick, gives="A", implied=True)
     by_line = IntegerTaskSet((task("A", 10 * tick, 1000, 1, released_by="I"),), (line,))
     by_tick = IntegerTaskSet((task("A", 10 * tick, 1000, 1),))
-    one, other = (compute_bounds(system, KERNEL).bound_of_task_or_interrupt("A").parts for system in (by_line, by_tick))
+    one, other = (compute_bounds(system, KERNEL).find_response_bound("A").parts for system in (by_line, by_tick))
     assert "releases" not in one
     assert one["gives"] > 0
     assert other["releases"] == KERNEL.tick.per_task_cycles

@@ -77,8 +77,8 @@ def test_each_call_is_charged_and_later_receivers_wait_for_earlier_ones() -> Non
         (task("low", 100, 20, 1, gives=("first", "last")), task("first", 100, 7, 3), task("last", 100, 5, 2)), "a test"
     )
     result = compute_bounds(IntegerTaskSet(tasks))
-    assert [result.bound_of_task_or_interrupt(name).response for name in ("low", "first", "last")] == [20, 27, 39]
-    assert result.bound_of_task_or_interrupt("last").parts == {"own": 5, "tasks": 7, "jitter": 27}, (
+    assert [result.find_response_bound(name).response for name in ("low", "first", "last")] == [20, 27, 39]
+    assert result.find_response_bound("last").parts == {"own": 5, "tasks": 7, "jitter": 27}, (
         "first may run before and after"
     )
     kernel = KERNEL.model_copy(update={"sends": SendCosts(call_cycles=1_000)})
@@ -90,7 +90,7 @@ def test_each_call_is_charged_and_later_receivers_wait_for_earlier_ones() -> Non
         top = task("top", period, 50_000, 2, gives=names)
         bound = compute_bounds(
             IntegerTaskSet(expand_tasks_by_sender((top, *receivers), "a test")), kernel
-        ).bound_of_task_or_interrupt("x")
+        ).find_response_bound("x")
         assert bound.response is not None
         assert bound.parts["sends"] == count * 1_000
         return bound.response
@@ -109,9 +109,9 @@ def test_notification_after_several_senders_may_be_lost() -> None:
             task("D", 100, 5, 1),
         )
         result = compute_bounds(IntegerTaskSet(expand_tasks_by_sender(tasks, "a test")))
-        bound = result.bound_of_task_or_interrupt("D after E")
+        bound = result.find_response_bound("D after E")
         assert (bound.response is not None) is has_bound
-        assert result.bound_of_task_or_interrupt("A after E").response is not None
+        assert result.find_response_bound("A after E").response is not None
     assert bound.reason.startswith("A notifies D for several tasks that release it, so a notification may come")
 
 
@@ -126,7 +126,7 @@ def test_run_shows_which_arrival_each_job_answers() -> None:
     )
     system = IntegerTaskSet(expand_tasks_by_sender(tasks, "a test"), units_per_second=clock_hz)
     rows = image_task_rows(system, of.firmware, of.work)
-    assert [row.released_task_numbers for row in rows] == [(3, 4), (3,), (), ()]
+    assert [row.numbers_of_released_tasks for row in rows] == [(3, 4), (3,), (), ()]
     assert rows[2].carrier is ReleaseCarrier.MESSAGE
     seen = run_and_check_task_set(system, of.firmware, of.work, 60)
     counts = {item.name: len(item.response_times) for item in seen.tasks}

@@ -87,11 +87,11 @@ def test_bounds_are_those_of_each_core_alone() -> None:
     for tasks in (here, tuple(replace(item, core=0) for item in there)):
         alone = compute_bounds(IntegerTaskSet(tasks), KERNEL)
         for bound in alone.tasks:
-            parts = both.bound_of_task_or_interrupt(bound.name).parts
+            parts = both.find_response_bound(bound.name).parts
             work = parts["own"] + parts.get("tasks", 0)
             assert parts["bus"] == -(-work // 4)
             assert parts.get("locks", 0) == 0
-            assert both.bound_of_task_or_interrupt(bound.name).response >= bound.response + parts["bus"]  # type: ignore[operator]
+            assert both.find_response_bound(bound.name).response >= bound.response + parts["bus"]  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(

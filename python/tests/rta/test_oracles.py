@@ -45,9 +45,7 @@ def test_bounds_equal_those_of_response_time_analysis(kind: str) -> None:
             # Its response is told from the release, so the task under analysis has no jitter.
             own = replace(item, jitter=0)
             system = replace(varied, tasks=(*varied.tasks[:at], own, *varied.tasks[at + 1 :]))
-            mine = (
-                (whole if system == varied else compute_bounds(system)).bound_of_task_or_interrupt(item.name).response
-            )
+            mine = (whole if system == varied else compute_bounds(system)).find_response_bound(item.name).response
             tasks = theirs.taskset(_reference_task(one, number) for number, one in enumerate(system.tasks))
             solution = fp.rta(tasks, tasks.tasks[at], theirs.IdealProcessor(), horizon=20_000)
             if mine is None:
@@ -55,7 +53,7 @@ def test_bounds_equal_those_of_response_time_analysis(kind: str) -> None:
                 continue
             assert solution.response_time_bound == mine, (system, item)
             compared += 1
-            differ += mine != before.bound_of_task_or_interrupt(item.name).response
+            differ += mine != before.find_response_bound(item.name).response
     assert compared > SETS
     if kind == "plain":
         assert differ == 0, "nothing was varied"

@@ -70,8 +70,8 @@ def test_equal_priorities_and_a_lower_task_meet_their_bounds(of: tuple[str, ...]
     assert_no_finding(built, system)
     plain = compute_bounds(system, built.overheads.model_copy(update={"equals": "any"}))
     without, charged = (
-        plain.bound_of_task_or_interrupt("D").response,
-        compute_bounds(system, built.overheads).bound_of_task_or_interrupt("D").response,
+        plain.find_response_bound("D").response,
+        compute_bounds(system, built.overheads).find_response_bound("D").response,
     )
     assert without is not None
     assert charged is not None

@@ -101,7 +101,7 @@ def test_no_simulated_response_exceeds_its_bound(cores: int, fans: bool) -> None
             continue
         for late in (lambda _: 0, lambda jitter: random.randint(0, jitter)):
             for name, longest in longest_chain_responses(system, late, 40).items():
-                bound = result.bound_of_task_or_interrupt(name).response
+                bound = result.find_response_bound(name).response
                 assert bound is not None
                 assert longest <= bound, (system, name)
                 compared += 1
@@ -114,13 +114,13 @@ def test_released_task_counts_from_the_arrival_of_its_sender() -> None:
     """low gives high, which ends 20 + 5 after low's arrival. No job of high delays the job of low that releases it."""
     system = IntegerTaskSet(linked(task("low", 100, 20, 1), task("high", 100, 5, 3)))
     result = compute_bounds(system)
-    assert result.bound_of_task_or_interrupt("low").response == 20
-    assert result.bound_of_task_or_interrupt("high").response == 25
-    assert result.bound_of_task_or_interrupt("high").parts == {"own": 5, "jitter": 20}
+    assert result.find_response_bound("low").response == 20
+    assert result.find_response_bound("high").response == 25
+    assert result.find_response_bound("high").parts == {"own": 5, "jitter": 20}
     middle = replace(system, tasks=(*system.tasks, task("middle", 50, 7, 2)))
-    assert compute_bounds(middle).bound_of_task_or_interrupt("low").response == 27
-    assert compute_bounds(middle).bound_of_task_or_interrupt("high").response == 32
-    assert compute_bounds(middle).bound_of_task_or_interrupt("middle").response == 12
+    assert compute_bounds(middle).find_response_bound("low").response == 27
+    assert compute_bounds(middle).find_response_bound("high").response == 32
+    assert compute_bounds(middle).find_response_bound("middle").response == 12
 
 
 def test_each_send_is_charged() -> None:
@@ -131,7 +131,7 @@ def test_each_send_is_charged() -> None:
     def response(upwards: bool, sends: bool, name: str) -> int:
         pair = (task("first", period, 50_000, 1 if upwards else 2), task("last", period, 9_000, 2 if upwards else 1))
         overheads = kernel if sends else kernel.model_copy(update={"sends": SendCosts()})
-        bound = compute_bounds(IntegerTaskSet(linked(*pair)), overheads).bound_of_task_or_interrupt(name).response
+        bound = compute_bounds(IntegerTaskSet(linked(*pair)), overheads).find_response_bound(name).response
         assert bound is not None
         return bound
 
@@ -221,10 +221,10 @@ def test_rows_know_when_the_tick_releases_a_job() -> None:
 
 def test_notification_that_may_be_lost_has_no_bound() -> None:
     pair = linked(task("first", 100, 50, 1, jitter=30), task("last", 100, 45, 0))
-    by_semaphore = compute_bounds(IntegerTaskSet(pair)).bound_of_task_or_interrupt("last")
+    by_semaphore = compute_bounds(IntegerTaskSet(pair)).find_response_bound("last")
     assert by_semaphore.response == 30 + 2 * 50 + 45
     first = replace(pair[0], gives_by="notification")
-    lost = compute_bounds(IntegerTaskSet((first, pair[1]))).bound_of_task_or_interrupt("last")
+    lost = compute_bounds(IntegerTaskSet((first, pair[1]))).find_response_bound("last")
     assert lost.response is None
     assert not lost.can_deadline_be_missed
     assert "a notification from first may come before the one before it is taken, and be lost" in lost.reason
@@ -239,9 +239,9 @@ def test_chain_behind_a_lost_notification_has_no_bound() -> None:
     for carrier, has_bound in (("semaphore", True), ("notification", False)):
         tasks = (replace(first, gives_by=carrier), middle, last, holder)  # type: ignore[arg-type]
         result = compute_bounds(IntegerTaskSet(tasks))
-        assert (result.bound_of_task_or_interrupt("A").response is not None) is has_bound
-        assert result.bound_of_task_or_interrupt("C").response is not None
-    assert result.bound_of_task_or_interrupt("A").reason == "it answers D, and an arrival of D may be lost"
+        assert (result.find_response_bound("A").response is not None) is has_bound
+        assert result.find_response_bound("C").response is not None
+    assert result.find_response_bound("A").reason == "it answers D, and an arrival of D may be lost"
 
 
 def test_full_queue_is_reported() -> None:
@@ -258,21 +258,21 @@ def test_full_queue_is_reported() -> None:
 def test_overloaded_sender_leaves_its_receiver_without_a_bound() -> None:
     tasks = (*linked(task("low", 100, 60, 0), task("high", 100, 1, 5)), task("busy", 10, 5, 3))
     result = compute_bounds(IntegerTaskSet(tasks))
-    assert result.bound_of_task_or_interrupt("low").can_deadline_be_missed
-    assert result.bound_of_task_or_interrupt("high").reason == "low, which releases high, has no bound"
+    assert result.find_response_bound("low").can_deadline_be_missed
+    assert result.find_response_bound("high").reason == "low, which releases high, has no bound"
 
 
 def test_task_of_another_core_is_released_as_late_as_its_sender_ends() -> None:
     """The sender is never in the busy period of its receiver: the receiver's jitter is the end of the call."""
     system = IntegerTaskSet(linked(task("here", 100, 20, 5), task("there", 100, 5, 1, core=1)))
-    result = compute_bounds(system).bound_of_task_or_interrupt("there")
+    result = compute_bounds(system).find_response_bound("there")
     assert result.response == 25
     assert result.parts == {"own": 5, "jitter": 20}
     sent = KERNEL.model_copy(update={"sends": SendCosts(call_cycles=1_000, contended_cycles=200, switch_cycles=100)})
     two = sent.model_copy(update={"smp": sent.smp.model_copy(update={"cores": 2, "yield_cycles": 250})})
     period = 20 * KERNEL.tick.period_cycles
     pair = linked(task("here", period, 9_000, 5), task("there", period, 5_000, 1, core=1))
-    parts = compute_bounds(IntegerTaskSet(pair), two).bound_of_task_or_interrupt("there").parts
+    parts = compute_bounds(IntegerTaskSet(pair), two).find_response_bound("there").parts
     assert parts["jitter"] > 9_000 + 1_000
     assert parts["requested by other cores"] == 250
     assert parts["sends"] == two.tick_switch_cycles, "the call is not executed on the receiver's core"

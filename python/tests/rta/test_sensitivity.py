@@ -106,9 +106,9 @@ def test_overload_of_one_core_is_named_by_its_utilisation() -> None:
     here = (task("a", 2 * tick, tick, 3), task("b", 4 * tick, int(2.2 * tick), 2))
     system = IntegerTaskSet((*here, task("c", 5 * tick, 40_000, 2, core=1)), units_per_second=KERNEL.clock_hz)
     result = compute_bounds(system, smp)
-    assert "% of the processor" in result.bound_of_task_or_interrupt("b").reason
-    assert result.bound_of_task_or_interrupt("b").obstacle is MissingBoundReason.OVERLOAD
-    assert result.bound_of_task_or_interrupt("c").reason.startswith("b on another core has no bound")
+    assert "% of the processor" in result.find_response_bound("b").reason
+    assert result.find_response_bound("b").obstacle is MissingBoundReason.OVERLOAD
+    assert result.find_response_bound("c").reason.startswith("b on another core has no bound")
     assert not any("b on" in bound.reason or "a on" in bound.reason for bound in result.tasks if bound.name == "b")
 
 

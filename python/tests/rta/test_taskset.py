@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import OverheadsFileError, TaskSetError
-from rtoslab.rta.analysis import bound_increase_by_overhead, compute_bounds
+from rtoslab.rta.analysis import compute_bounds, response_increase_by_overhead
 from rtoslab.rta.charges import OverheadModel
 from rtoslab.rta.overheads import read_kernel_overheads, write_kernel_overheads
 from rtoslab.rta.sensitivity import find_wcet_sensitivity
@@ -140,9 +140,9 @@ def test_cycles_need_a_clock(tmp_path: Path) -> None:
 def test_overload_is_reported() -> None:
     system = rate_monotonic((3, 5), (3, 6))
     result = compute_bounds(system)
-    assert result.bound_of_task_or_interrupt("A").is_deadline_met
-    assert result.bound_of_task_or_interrupt("B").response is None
-    assert result.bound_of_task_or_interrupt("B").reason == (
+    assert result.find_response_bound("A").is_deadline_met
+    assert result.find_response_bound("B").response is None
+    assert result.find_response_bound("B").reason == (
         "tasks and interrupts of this or higher priority need 110.0 % of the processor"
     )
     assert not result.is_schedulable
@@ -155,10 +155,10 @@ def test_full_utilisation_is_schedulable() -> None:
     full = IntegerTaskSet((task("A", 4, 2, 2), task("B", 8, 4, 1, deadline=8)))
     assert [bound.response for bound in compute_bounds(full).tasks] == [2, 8]
     blocked = IntegerTaskSet((*full.tasks[:1], task("B", 8, 2, 1), task("C", 8, 2, 0, masked=1)))
-    assert compute_bounds(blocked).bound_of_task_or_interrupt("C").response == 8
+    assert compute_bounds(blocked).find_response_bound("C").response == 8
     endless = IntegerTaskSet((task("A", 4, 4, 2), task("B", 1_000_003, 1, 0, masked=1)))
-    assert compute_bounds(endless).bound_of_task_or_interrupt("A").response == 5
-    assert compute_bounds(endless).bound_of_task_or_interrupt("B").response is None
+    assert compute_bounds(endless).find_response_bound("A").response == 5
+    assert compute_bounds(endless).find_response_bound("B").response is None
 
 
 def test_wcet_longer_than_the_deadline_is_reported() -> None:
@@ -225,8 +225,8 @@ def test_overhead_models_are_ordered_and_parts_add_up() -> None:
         assert high.response is not None
         assert low.response < middle.response < high.response + (low.name != "C")
         assert sum(middle.parts.values()) == middle.response
-    result = bound_increase_by_overhead(system, KERNEL, OverheadModel.SPLIT_TICK)["C"]
-    assert result["tick"] == 100 * partition.bound_of_task_or_interrupt("C").parts["tick"] // 100
+    result = response_increase_by_overhead(system, KERNEL, OverheadModel.SPLIT_TICK)["C"]
+    assert result["tick"] == 100 * partition.find_response_bound("C").parts["tick"] // 100
     assert set(result) >= {
         "tick",
         "releases in the tick",
@@ -243,16 +243,14 @@ def test_several_cores_are_analysed_one_by_one() -> None:
     both, single = IntegerTaskSet((*here, *present)), IntegerTaskSet(here)
     assert [bound.response for bound in compute_bounds(both).tasks] == [20_000, 80_000, 90_000, 140_000]
     for name in ("A", "B"):
-        assert (compute_bounds(both, KERNEL).bound_of_task_or_interrupt(name).response or 0) > (
-            compute_bounds(single, KERNEL).bound_of_task_or_interrupt(name).response or 0
+        assert (compute_bounds(both, KERNEL).find_response_bound(name).response or 0) > (
+            compute_bounds(single, KERNEL).find_response_bound(name).response or 0
         )
-    assert "tick" not in compute_bounds(both, KERNEL).bound_of_task_or_interrupt("Y").parts
+    assert "tick" not in compute_bounds(both, KERNEL).find_response_bound("Y").parts
     smp = {"lock_wait_cycles": 500, "release_cycles": 9_000, "yield_cycles": 300}
     told_of = KERNEL.model_copy(update={"smp": KERNEL.smp.model_copy(update=smp)})
     for item in both.tasks:
-        more, less = (
-            compute_bounds(both, one).bound_of_task_or_interrupt(item.name).response for one in (told_of, KERNEL)
-        )
+        more, less = (compute_bounds(both, one).find_response_bound(item.name).response for one in (told_of, KERNEL))
         assert more is not None
         assert less is not None
         assert more >= less + 300

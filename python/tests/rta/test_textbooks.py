@@ -76,21 +76,17 @@ def test_priority_inheritance_and_ceiling() -> None:
         task("low", 400, 40, 1, sections=(("two", 5),)),
     )
     assert (
-        compute_bounds(IntegerTaskSet(tasks, protocol="inheritance")).bound_of_task_or_interrupt("high").response
-        == 10 + 7 + 5
+        compute_bounds(IntegerTaskSet(tasks, protocol="inheritance")).find_response_bound("high").response == 10 + 7 + 5
     )
+    assert compute_bounds(IntegerTaskSet(tasks, protocol="ceiling")).find_response_bound("high").response == 10 + 7
     assert (
-        compute_bounds(IntegerTaskSet(tasks, protocol="ceiling")).bound_of_task_or_interrupt("high").response == 10 + 7
-    )
-    assert (
-        compute_bounds(IntegerTaskSet(tasks, protocol="immediate_ceiling")).bound_of_task_or_interrupt("high").response
+        compute_bounds(IntegerTaskSet(tasks, protocol="immediate_ceiling")).find_response_bound("high").response
         == 10 + 7
     )
     assert (
-        compute_bounds(IntegerTaskSet(tasks, protocol="ceiling")).bound_of_task_or_interrupt("middle").response
-        == 20 + 10 + 5
+        compute_bounds(IntegerTaskSet(tasks, protocol="ceiling")).find_response_bound("middle").response == 20 + 10 + 5
     )
-    assert compute_bounds(IntegerTaskSet(tasks)).bound_of_task_or_interrupt("low").response == 40 + 20 + 10
+    assert compute_bounds(IntegerTaskSet(tasks)).find_response_bound("low").response == 40 + 20 + 10
 
 
 def test_tindell_example_with_jitter() -> None:

@@ -61,7 +61,7 @@ def test_timer_runs_at_the_priority_of_the_timer_task(urgent: bool) -> None:
     worked = next(job for job in seen.trace.jobs if job.task == 0)
     assert (job.end < worked.begin) is urgent
     assert (job.begin > worked.end) is not urgent
-    assert 1 < min(seen.bound_to_longest_observed_ratio(result).values()) < 1.1
+    assert 1 < min(seen.ratio_of_bound_to_response(result).values()) < 1.1
 
 
 def test_each_expiry_is_charged_with_the_timer_tasks_work() -> None:
@@ -69,7 +69,7 @@ def test_each_expiry_is_charged_with_the_timer_tasks_work() -> None:
     kernel = KERNEL.model_copy(update={"timers": TimerCosts(start_cycles=1_000, end_cycles=2_000)})
     timers = tuple(task(name, 10 * tick, 500, 5, is_timer=True) for name in "AB")
     system = IntegerTaskSet((*timers, task("low", 10 * tick, 9_000, 1)))
-    parts = {name: compute_bounds(system, kernel).bound_of_task_or_interrupt(name).parts for name in ("A", "low")}
+    parts = {name: compute_bounds(system, kernel).find_response_bound(name).parts for name in ("A", "low")}
     assert parts["A"]["job starts"] == 2 * 1_000
     assert parts["A"]["job ends"] == 2_000 + KERNEL.switch.down_cycles
     assert parts["low"]["job starts"] == 2 * 1_000

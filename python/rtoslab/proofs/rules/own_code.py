@@ -100,7 +100,7 @@ class _OwnCodeCounts:
         problems = [problem for name in self.entered for problem in self._entries_without_caller(name)]
         problems += self._length_problems()
         if waiting > self.params.waits * self.evidence.board_slowdown_over_pico():
-            problems += [_executed_code_span_sentence(function, part) for function, part in strange]
+            problems += [_code_span_sentence(function, part) for function, part in strange]
         executed = sum(
             part.instructions * part.executions for own_function in self.functions for part in own_function.stretches
         )
@@ -207,7 +207,7 @@ def _name_without_compiler_suffix(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _executed_code_span_sentence(function: BenchmarkFunction, part: OwnCodeSpan) -> str:
+def _code_span_sentence(function: BenchmarkFunction, part: OwnCodeSpan) -> str:
     """Returns a sentence on how often a span of a function's instructions was executed."""
     place = f"{function.name}+{part.address - function.stretches[0].address:#x}"
     return f"{part.instructions} instructions at {place} were executed {part.executions} times"
