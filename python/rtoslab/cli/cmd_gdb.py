@@ -8,9 +8,8 @@ import click
 from rtoslab.base import EXIT_OK, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
-from rtoslab.cli.image_options import attach_option, parse_devices
+from rtoslab.cli.image_options import FirmwareOutputWriter, attach_option, parse_devices
 from rtoslab.cli.names import KeyValueParam, parse_option_integer
-from rtoslab.cli.output_lines import FirmwareOutputWriter
 from rtoslab.targets import require_board_has_cores, serve_gdb
 
 

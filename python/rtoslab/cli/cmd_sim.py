@@ -12,9 +12,8 @@ from rtoslab.base import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFile
 from rtoslab.catalogue import find_board
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.early_end import print_json_answer
-from rtoslab.cli.image_options import attach_option, parse_devices
+from rtoslab.cli.image_options import FirmwareOutputWriter, attach_option, parse_devices
 from rtoslab.cli.names import DurationParam, KeyValueParam, PinLevelParam, PinVoltageParam, parse_option_integer
-from rtoslab.cli.output_lines import FirmwareOutputWriter
 from rtoslab.intake import read_text
 from rtoslab.targets import (
     MOST_CYCLES,

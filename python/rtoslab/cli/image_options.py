@@ -1,7 +1,7 @@
 """Options that go with an image. The image says what it is, so only the board, its timing and devices can be set."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
@@ -44,3 +44,22 @@ def image_board_and_timing(
     if len(named) > 1:
         raise PlanError("An image is built for one board; name it with --board.")
     return named[0], {key: parse_integer_setting(key, value) for key, value in config.items()}
+
+
+class FirmwareOutputWriter:
+    """Writes the firmware's output to the terminal as it comes.
+    UART goes out as it is, each line of another channel with its name.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._rests: dict[str, bytes] = {}
+
+    def write_output(self, channel: str, data: bytes) -> None:
+        """Writes new output of a channel to the terminal. An incomplete last line of a channel other than UART waits
+        for its end."""
+        if channel != "uart":
+            *lines, self._rests[channel] = (self._rests.get(channel, b"") + data).split(b"\n")
+            data = b"".join(channel.encode() + b": " + line + b"\n" for line in lines)
+        self._stream.write(data)
+        self._stream.flush()

@@ -1,7 +1,13 @@
 """A document for readers: sections, written in any format."""
 
-from rtoslab.reports.deviation_marks import mark_deviations, mark_deviations_by
-from rtoslab.reports.deviations import MARK, Deviations, declared_deviations, deviation_footnote
+from rtoslab.reports.deviations import (
+    MARK,
+    Deviations,
+    declared_deviations,
+    deviation_footnote,
+    mark_deviations,
+    mark_deviations_by,
+)
 from rtoslab.reports.document import make_report_document
 from rtoslab.reports.export_files import export_document
 from rtoslab.reports.formats import report_formats

@@ -22,7 +22,6 @@ from rtoslab.reports.palette import (
     series_colours,
 )
 from rtoslab.reports.table import ChartData
-from rtoslab.reports.tooltips import add_tooltips
 
 PART_COLOURS: Final = dict(
     zip(
@@ -243,3 +242,13 @@ _KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
     "histogram": _draw_sample_histograms,
     "losses": _draw_cycles_per_count_chart,
 }
+
+
+_MARK: Final = re.compile(r'<(path|rect|line) aria-label="([^"]*)" role="graphics-symbol" ([^>]*?)/>')
+_SILENT: Final = re.compile(r' (?:aria-label|aria-roledescription|role)="[^"]*"')
+
+
+def add_tooltips(svg: str) -> str:
+    """Returns a chart's SVG with a tooltip on each mark, and without the labels that only a screen reader would
+    read."""
+    return _SILENT.sub("", _MARK.sub(r"<\1 \3><title>\2</title></\1>", svg))

@@ -15,14 +15,14 @@ from rtoslab.base.errors import ImageFileError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue import OPTIONAL_SERVICES
 from rtoslab.targets.simulation import SimulationRequest, parse_typing_script, simulate_image, unescape_text
+from tests import command_server
 from tests.checkouts import build_apart
 from tests.command_server import is_served, run_served
 from tests.differential.engines import elf
 from tests.fakes import FakeMachine, board
 
 ROOT = find_checkout_root()
-HANG_S = 900
-"""After this a command hangs: far above what any takes, on a busy machine too."""
+HANG_S = command_server.HANG_S
 
 
 def rtoslab(*args: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -153,7 +153,7 @@ def test_doctor_reports_an_inaccessible_folder(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o000)
     script = (
-        "import os, sys\nfrom pathlib import Path\nfrom rtoslab.cli.doctor import _check_folder_is_writable\n"
+        "import os, sys\nfrom pathlib import Path\nfrom rtoslab.cli.cmd_doctor import _check_folder_is_writable\n"
         "os.chdir(sys.argv[1])\n"
         "if os.geteuid() == 0:\n    os.chmod('.', 0o755)\n    os.seteuid(65534)\n"
         "print(_check_folder_is_writable(Path('closed/rtoslab/firmware')).found)"

@@ -17,8 +17,7 @@ from rtoslab.interrupts import EXIT_INTERRUPTED
 from rtoslab.store.store import RunDirectory
 from rtoslab.worst_case.folder import find_sweep_differences
 from tests.cli.test_cli import HANG_S, ROOT, rtoslab
-from tests.command_server import FORKED
-from tests.forking import Forking
+from tests.command_server import FORKED, CommandServer
 from tests.processes import start_process
 from tests.targets.test_sim_limits import image
 
@@ -79,8 +78,8 @@ MEASURING = {
 
 
 @pytest.fixture(scope="module")
-def forking() -> Iterator[Forking]:
-    with Forking(load=("rtoslab.reports.charts", FORKED)) as built:
+def forking() -> Iterator[CommandServer]:
+    with CommandServer(load=("rtoslab.reports.charts", FORKED)) as built:
         yield built
 
 
@@ -92,7 +91,7 @@ def forking() -> Iterator[Forking]:
     ],
 )
 def test_interrupted_command_reports_it_once(
-    name: str, number: signal.Signals, forking: Forking, tmp_path: Path
+    name: str, number: signal.Signals, forking: CommandServer, tmp_path: Path
 ) -> None:
     words = [str(image(tmp_path)) if item == "IMAGE" else item for item in MEASURING[name]]
     as_json = name != "trace"
@@ -108,7 +107,7 @@ def test_interrupted_command_reports_it_once(
 
 
 def interrupt_command(
-    forking: Forking, *words: str, number: signal.Signals = signal.SIGTERM
+    forking: CommandServer, *words: str, number: signal.Signals = signal.SIGTERM
 ) -> subprocess.CompletedProcess[str]:
     done = forking.run(*words, first=ENDS_ON_THE_WAY.format(number=int(number)))
     assert done.returncode == EXIT_INTERRUPTED, done.stderr
@@ -116,7 +115,7 @@ def interrupt_command(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_interrupted_profile_is_stored(number: signal.Signals, forking: Forking, tmp_path: Path) -> None:
+def test_interrupted_profile_is_stored(number: signal.Signals, forking: CommandServer, tmp_path: Path) -> None:
     stored = tmp_path / "profile.json"
     done = interrupt_command(forking, "profile", *T2, "--save", str(stored), "--json", number=number)
     result = json.loads(done.stdout)
@@ -129,7 +128,7 @@ def test_interrupted_profile_is_stored(number: signal.Signals, forking: Forking,
     assert [row["all cycles"] for row in result["cores"]] == list(cached.observed_cycles)
 
 
-def test_interrupted_profile_is_shown(forking: Forking) -> None:
+def test_interrupted_profile_is_shown(forking: CommandServer) -> None:
     done = interrupt_command(forking, "profile", *T2)
     assert "interrupted after " in done.stdout.splitlines()[0]
     assert "isr_pendsv" in done.stdout
@@ -137,7 +136,7 @@ def test_interrupted_profile_is_shown(forking: Forking) -> None:
 
 
 @pytest.mark.parametrize("drawn", [False, True])
-def test_interrupted_sweep_is_stored(drawn: bool, forking: Forking, tmp_path: Path) -> None:
+def test_interrupted_sweep_is_stored(drawn: bool, forking: CommandServer, tmp_path: Path) -> None:
     folder = tmp_path / "sweep"
     words = ["worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--span", "60", "--out", str(folder)]
     done = interrupt_command(forking, *words, "--json", *["--samples", "50"] * drawn)
@@ -158,7 +157,7 @@ def test_interrupted_sweep_is_stored(drawn: bool, forking: Forking, tmp_path: Pa
     assert pq.read_table(whole / "arrivals.parquet").to_pydict()["offset"][:40] == offsets
 
 
-def test_interrupted_sweep_is_shown(forking: Forking, tmp_path: Path) -> None:
+def test_interrupted_sweep_is_shown(forking: CommandServer, tmp_path: Path) -> None:
     words = ["worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--span", "60", "--out", str(tmp_path)]
     done = interrupt_command(forking, *words)
     assert "within 60 cycles, ended after the first 40 cycles" in " ".join(done.stdout.split())

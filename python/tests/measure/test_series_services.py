@@ -16,7 +16,7 @@ from rtoslab.proofs import ProofEvidence
 from rtoslab.proofs.expected_steps import steps_for_services
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_report_document
-from rtoslab.reports.latency_table import make_latency_table
+from rtoslab.reports.terminal import make_latency_table
 from rtoslab.results.results import AbsentSeries, MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.targets import run_virtual_benchmark

@@ -51,8 +51,7 @@ from rtoslab.papers.reproduction import reproduce_paper
 from rtoslab.placements.report import placement_study_report, placements_as_json
 from rtoslab.placements.study import PlacementStudy
 from rtoslab.reports import report_formats
-from rtoslab.reports.deviation_marks import mark_deviations
-from rtoslab.reports.deviations import MARK
+from rtoslab.reports.deviations import MARK, mark_deviations
 from rtoslab.reports.document import make_report_document
 from rtoslab.reports.export_files import export_report_files
 from rtoslab.reports.table import ReportDocument
@@ -310,22 +309,18 @@ def _worst_case(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
 
 
 ANY_IMAGE = "observes an image, anybody's or a benchmark's, whose port nobody was asked to examine"
-BY_DOCUMENT = "shows one of the documents above"
 COMMANDS: Mapping[str, Callable[[pytest.CaptureFixture[str], Path], Iterator[str]] | str] = {
     "run": _points, "demo": _points, "show": _points, "report": _report, "compare": _compare, "gate": _gate,
-    "runs": _runs, "placement": _placement, "paper": _paper, "stability": _stability, "rta": _rta,
+    "runs": _runs, "sweep": _placement, "paper": _paper, "stability": _stability, "rta": _rta,
     "choose": _choose,
     "worst-case": _worst_case,
-    "sweep": BY_DOCUMENT,
-    "profile": ANY_IMAGE, "trace": ANY_IMAGE, "query": ANY_IMAGE, "measure": ANY_IMAGE, "masked": ANY_IMAGE,
+    "profile": ANY_IMAGE, "trace": ANY_IMAGE, "measure": ANY_IMAGE, "masked": ANY_IMAGE,
     "sim": ANY_IMAGE, "gdb": ANY_IMAGE, "footprint": "tells bytes, which do not depend on what a kernel does",
-    "conformance": "says itself what deviates", "tree": "says itself what deviates",
-    "baseline": "keeps figures for `gate`, which shows them beside what is measured anew",
-    "lint": "tells how configurations differ", "verify": "tells whether stored figures are right",
-    "calibrate": "sets two boards beside each other with one kernel", "decode": "reads pins",
-    "reference": "keeps points for `report`, `lint` and `paper`", "capture": "records pins",
-    "completion": "no figure", "doctor": "no figure", "kernel": "no figure", "list": "no figure", "new": "no figure",
-    "targets": "no figure", "init": "no figure", "diagnose": "tells what goes wrong in an image, and compares nothing",
+    "kernel": "says itself what deviates, and keeps points for `report`, `lint` and `paper`",
+    "lint": "tells how configurations differ", "pins": "records and reads pins",
+    "calibrate": "sets two boards beside each other with one kernel",
+    "completion": "no figure", "doctor": "no figure", "list": "no figure", "new": "no figure",
+    "diagnose": "tells what goes wrong in an image, and compares nothing",
 }  # fmt: skip
 """What each command gives besides documents; or why it need not say it."""
 

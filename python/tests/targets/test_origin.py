@@ -12,7 +12,7 @@ from rtoslab import _sim
 from rtoslab.base.errors import StaleSimulatorError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.cli.doctor import check_installation
+from rtoslab.cli.cmd_doctor import check_installation
 from rtoslab.plan.plan import PlanOptions, make_plan
 from rtoslab.store.manifest import virtual_board_manifest_part
 from rtoslab.targets import board
