@@ -45,24 +45,20 @@ ODD, EVEN = point_of("odd", APART), point_of("even", {})
 
 def test_table_with_a_deviating_kernel_is_marked_and_explained() -> None:
     built = document(ODD, EVEN)
-    counts_per_second_of_point = next(
-        section for section in built.sections if section.id == "counts_per_second_of_point"
-    ).tables[0]
-    text = str(counts_per_second_of_point.rows)
+    throughput = next(section for section in built.sections if section.id == "throughput").tables[0]
+    text = str(throughput.rows)
     assert "odd†" in text
     assert "even†" not in text
-    assert FOOTNOTE in counts_per_second_of_point.note
+    assert FOOTNOTE in throughput.note
     assert FOOTNOTE in built.summary
     plain = document(point_of("odd", {}), EVEN)
     assert "†" not in str(plain)
 
 
 def test_title_is_marked_if_only_a_deviating_kernel_is_shown() -> None:
-    counts_per_second_of_point = next(
-        section for section in document(ODD).sections if section.id == "counts_per_second_of_point"
-    ).tables[0]
-    assert counts_per_second_of_point.title.endswith(" †")
-    assert FOOTNOTE in counts_per_second_of_point.note
+    throughput = next(section for section in document(ODD).sections if section.id == "throughput").tables[0]
+    assert throughput.title.endswith(" †")
+    assert FOOTNOTE in throughput.note
 
 
 def charts(built: ReportDocument) -> list[ChartData]:
@@ -70,10 +66,10 @@ def charts(built: ReportDocument) -> list[ChartData]:
 
 
 def test_chart_with_a_deviating_kernel_is_marked_and_explained() -> None:
-    (counts_per_second_of_point,) = (chart for chart in charts(document(ODD, EVEN)) if chart.kind == "panels")
-    assert [row["series"] for row in counts_per_second_of_point.rows] == ["odd†", "even"]
-    assert FOOTNOTE in counts_per_second_of_point.caption
-    drawn = render_svg(counts_per_second_of_point)
+    (throughput,) = (chart for chart in charts(document(ODD, EVEN)) if chart.kind == "panels")
+    assert [row["series"] for row in throughput.rows] == ["odd†", "even"]
+    assert FOOTNOTE in throughput.caption
+    drawn = render_svg(throughput)
     assert ">odd†</text>" in drawn, "in the legend"
     assert ">even</text>" in drawn
     for chart in charts(document(ODD, EVEN)):
