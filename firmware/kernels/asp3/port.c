@@ -79,7 +79,7 @@ void cpu_reset(void);
 void cpu_nmi(void);
 void cpu_hardfault(void);
 void cpu_unexpected(void);
-static void (*const vectors[SYSTEM_EXCEPTIONS + BOARD_IRQ_LINES])(void) __attribute__((aligned(VECTOR_ALIGNMENT))) = {
+static void (*const kernel_vectors[SYSTEM_EXCEPTIONS + BOARD_IRQ_LINES])(void) __attribute__((aligned(VECTOR_ALIGNMENT))) = {
     [0] = (void (*)(void))(void *)__main_stack_top,
     [1] = cpu_reset,
     [2] = cpu_nmi,
@@ -200,7 +200,7 @@ bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
 void _kernel_target_initialize(void)
 {
     lock_cpu_dsp();
-    CPU_SCB_VTOR = (uint32_t)vectors;
+    CPU_SCB_VTOR = (uint32_t)kernel_vectors;
     CPU_SCB_SHPR2 = CPU_SHPR2_SVCALL(0);
     CPU_SCB_SHPR3 = CPU_SHPR3_SYSTICK(INT_IPM(TMAX_INTPRI - 1)) | CPU_SHPR3_PENDSV(INT_IPM(TMAX_INTPRI));
     cpu_systick_start(TICK_CYCLES);

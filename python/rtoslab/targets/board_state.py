@@ -35,6 +35,8 @@ Entry = TypeVar("Entry")
 
 _OWN_VECTORS: Final = "cpu_vectors"
 """The symbol of the vector table of an image whose start-up is not the kernel's."""
+_KERNEL_VECTORS: Final = "kernel_vectors"
+"""The symbol of the table that a port adds if its kernel calls all handlers."""
 _VECTOR_TABLE_REGISTER: Final = 0xE000_ED08
 _SYSTICK_RELOAD: Final = 0xE000_E014
 _SYSTICK_ON_CORE_CLOCK: Final = 0b101
@@ -199,7 +201,8 @@ def read_tick_cycles(machine: VirtualMachine) -> int | None:
 def _moved_vector_table(machine: VirtualMachine, register: int | None) -> int:
     """Returns the address of the vector table in use. 0 if it is the image's own one, or the one after reset."""
     own = machine.symbol(_OWN_VECTORS)
-    return 0 if own is None or register in {None, own, 0} else register or 0
+    tables = {None, 0, own, machine.symbol(_KERNEL_VECTORS)}
+    return 0 if own is None or register in tables else register or 0
 
 
 def _core_setting_fields(board: Board) -> dict[str, _RegisterBitField]:
