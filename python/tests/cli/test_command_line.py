@@ -84,7 +84,7 @@ def test_default_kernel_and_board_are_used() -> None:
 
 
 def test_dry_run_shows_the_plan_and_measures_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("rtoslab.cli.cmd_run.run_plan", lambda *_, **__: pytest.fail("it was measured"))
+    monkeypatch.setattr("rtoslab.cli.cmd_run.measure_points_of_plan", lambda *_, **__: pytest.fail("it was measured"))
     words = ["run", "t2", "t8", "--cores", "1,2", "--out", str(tmp_path / "out"), "--dry-run"]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
