@@ -15,7 +15,7 @@ from rtoslab.reports import MARK, deviation_footnote
 from rtoslab.rta.arrival_curves import ArrivalCurve
 from rtoslab.rta.bound_search import BoundSearchResult, TaskSetTestBench
 from rtoslab.rta.overheads import table_as_toml
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask, expand_tasks_by_sender
+from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask, split_by_sender
 from rtoslab.rta.taskset import Carrier, Protocol
 
 
@@ -165,7 +165,7 @@ class BoundViolation:
     def system_and_first_starts(self, bench: TaskSetTestBench) -> tuple[IntegerTaskSet, tuple[int, ...]]:
         """Returns the task set as a system, and when each task and interrupt starts."""
         parsed = [_parse_finding_task(task, bench.firmware.tick_cycles) for task in self.tasks]
-        tasks = expand_tasks_by_sender(parsed, "the finding")
+        tasks = split_by_sender(parsed, "the finding")
         handlers = tuple(
             SystemInterrupt(
                 name=str(interrupt["name"]),

@@ -232,16 +232,12 @@ def fit_kernel_overheads(
     `one_core`: the overheads of the same kernel on one core, where this ledger is of several.
     """
     single = [
-        entry
-        for entry in ledger.interruptions
-        if entry.ticks == 1 and not entry.meets_kernel and _is_interrupted_by_tick_only(entry)
+        item for item in ledger.interruptions if item.ticks == 1 and not item.meets_kernel and _is_tick_alone(item)
     ]
     ticks = _group_by_key((item.released, item.cycles) for item in single if item.switches == 0)
-    starts = [
-        start.cycles for start in ledger.starts if _is_uninterrupted(start) and _is_span_of_tick_released_task(start)
-    ]
+    starts = [start.cycles for start in ledger.starts if _is_uninterrupted(start) and _is_tick_released(start)]
     all_leaves = _uninterrupted_job_ends(ledger.job_ends)
-    leaves = [job_end for job_end in all_leaves if _is_span_of_tick_released_task(job_end.span)]
+    leaves = [job_end for job_end in all_leaves if _is_tick_released(job_end.span)]
     switched = all_leaves if firmware.is_smp else leaves  # a wait for a semaphore switches in more cycles there
     ends = _group_by_key((job_end.task_count, job_end.span.cycles) for job_end in leaves)
     down, to_idle = _switch_handler_cycles(switched)
@@ -261,9 +257,7 @@ def fit_kernel_overheads(
     down_base, down_per_task = fit_upper_bound_line(down)
     end_base, end_per_task = fit_upper_bound_line(ends)
     entry, permille = max(ledger.tick_entries), 0
-    interrupt = InterruptCosts(
-        entry_cycles=entry, exit_cycles=max(0, max(round_) - entry) + _safety_margin_cycles(round_)
-    )
+    interrupt = InterruptCosts(entry_cycles=entry, exit_cycles=max(0, max(round_) - entry) + _margin_cycles(round_))
     if one_core is not None:
         permille = fit_contention_permille(ledger)
         interrupt, round_ = multicore_interrupt_costs(one_core.interrupt, ledger.tick_entries, permille), []
@@ -275,7 +269,7 @@ def fit_kernel_overheads(
         note="measured on the virtual board; largest values observed",
         tick=TickCosts(
             period_cycles=firmware.tick_cycles,
-            base_cycles=tick_base + max(_safety_margin_cycles(tick) for tick in ticks.values()),
+            base_cycles=tick_base + max(_margin_cycles(tick) for tick in ticks.values()),
             per_task_cycles=tick_per_task,
             switch_cycles=_tick_hand_over_cycles(switching, tick_base, tick_per_task, among_equals=False),
             slice_cycles=_tick_hand_over_cycles(switching, tick_base, tick_per_task, among_equals=True),
@@ -289,14 +283,14 @@ def fit_kernel_overheads(
         ),
         interrupt=interrupt,
         job=JobCosts(
-            start_cycles=_largest_with_double_reserve(starts)
+            start_cycles=_upper_estimate(starts)
             if firmware.supports_interrupt_releases
-            else max(starts) + _safety_margin_cycles(starts),
+            else max(starts) + _margin_cycles(starts),
             # Some paths to a job's work cost a cycle of it, and random sets of this kind meet them seldom.
             work_cycles=max(
-                _fitted_work_overrun(ledger, permille), LEAST_RESERVE if firmware.supports_task_releases else 0
+                _work_overrun_cycles(ledger, permille), LEAST_RESERVE if firmware.supports_task_releases else 0
             ),
-            end_cycles=end_base + max(_safety_margin_cycles(end) for end in ends.values()),
+            end_cycles=end_base + max(_margin_cycles(end) for end in ends.values()),
             end_per_task_cycles=end_per_task,
         ),
         equals="slices" if ledger.equals_rotate else "any" if ledger.preempted_goes_behind else "fifo",
@@ -338,7 +332,7 @@ def _tick_hand_over_cycles(
         for entry in switching
         if entry.among_equals == among_equals
     ]
-    return max(more) + _safety_margin_cycles(more) if more else None
+    return max(more) + _margin_cycles(more) if more else None
 
 
 def _overheads_with_event_costs(
@@ -349,9 +343,7 @@ def _overheads_with_event_costs(
         smp = MulticoreCosts(kernels=firmware.core_count, contention_permille=permille)
         simple = simple.model_copy(update={"smp": smp})
     if firmware.is_smp:
-        simple = overheads_with_multicore_costs(
-            simple, ledger, firmware.core_count, permille, _largest_with_double_reserve
-        )
+        simple = overheads_with_multicore_costs(simple, ledger, firmware.core_count, permille, _upper_estimate)
     if firmware.supports_interrupt_releases:
         simple = simple.model_copy(
             update={"events": fit_event_costs(simple, ledger, has_sends=firmware.supports_task_releases)}
@@ -368,10 +360,8 @@ def _overheads_with_event_costs(
         combined = _overheads_with_combined_costs(simple, ledger)
         return overheads_with_sram_contention(combined) if firmware.has_two_kernels else combined
     simple = overheads_with_requests_in_job_ends(simple, ledger)
-    simple = overheads_with_remote_releases(simple, ledger, _largest_with_double_reserve)
-    several = overheads_with_release_delay(
-        _overheads_with_combined_costs(simple, ledger), ledger, _largest_with_double_reserve
-    )
+    simple = overheads_with_remote_releases(simple, ledger, _upper_estimate)
+    several = overheads_with_release_delay(_overheads_with_combined_costs(simple, ledger), ledger, _upper_estimate)
     return overheads_with_sram_contention(several) if firmware.supports_interrupt_releases else several
 
 
@@ -385,12 +375,12 @@ def _require_training_samples(firmware: TaskSetFirmware, seen: Mapping[str, bool
             )
 
 
-def _is_interrupted_by_tick_only(interruption: TaskInterruption) -> bool:
+def _is_tick_alone(interruption: TaskInterruption) -> bool:
     """Whether an interruption contains nothing but the kernel's tick."""
     return not interruption.interrupts.count and not interruption.core_requests
 
 
-def _is_span_of_tick_released_task(span: PhaseSpan) -> bool:
+def _is_tick_released(span: PhaseSpan) -> bool:
     """Whether the task is one that sleeps until the tick releases it."""
     return not span.is_woken and not span.is_timer
 
@@ -434,7 +424,7 @@ def fit_event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: 
         for entry in single
         if not entry.interrupts.gives and not entry.switches
     ]
-    handler = _largest_with_double_reserve(silent)
+    handler = _upper_estimate(silent)
     giving = [
         max(0, entry.cycles - _work_cycles_under_contention(entry.interrupts.work_cycles, plain_prices) - handler)
         for entry in single
@@ -451,11 +441,11 @@ def fit_event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: 
     plain = [handover.cycles for handover in ledger.handovers if handover.is_only_task_switch]
     events = EventCosts(
         handler_cycles=handler,
-        give_cycles=_largest_with_double_reserve(giving),
-        start_cycles=_largest_with_double_reserve(starts),
-        end_cycles=_largest_with_double_reserve(ends),
-        call_cycles=_largest_with_double_reserve(calls),
-        handover_cycles=_largest_with_double_reserve(plain),
+        give_cycles=_upper_estimate(giving),
+        start_cycles=_upper_estimate(starts),
+        end_cycles=_upper_estimate(ends),
+        call_cycles=_upper_estimate(calls),
+        handover_cycles=_upper_estimate(plain),
     )
     prices = LedgerEntryPrices(simple.model_copy(update={"events": events}))
     met = [
@@ -470,8 +460,8 @@ def fit_event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: 
     ]
     return events.model_copy(
         update={
-            "contended_cycles": _largest_with_double_reserve(met),
-            "handler_cycles": handler + (_largest_with_double_reserve(mixed) if any(mixed) else 0),
+            "contended_cycles": _upper_estimate(met),
+            "handler_cycles": handler + (_upper_estimate(mixed) if any(mixed) else 0),
         }
     )
 
@@ -484,14 +474,14 @@ def _work_cycles_under_contention(cycles: int, prices: LedgerEntryPrices) -> int
 def fit_send_costs(simple: KernelOverheads, ledger: CycleLedger) -> SendCosts:
     """Returns the costs of calls with which tasks release other tasks, from a ledger."""
     quiet = [send for send in ledger.sends if _is_uninterrupted(send)]
-    calls = _largest_with_double_reserve([send.cycles for send in quiet if not send.handovers])
+    calls = _upper_estimate([send.cycles for send in quiet if not send.handovers])
     entry_and_exit = LedgerEntryPrices(simple).entry_and_exit_price
     contended = [max(0, send.cycles - calls - entry_and_exit) for send in quiet if send.handovers]
     switches = [handover.cycles for handover in ledger.send_switches if handover.is_only_task_switch]
     return SendCosts(
         call_cycles=calls,
-        contended_cycles=_largest_with_double_reserve(contended),
-        switch_cycles=_largest_with_double_reserve(switches),
+        contended_cycles=_upper_estimate(contended),
+        switch_cycles=_upper_estimate(switches),
     )
 
 
@@ -499,18 +489,18 @@ def fit_timer_costs(ledger: CycleLedger) -> TimerCosts:
     """Returns the costs of the kernel's timer task, from a ledger."""
     starts = [start.cycles for start in ledger.starts if start.is_timer and _is_uninterrupted(start)]
     ends = [end.span.cycles for end in _uninterrupted_job_ends(ledger.job_ends) if end.span.is_timer]
-    return TimerCosts(start_cycles=_largest_with_double_reserve(starts), end_cycles=_largest_with_double_reserve(ends))
+    return TimerCosts(start_cycles=_upper_estimate(starts), end_cycles=_upper_estimate(ends))
 
 
-def _fitted_work_overrun(ledger: CycleLedger, permille: int) -> int:
+def _work_overrun_cycles(ledger: CycleLedger, permille: int) -> int:
     """Returns by how many cycles undisturbed work lasted longer than calibrated, with a reserve."""
     quiet = ((item, work) for item, work in ledger.works if not item.interruptions and not item.kernel_calls)
     return 2 * max(0, *(item.cycles - work - math.ceil(work * permille / 1000) for item, work in quiet))
 
 
-def _largest_with_double_reserve(cycles: Sequence[int]) -> int:
+def _upper_estimate(cycles: Sequence[int]) -> int:
     """Returns the largest value plus a double reserve, for costs with few samples."""
-    return max(cycles) + 2 * _safety_margin_cycles(cycles) if cycles else 0
+    return max(cycles) + 2 * _margin_cycles(cycles) if cycles else 0
 
 
 def _fitted_overhead_lines(
@@ -560,10 +550,10 @@ def _overheads_with_combined_costs(simple: KernelOverheads, ledger: CycleLedger)
     waits = [max(0, wait.cycles - prices.release_wait_price(wait)) for wait in ledger.waits if not wait.by_other_core]
     return simple.model_copy(
         update={
-            "tick": simple.tick.model_copy(update={"deferred_cycles": max(per_tick) + _safety_margin_cycles(per_tick)}),
+            "tick": simple.tick.model_copy(update={"deferred_cycles": max(per_tick) + _margin_cycles(per_tick)}),
             "masks": MaskingTimes(
-                masked_cycles=_largest_with_double_reserve(ledger.tick_delays),
-                wait_cycles=_largest_with_double_reserve(waits),
+                masked_cycles=_upper_estimate(ledger.tick_delays),
+                wait_cycles=_upper_estimate(waits),
             ),
         }
     )
@@ -574,7 +564,7 @@ def _count_ticks_in_span(span: PhaseSpan) -> int:
     return sum(one.ticks for one in span.interruptions) + len(span.compensated_ticks)
 
 
-def _safety_margin_cycles(cycles: Sequence[int]) -> int:
+def _margin_cycles(cycles: Sequence[int]) -> int:
     """Returns a safety margin in cycles for cases that sampling missed.
 
     A cost that does not depend on the kernel's path (a fetch that misses, a branch of a list's walk) has next to none.

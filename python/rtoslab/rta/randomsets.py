@@ -12,7 +12,7 @@ from rtoslab.base import TaskSetError
 from rtoslab.rta.arrival_curves import ArrivalCurve
 from rtoslab.rta.firmware import INTERRUPT_LINES, MAX_RECEIVERS, TIMERS, TaskSetFirmware
 from rtoslab.rta.senders import senders_before_task
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask, expand_tasks_by_sender
+from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask, split_by_sender
 from rtoslab.rta.taskset import Carrier
 
 PERIODS_TICKS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40)
@@ -330,7 +330,7 @@ def random_fan_in_fan_out_task_set(random: Random, firmware: TaskSetFirmware) ->
         for name in random.sample(receivers, min(len(receivers), random.randint(0, 2))):
             tasks = _tasks_with_second_sender(random, tasks, name)
         try:
-            return replace(system, tasks=expand_tasks_by_sender([*tasks.values()], "the random set"))
+            return replace(system, tasks=split_by_sender([*tasks.values()], "the random set"))
         except TaskSetError:
             continue
 

@@ -39,7 +39,7 @@ class SystemTask:
     """The tasks that each of its jobs releases with its last actions, in this order."""
     base_name: str = ""
     """The task of the file that it is, if several tasks release that one or a task before it: see
-    `expand_tasks_by_sender`. Empty: `name`."""
+    `split_by_sender`. Empty: `name`."""
     gives_by: Carrier = "semaphore"
     is_timer: bool = False
     """Whether it is a timer of the kernel. The kernel's timer task then executes it, as its job."""
@@ -199,7 +199,7 @@ MAX_RELEASE_PATHS: Final = 64
 """The most tasks after the expansion of those that several tasks release."""
 
 
-def expand_tasks_by_sender(
+def split_by_sender(
     tasks: Sequence[SystemTask], source: str, own_deadlines: Collection[str] = frozenset()
 ) -> tuple[SystemTask, ...]:
     """Returns the tasks with one for each sender of a task that several tasks release, and for each task after it.
@@ -273,7 +273,7 @@ def integer_task_set(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
         per_cycle = math.lcm(*(item.exact_cycles(clock_hz).denominator for item in times))
         rate = clock_hz * per_cycle
 
-    def time_in_whole_units(time: Duration) -> int:
+    def to_whole_units(time: Duration) -> int:
         """Returns a time as an integer in the system's unit."""
         return int(time.exact_cycles(rate)) if not time.in_cycles else int(time.value * per_cycle)
 
@@ -281,34 +281,34 @@ def integer_task_set(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
     tasks = tuple(
         SystemTask(
             name=task_spec.name,
-            period=time_in_whole_units(task_spec.period),
-            wcet=time_in_whole_units(task_spec.wcet),
-            deadline=time_in_whole_units(task_spec.deadline),
+            period=to_whole_units(task_spec.period),
+            wcet=to_whole_units(task_spec.wcet),
+            deadline=to_whole_units(task_spec.deadline),
             priority=task_spec.priority,
-            jitter=time_in_whole_units(task_spec.jitter),
-            offset=None if task_spec.offset is None else time_in_whole_units(task_spec.offset),
-            masked=time_in_whole_units(task_spec.masked),
-            sections=tuple((one.resource, time_in_whole_units(one.length)) for one in task_spec.sections),
+            jitter=to_whole_units(task_spec.jitter),
+            offset=None if task_spec.offset is None else to_whole_units(task_spec.offset),
+            masked=to_whole_units(task_spec.masked),
+            sections=tuple((one.resource, to_whole_units(one.length)) for one in task_spec.sections),
             core=task_spec.core,
             released_by=givers.get(task_spec.name)
             or (_releasing_interrupt_name(task_spec) if task_spec.release == "interrupt" else ""),
             gives=task_spec.gives,
             gives_by=task_spec.gives_by,
             is_timer=task_spec.release == "timer",
-            curve=tuple((pair.count, time_in_whole_units(pair.window)) for pair in task_spec.arrivals),
+            curve=tuple((pair.count, to_whole_units(pair.window)) for pair in task_spec.arrivals),
         )
         for task_spec in task_set.tasks
     )
     handlers = tuple(
         SystemInterrupt(
             name=interrupt.name,
-            period=time_in_whole_units(interrupt.period),
-            wcet=time_in_whole_units(interrupt.wcet),
-            deadline=time_in_whole_units(interrupt.deadline),
-            jitter=time_in_whole_units(interrupt.jitter),
+            period=to_whole_units(interrupt.period),
+            wcet=to_whole_units(interrupt.wcet),
+            deadline=to_whole_units(interrupt.deadline),
+            jitter=to_whole_units(interrupt.jitter),
             core=interrupt.core,
             gives=interrupt.gives,
-            curve=tuple((pair.count, time_in_whole_units(pair.window)) for pair in interrupt.arrivals),
+            curve=tuple((pair.count, to_whole_units(pair.window)) for pair in interrupt.arrivals),
         )
         for interrupt in task_set.interrupts
     )
@@ -321,13 +321,9 @@ def integer_task_set(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
     )
     for task in tasks:
         _require_parts_within_wcet(task, task_set.source)
-    tasks = expand_tasks_by_sender(
-        tasks, task_set.source, {task.name for task in task_set.tasks if task.has_own_deadline}
-    )
+    tasks = split_by_sender(tasks, task_set.source, {task.name for task in task_set.tasks if task.has_own_deadline})
     _require_single_release_ways(tasks, task_set)
-    chains = tuple(
-        ChainOfTasks(chain.name, chain.tasks, time_in_whole_units(chain.deadline)) for chain in task_set.chains
-    )
+    chains = tuple(ChainOfTasks(chain.name, chain.tasks, to_whole_units(chain.deadline)) for chain in task_set.chains)
     return IntegerTaskSet(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle, chains)
 
 

@@ -20,7 +20,7 @@ STLINK = UsbDevice(0x0483, 0x374B, "066CFF57", "STM32 STLink", ("/dev/ttyACM0",)
 
 @pytest.fixture(autouse=True)
 def every_tool(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rtoslab.hardware.choosing.is_installed", lambda _: True)
+    monkeypatch.setattr("rtoslab.hardware.choosing.is_flash_tool_installed", lambda _: True)
 
 
 def chosen(

@@ -126,7 +126,9 @@ def test_point_that_failed_is_named(
     points = points_of(paper, {"opt=-Os": 1600})
     lost = next(point.result.point for point in points if point.result.point.config.get("opt") == "-O0")
     failed = FailedPoint(run_id="0" * 16, point=lost, stage="proof", error="ProofError", message="It did not work.")
-    monkeypatch.setattr(explain_changes, "run_plan", lambda *_, **__: [PointOutcome(failed, tmp_path, fresh=True)])
+    monkeypatch.setattr(
+        explain_changes, "measure_points_of_plan", lambda *_, **__: [PointOutcome(failed, tmp_path, fresh=True)]
+    )
     monkeypatch.setattr(explain_changes, "load", lambda _: [point for point in points if point.result.point != lost])
     request = {"full": False, "dry_run": False}
     assert explain_distance_from_paper(CATALOGUE, paper, tmp_path, 1, as_json=False, **request) == EXIT_POINT_FAILED

@@ -35,7 +35,7 @@ def test_command_without_a_finished_point(
         RunDirectory.create_run_directory(out, "lentka2022", [])
         return []
 
-    monkeypatch.setattr(cmd_paper, "run_plan", nothing)
+    monkeypatch.setattr(cmd_paper, "measure_points_of_plan", nothing)
     for out in ("a", "b"):
         assert app.main(["paper", "lentka", "--json", "--out", str(tmp_path / out)], standalone_mode=False) == 3
     output = json.loads(capsys.readouterr().out.splitlines()[0])

@@ -17,7 +17,7 @@ from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
 from rtoslab.rta.findings import read_bound_violation, write_bound_violation
 from rtoslab.rta.overheads import SendCosts
 from rtoslab.rta.rows import ReleaseCarrier
-from rtoslab.rta.system import IntegerTaskSet, expand_tasks_by_sender, integer_task_set
+from rtoslab.rta.system import IntegerTaskSet, split_by_sender, integer_task_set
 from rtoslab.rta.task_set_study import study_bounds
 from rtoslab.rta.taskset import EventLevel, read_task_set
 from tests.rta.benches import search_bench
@@ -56,7 +56,7 @@ def test_task_after_one_with_several_senders_is_expanded_too() -> None:
         task("C", 10, 1, 1, gives=("D",)),
         task("D", 10, 1, 0),
     )
-    expanded = expand_tasks_by_sender(tasks, "a test")
+    expanded = split_by_sender(tasks, "a test")
     assert {item.name: (item.sender, item.period, item.deadline) for item in expanded if item.sender} == {
         "C after A": ("A", 10, 10),
         "C after B": ("B", 30, 30),
@@ -68,12 +68,12 @@ def test_task_after_one_with_several_senders_is_expanded_too() -> None:
         task(f"{stage}{at}", 10, 1, 1, gives=(f"{stage + 1}0", f"{stage + 1}1")) for stage in range(9) for at in (0, 1)
     ]
     with pytest.raises(TaskSetError, match="release each other in more than 64 ways"):
-        expand_tasks_by_sender([*wide, task("90", 10, 1, 1), task("91", 10, 1, 1)], "a test")
+        split_by_sender([*wide, task("90", 10, 1, 1), task("91", 10, 1, 1)], "a test")
 
 
 def test_each_call_is_charged_and_later_receivers_wait_for_earlier_ones() -> None:
     """low releases first and last. Both are more urgent, so first runs before low makes the second call."""
-    tasks = expand_tasks_by_sender(
+    tasks = split_by_sender(
         (task("low", 100, 20, 1, gives=("first", "last")), task("first", 100, 7, 3), task("last", 100, 5, 2)), "a test"
     )
     result = compute_bounds(IntegerTaskSet(tasks))
@@ -89,7 +89,7 @@ def test_each_call_is_charged_and_later_receivers_wait_for_earlier_ones() -> Non
         receivers = [task(name, period, 9_000, 1) for name in names]
         top = task("top", period, 50_000, 2, gives=names)
         bound = compute_bounds(
-            IntegerTaskSet(expand_tasks_by_sender((top, *receivers), "a test")), kernel
+            IntegerTaskSet(split_by_sender((top, *receivers), "a test")), kernel
         ).find_response_bound("x")
         assert bound.response is not None
         assert bound.parts["sends"] == count * 1_000
@@ -108,7 +108,7 @@ def test_notification_after_several_senders_may_be_lost() -> None:
             task("A", 100, 5, 2, gives=("D",), gives_by=carrier),
             task("D", 100, 5, 1),
         )
-        result = compute_bounds(IntegerTaskSet(expand_tasks_by_sender(tasks, "a test")))
+        result = compute_bounds(IntegerTaskSet(split_by_sender(tasks, "a test")))
         bound = result.find_response_bound("D after E")
         assert (bound.response is not None) is has_bound
         assert result.find_response_bound("A after E").response is not None
@@ -124,7 +124,7 @@ def test_run_shows_which_arrival_each_job_answers() -> None:
         task("C", 2 * tick, 2_000, 2),
         task("D", 2 * tick, 4_000, 4),
     )
-    system = IntegerTaskSet(expand_tasks_by_sender(tasks, "a test"), units_per_second=clock_hz)
+    system = IntegerTaskSet(split_by_sender(tasks, "a test"), units_per_second=clock_hz)
     rows = image_task_rows(system, of.firmware, of.work)
     assert [row.numbers_of_released_tasks for row in rows] == [(3, 4), (3,), (), ()]
     assert rows[2].carrier is ReleaseCarrier.MESSAGE
@@ -160,7 +160,7 @@ def test_image_without_fans_refuses_them() -> None:
     tasks = (task("A", tick, 900, 1, gives=("B", "C")), task("B", tick, 900, 2), task("C", tick, 900, 3))
     with pytest.raises(TaskSetCheckError, match="A: in this image no task can release several"):
         image_task_rows(
-            IntegerTaskSet(expand_tasks_by_sender(tasks, "a test"), units_per_second=of.firmware.clock_hz),
+            IntegerTaskSet(split_by_sender(tasks, "a test"), units_per_second=of.firmware.clock_hz),
             of.firmware,
             of.work,
         )

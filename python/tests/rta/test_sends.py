@@ -19,7 +19,7 @@ from rtoslab.rta.chains import chain_latency_bound, longest_observed_chain_laten
 from rtoslab.rta.findings import read_bound_violation, write_bound_violation
 from rtoslab.rta.overheads import SendCosts
 from rtoslab.rta.rows import ReleaseCarrier, TaskRow
-from rtoslab.rta.system import IntegerTaskSet, SystemTask, expand_tasks_by_sender, integer_task_set
+from rtoslab.rta.system import IntegerTaskSet, SystemTask, split_by_sender, integer_task_set
 from rtoslab.rta.task_set_study import study_bounds
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.benches import search_bench
@@ -78,7 +78,7 @@ def with_fans(random: Random, system: IntegerTaskSet) -> IntegerTaskSet:
         further = random.sample((*tasks[sender].gives, tasks[receiver].name), len(tasks[sender].gives) + 1)
         tasks[sender] = replace(tasks[sender], gives=tuple(further))
         tasks[receiver] = replace(tasks[receiver], jitter=0)
-    return replace(system, tasks=expand_tasks_by_sender(tasks, "a test"))
+    return replace(system, tasks=split_by_sender(tasks, "a test"))
 
 
 def closure(tasks: Sequence[SystemTask], name: str) -> set[str]:
