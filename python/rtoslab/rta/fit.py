@@ -231,9 +231,7 @@ def fit_kernel_overheads(
 
     `one_core`: the overheads of the same kernel on one core, where this ledger is of several.
     """
-    single = [
-        item for item in ledger.interruptions if item.ticks == 1 and not item.meets_kernel and _is_tick_alone(item)
-    ]
+    single = [item for item in ledger.interruptions if _is_single_tick(item)]
     ticks = _group_by_key((item.released, item.cycles) for item in single if item.switches == 0)
     starts = [start.cycles for start in ledger.starts if _is_uninterrupted(start) and _is_tick_released(start)]
     all_leaves = _uninterrupted_job_ends(ledger.job_ends)
@@ -375,9 +373,10 @@ def _require_training_samples(firmware: TaskSetFirmware, seen: Mapping[str, bool
             )
 
 
-def _is_tick_alone(interruption: TaskInterruption) -> bool:
-    """Whether an interruption contains nothing but the kernel's tick."""
-    return not interruption.interrupts.count and not interruption.core_requests
+def _is_single_tick(interruption: TaskInterruption) -> bool:
+    """Whether an interruption contains nothing but one tick, which did not come while the kernel was at work."""
+    is_alone = not interruption.interrupts.count and not interruption.core_requests
+    return is_alone and interruption.ticks == 1 and not interruption.meets_kernel
 
 
 def _is_tick_released(span: PhaseSpan) -> bool:

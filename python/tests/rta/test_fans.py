@@ -17,7 +17,7 @@ from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
 from rtoslab.rta.findings import read_bound_violation, write_bound_violation
 from rtoslab.rta.overheads import SendCosts
 from rtoslab.rta.rows import ReleaseCarrier
-from rtoslab.rta.system import IntegerTaskSet, split_by_sender, integer_task_set
+from rtoslab.rta.system import IntegerTaskSet, integer_task_set, split_by_sender
 from rtoslab.rta.task_set_study import study_bounds
 from rtoslab.rta.taskset import EventLevel, read_task_set
 from tests.rta.benches import search_bench

@@ -19,7 +19,7 @@ from rtoslab.rta.chains import chain_latency_bound, longest_observed_chain_laten
 from rtoslab.rta.findings import read_bound_violation, write_bound_violation
 from rtoslab.rta.overheads import SendCosts
 from rtoslab.rta.rows import ReleaseCarrier, TaskRow
-from rtoslab.rta.system import IntegerTaskSet, SystemTask, split_by_sender, integer_task_set
+from rtoslab.rta.system import IntegerTaskSet, SystemTask, integer_task_set, split_by_sender
 from rtoslab.rta.task_set_study import study_bounds
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.benches import search_bench
