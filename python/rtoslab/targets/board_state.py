@@ -180,7 +180,7 @@ def _read_core_settings(machine: VirtualMachine, board: Board, core: int) -> dic
     vectors = next(answers)
     words = zip(fields.items(), islice(answers, len(settings)), strict=True)
     state = {name: field.value_in_register_word(word) for (name, field), word in words if word is not None}
-    state[VECTORS] = _moved_vector_table(machine, vectors)
+    state[VECTORS] = _find_moved_vector_table(machine, vectors)
     state["dma"] = sum(word is not None and word & 1 for word in islice(answers, len(channels)))
     state = {name: value for name, value in state.items() if value or name not in OFF_AFTER_RESET}
     shift = _TOP_BIT - board.irq.priority_bits
@@ -198,7 +198,7 @@ def read_tick_cycles(machine: VirtualMachine) -> int | None:
     return reload + 1
 
 
-def _moved_vector_table(machine: VirtualMachine, register: int | None) -> int:
+def _find_moved_vector_table(machine: VirtualMachine, register: int | None) -> int:
     """Returns the address of the vector table in use. 0 if it is the image's own one, or the one after reset."""
     own = machine.symbol(_OWN_VECTORS)
     tables = {None, 0, own, machine.symbol(_KERNEL_VECTORS)}

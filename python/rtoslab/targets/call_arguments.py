@@ -1,7 +1,7 @@
-"""Counts the arguments of the kernel calls of a whole window, for functions whose third or fourth argument says what a
-call does: whether a queue is filled at its front or its back, or which bits a wait clears.
+"""Counts the arguments of the kernel calls of a whole window. It does so for functions whose third or fourth argument
+decides what a call does: whether a queue is filled at its front or its back, or which bits a wait clears.
 
-The trap it prevents: a port that calls the right function in another manner, which takes another time."""
+The trap it prevents: a port that calls the right function with other options, which takes another time."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -91,13 +91,13 @@ class CallArgumentCounter:
             behind = without_thumb_bit(pc)
             if is_in_kernel(behind):
                 continue
-            called = called_address(behind, read_word)
+            called = find_called_address(behind, read_word)
             if called is None or called == addresses[ident - IDENT_FURTHER] or not is_in_kernel(called):
                 calls[CallArguments(names[ident - IDENT_FURTHER], second, third, fourth)] += times
         return calls
 
 
-def called_address(behind: int, read_word: Callable[[int], int | None]) -> int | None:
+def find_called_address(behind: int, read_word: Callable[[int], int | None]) -> int | None:
     """Returns the address that the BL instruction before the address `behind` calls (ARMv7-M Architecture Reference
     Manual, A7.7.18). None if another instruction is there."""
     words = [read_word((behind - distance) & ~3) for distance in (4, 2)]

@@ -101,7 +101,7 @@ class StepRecorder:
                     IDENT_SYMBOL + len(self._functions),
                     self._kernel.is_third_argument_recorded(name),
                 )
-                stated = self._stated_arguments(name)
+                stated = self._find_stated_arguments(name)
                 self.call_arguments.add_function(stated)
                 if stated.third or stated.fourth:
                     self._machine.watch_further_arguments(
@@ -109,7 +109,7 @@ class StepRecorder:
                     )
                 self._functions[name] = without_thumb_bit(address)
 
-    def _stated_arguments(self, function: str) -> StatedArguments:
+    def _find_stated_arguments(self, function: str) -> StatedArguments:
         """Returns which arguments of a kernel function kernel.toml states as numbers."""
         services = [service for service, names in self._kernel.symbols.items() if function in names]
         seconds = [self._kernel.arguments.get(service, ())[1:2] for service in services]

@@ -31,7 +31,7 @@ YIELDS = {"rule": "calls_per_count", "service": "yield", "ratio": 1}
 SYMBOLS = {"yield": ["kYield"], "tick_now": ["kNow"], "sleep_ticks": ["kSleep"], "semaphore_take_for": ["kTake"]}
 SYMBOLS |= {"queue_send": ["kSend"], "semaphore_give": ["kSend"]}
 ARGUMENTS = {"sleep_ticks": ["end_tick"], "queue_send": ["object", "item"], "semaphore_give": ["object", 0]}
-FURTHER = {"queue_send": ["any", 0], "semaphore_give": [0, 0]}
+FURTHER = {"queue_send": [0xFFFF_FFFF, 0], "semaphore_give": [0, 0]}
 SLEEPS = {**CALLS, "calling": ["sleep_ticks", "semaphore_take_for"]}
 
 
@@ -77,9 +77,9 @@ def counted(*counts: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
 SENDS = {**CALLS, "calling": ["queue_send"]}
 
 
-def sent(second: int, third: int, fourth: int) -> Counter[CallArguments]:
-    """A call of the function that both sends and gives."""
-    return Counter({CallArguments("kSend", second, third, fourth): 1})
+def sent(second: int, third: int, fourth: int, times: int = 1) -> Counter[CallArguments]:
+    """Calls of the function that both sends and gives."""
+    return Counter({CallArguments("kSend", second, third, fourth): times})
 
 
 ONCE = own_function(1, TOTAL, calls={"helper": TOTAL})
@@ -147,6 +147,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
     (SENDS, {"call_arguments": sent(9, -1, 0)}, ProofVerdict.HOLDS),  # to the back of a queue
     (SENDS, {"call_arguments": sent(9, -1, 1)}, ProofVerdict.FAILS),  # to its front, even once
     (SENDS, {"call_arguments": sent(0, 0, 0)}, ProofVerdict.HOLDS),  # the runner's give
+    (SENDS, {"call_arguments": sent(0, 0, 0, 100)}, ProofVerdict.FAILS),  # which happens at the edges alone
     (SENDS, {"call_arguments": sent(0, 7, 1)}, ProofVerdict.FAILS),
     (CALLS, {"call_arguments": sent(9, -1, 0)}, ProofVerdict.FAILS),  # a service that no proof names
     (

@@ -8,7 +8,7 @@ from rtoslab.targets.call_arguments import (
     CallArgumentCounter,
     CallArguments,
     StatedArguments,
-    called_address,
+    find_called_address,
 )
 from rtoslab.targets.event_kinds import IDENT_FURTHER, IDENT_SYMBOL, KIND_EXEC, KIND_WRITE
 from rtoslab.targets.events import EVENT
@@ -83,5 +83,5 @@ def test_call_instructions_are_decoded(behind: int, offset: int) -> None:
     second = 0xD000 | (1 - (high ^ sign)) << 13 | (1 - (low ^ sign)) << 11 | offset >> 1 & 0x7FF
     code = (first | second << 16) << 8 * (behind & 2)
     words = {(behind - 4) & ~3: code & 0xFFFF_FFFF, behind & ~3: code >> 32}
-    assert called_address(behind, words.get) == behind + offset
-    assert called_address(behind, dict.fromkeys(words, 0).get) is None
+    assert find_called_address(behind, words.get) == behind + offset
+    assert find_called_address(behind, dict.fromkeys(words, 0).get) is None

@@ -90,21 +90,24 @@ def judge_evidence(params: KernelCallsParameters, evidence: ProofEvidence) -> Pr
         and not _is_named_library(called, {*params.library, *evidence.known_own_code.library}, evidence)
     }
     problems = [f"{by} called {called} {times} times" for (by, called), times in sorted(strange.items())]
-    problems += _calls_in_another_manner(evidence, kernel, services | _OF_THE_RUNNER)
+    problems += _describe_unexpected_arguments(evidence, kernel, services, edge)
     known = sum(times for (_, called), times in calls.items() if called in allowed)
     return make_proof_finding(
         params.rule, demands, problems[:4], [f"{known} calls of {', '.join(sorted(services - {*_BRACKETS}))}"]
     )
 
 
-def _calls_in_another_manner(evidence: ProofEvidence, kernel: Kernel, services: Collection[str]) -> list[str]:
+def _describe_unexpected_arguments(
+    evidence: ProofEvidence, kernel: Kernel, services: Collection[str], edge: int
+) -> list[str]:
     """Returns a sentence for each set of arguments of a call that no service has. `services`: those that the benchmark
-    and its runner call."""
+    calls. The runner's may be called `edge` times."""
     assert evidence.observed is not None
     return [
         f"{call.function} was called {times} times with {_argument_text(call)}"
         for call, times in sorted(evidence.observed.call_arguments.items())
         if not any(_is_call_of_service(call, kernel, service) for service in services)
+        and (times > edge or not any(_is_call_of_service(call, kernel, service) for service in _OF_THE_RUNNER))
     ]
 
 
