@@ -1,4 +1,4 @@
-"""A user's project on the command line: `rtoslab gate` and `baseline` in or below a folder with rtoslab.toml."""
+"""A user's project on the command line: `rtoslab gate` in or below a folder with rtoslab.toml."""
 
 import json
 import os

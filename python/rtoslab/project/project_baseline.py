@@ -116,8 +116,8 @@ def read_project_baseline(path: Path) -> ProjectBaseline:
     for item in baseline.item:
         if item.image not in baseline.image:
             raise CatalogueError(
-                f"{path}, item {item.name!r}: no image is named {item.image!r}; run `rtoslab "
-                "baseline` to write it again."
+                f"{path}, item {item.name!r}: no image is named {item.image!r}; run `rtoslab gate "
+                "--store` to write it again."
             )
         placements = baseline.image[item.image].placements
         for name, values in item.with_value_per_placement(placements).figures.items():
