@@ -285,9 +285,7 @@ def fit_kernel_overheads(
             if firmware.supports_interrupt_releases
             else max(starts) + _margin_cycles(starts),
             # Some paths to a job's work cost a cycle of it, and random sets of this kind meet them seldom.
-            work_cycles=max(
-                _work_overrun_cycles(ledger, permille), LEAST_RESERVE if firmware.supports_task_releases else 0
-            ),
+            work_cycles=max(_work_overrun(ledger, permille), LEAST_RESERVE if firmware.supports_task_releases else 0),
             end_cycles=end_base + max(_margin_cycles(end) for end in ends.values()),
             end_per_task_cycles=end_per_task,
         ),
@@ -491,7 +489,7 @@ def fit_timer_costs(ledger: CycleLedger) -> TimerCosts:
     return TimerCosts(start_cycles=_upper_estimate(starts), end_cycles=_upper_estimate(ends))
 
 
-def _work_overrun_cycles(ledger: CycleLedger, permille: int) -> int:
+def _work_overrun(ledger: CycleLedger, permille: int) -> int:
     """Returns by how many cycles undisturbed work lasted longer than calibrated, with a reserve."""
     quiet = ((item, work) for item, work in ledger.works if not item.interruptions and not item.kernel_calls)
     return 2 * max(0, *(item.cycles - work - math.ceil(work * permille / 1000) for item, work in quiet))
