@@ -12,6 +12,9 @@ from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
 from rtoslab.targets import timing_version
 
+DOCUMENTATION = ".md"
+"""The suffix of files that no image depends on. The digests of a port's folder contain them."""
+
 
 def changes_since_point(root: Path, point: StoredPoint) -> list[str]:
     """Returns what has changed since a point was measured: files of the firmware, or `the virtual board`. Empty if
@@ -36,7 +39,7 @@ def _find_changed_firmware_files(root: Path, manifests: Sequence[Any]) -> list[s
         item
         for manifest in manifests
         for item in manifest["build"]["sources"].items()
-        if item[0].startswith("firmware/")
+        if item[0].startswith("firmware/") and Path(item[0]).suffix != DOCUMENTATION
     }
     code_digests = read_code_digests(root)
     changed = sorted(

@@ -59,7 +59,7 @@ def _without_comments_and_space(name: str, content: bytes) -> bytes:
             if Path(name).name == "kernel.toml":
                 facts |= {table: _without_optional_answers(facts[table]) for table in _ANSWERS if table in facts}
                 if "earlier" in facts:
-                    facts["earlier"] = [_without_optional_lacks(earlier) for earlier in facts["earlier"]]
+                    facts["earlier"] = [_without_unused_keys(earlier) for earlier in facts["earlier"]]
             return json.dumps(facts, sort_keys=True, default=str).encode()
     except ValueError:
         return content
@@ -77,12 +77,14 @@ def _without_optional_answers(answers: Mapping[str, Any]) -> dict[str, Any]:
     return {service: answer for service, answer in answers.items() if service not in OPTIONAL_SERVICES}
 
 
-def _without_optional_lacks(earlier: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a table `[[earlier]]` of kernel.toml without the optional services that the earlier version lacks."""
+def _without_unused_keys(earlier: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a table `[[earlier]]` of kernel.toml without the optional services that the earlier version lacks, and
+    without what proofs know of arguments."""
     lacks = [service for service in earlier.get("lacks", ()) if service not in OPTIONAL_SERVICES]
+    kept = {key: value for key, value in earlier.items() if key != "further_arguments"}
     if len(lacks) == len(earlier.get("lacks", ())):
-        return dict(earlier)
-    return {key: value for key, value in earlier.items() if key != "lacks"} | ({"lacks": lacks} if lacks else {})
+        return kept
+    return {key: value for key, value in kept.items() if key != "lacks"} | ({"lacks": lacks} if lacks else {})
 
 
 def _without_blank_lines_and_ends(text: str) -> str:

@@ -38,6 +38,8 @@ CMAKE = b"# The kernel.\nadd_library(kernel OBJECT tasks.c)\n"
         ("t1/benchmark.toml", TOML, b'title = "T1"\n' + TOML + b'[[proof]]\nrule = "busy"\n'),
         ("b/board.toml", TOML, TOML + b'[rest]\nhigh = ["PC13"]\n'),
         ("k/kernel.toml", TOML, TOML + b'[objects.semaphore]\ntype = "queue"\n'),
+        ("k/kernel.toml", TOML, TOML + b"[further_arguments]\nqueue_send = [0]\n"),
+        ("k/kernel.toml", EARLIER, EARLIER + b"further_arguments = { queue_send = [0] }\n"),
         ("k/kernel.toml", KERNEL, KERNEL.replace(b"tasks = true", b"tasks = true\ntimer = true")),
         ("k/kernel.toml", KERNEL, KERNEL + b'timer = "it has none"\n'),
         ("k/kernel.toml", EARLIER, EARLIER + b'lacks = ["timer"]\n'),
@@ -123,6 +125,16 @@ def test_files_of_equal_images_count_as_unchanged_until_they_change_again(tmp_pa
     assert changes_since_point(new, measured) == []
     (new / "firmware/a.c").write_bytes(C.replace(b"return 1", b"return 2"))
     assert changes_since_point(new, measured) == ["firmware/a.c"]
+
+
+def test_page_in_the_folder_of_a_port_ages_no_point(tmp_path: Path) -> None:
+    checkout = write_checkout(tmp_path, {"a.c": C, "README.md": b"Takes."})
+    digests = {"firmware/a.c": sha256(C).hexdigest(), "firmware/README.md": sha256(b"Takes it.").hexdigest()}
+    target = {"chip": "rp2040", "timing_version": timing_version("rp2040")}
+    measured = StoredPoint(Path("p"), measured_point(1, 1000), {"build": {"sources": digests}, "target": target})
+    assert changes_since_point(checkout, measured) == []
+    (checkout / "firmware/a.c").write_bytes(C.replace(b"return 1", b"return 2"))
+    assert changes_since_point(checkout, measured) == ["firmware/a.c"]
 
 
 def test_matrix_stays_of_today_with_equal_code(tmp_path: Path) -> None:
