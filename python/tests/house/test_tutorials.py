@@ -1,4 +1,4 @@
-"""The tutorial of a user's firmware runs as its page says: each command in turn, and the lines that it quotes."""
+"""Tutorials run as their pages say: each command of a user's firmware in turn, and the lines that pages quote."""
 
 import re
 import shlex
@@ -6,6 +6,8 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from tests.doc_pages import ROOT, run_command
 
@@ -53,3 +55,15 @@ def test_tutorial_commands_print_the_documented_output(tmp_path: Path) -> None:
         assert done.returncode == (3 if any("Regression" in line for line in quoted) else 0), (command, done.stderr)
         output = "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
         assert not quoted or has_lines(output, quoted), (command, output)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial-choose.md"])
+def test_choose_prints_the_documented_output(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The figures come with rtoslab, so they change with the reference results. Lines may break elsewhere."""
+    monkeypatch.setenv("RTOSLAB_TREES", str(tmp_path / "no-trees"))
+    text = (ROOT / page).read_text()
+    ((command, quoted),) = re.findall(r"    \$ rtoslab (choose .*?) \| head -\d+\n((?:    .*\n)+)", text)
+    done = run_command(shlex.split(command), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(quoted.splitlines()) > 8
+    assert done.stdout.split()[: len(quoted.split())] == quoted.split()
