@@ -108,7 +108,7 @@ def choose_command(
     if not comparison.kernels:
         raise PlanError(
             f"There are no figures of {', '.join(chosen) or 'any kernel'} on {board}; measure them with `rtoslab "
-            f"reference matrix --board {board}`."
+            f"kernel reference matrix --board {board}`."
         )
     names = {name: _kernel_title(catalogue, here.get(name), name) for name in comparison.kernels}
     names[board] = catalogue.find_board(board).facts.title

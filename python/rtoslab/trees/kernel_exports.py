@@ -138,7 +138,7 @@ def add_kernel_export(
         raise CatalogueError(
             f"The exports of {ident} have version {known.version} and lack {_listed_or_nothing(known.lacks)}, but "
             f"this one has version {version} and lacks {_listed_or_nothing(lacks)}; give it another name: `rtoslab "
-            f"tree add {ident}-2 {path} --port {port}`."
+            f"kernel tree add {ident}-2 {path} --port {port}`."
         )
     exports = {**(known.exports if known else {}), key: str(path)}
     first = known.path if known else str(path)

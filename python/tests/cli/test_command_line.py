@@ -1,6 +1,8 @@
 """A command line of one mind: what an option is called, means and defaults to is the same in every command."""
 
+import ast
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -192,3 +194,36 @@ def test_option_without_a_meaning_is_refused(words: str, told: str) -> None:
     done = CliRunner().invoke(app, words.split())
     assert done.exit_code == 1
     assert told in str(done.exception)
+
+
+def _unknown_command_words(text: str) -> str | None:
+    """The first words of a text that follow `rtoslab` and that no command has. None if all are known."""
+    for match in re.finditer(r"`rtoslab ([a-z][a-z_-]*(?: [a-z][a-z_-]*)*)", text):
+        words = match[1].split()
+        command: click.Command = app
+        while isinstance(command, click.Group) and words:
+            found = command.get_command(click.Context(command), words[0])
+            if found is None:
+                return match[0]
+            command = found
+            words.pop(0)
+        arguments = [item for item in command.params if isinstance(item, click.Argument)]
+        choices = arguments[0].type if arguments else None
+        if words and isinstance(choices, click.Choice) and words[0] not in choices.choices:
+            return match[0]
+    return None
+
+
+def test_messages_name_commands_that_exist() -> None:
+    assert _unknown_command_words("`rtoslab list kernels`, `rtoslab kernel tree add ID`") is None
+    assert _unknown_command_words("`rtoslab list papers`") == "`rtoslab list papers"
+    assert _unknown_command_words("`rtoslab placement t7`") == "`rtoslab placement t"
+    package = find_checkout_root() / "python" / "rtoslab"
+    unknown = [
+        f"{path.name}:{node.lineno}: {words}"
+        for path in sorted(package.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if (words := _unknown_command_words(node.value)) is not None
+    ]
+    assert unknown == []
