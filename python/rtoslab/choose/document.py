@@ -28,9 +28,9 @@ MARKS = (
 )
 _HOW = (
     "Times in cycles of the core's clock, measured by instruments that do not slow the code. A figure is the "
-    "median over placements of the code, with the lowest and the highest where they differ. `*` marks the best of "
-    "a row and every figure that is as good. `?` marks a figure measured in one placement, which another "
-    "placement could change. `-` means that there is no figure."
+    "median over placements of the code, with the lowest and the highest where they differ. An asterisk marks the "
+    "best of a row and every figure that is as good. A question mark marks a figure measured in one placement, "
+    "which another placement could change. A hyphen means that there is no figure."
 )
 
 

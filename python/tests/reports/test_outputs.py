@@ -21,6 +21,7 @@ from rtoslab.captures.forms import capture_format_modules, parse_capture, with_p
 from rtoslab.cli.console import PlainConsole
 from rtoslab.intake.escapes import escape_csv_cell, escape_markdown, escape_paragraph, escape_xml_characters
 from rtoslab.reports.export_files import escape_latex, export_document
+from rtoslab.reports.formats import html
 from rtoslab.reports.formats.md import render_report
 from rtoslab.reports.table import ReportDocument, ReportSection, TableData
 
@@ -83,6 +84,14 @@ TABLE = TableData(EVIL, (EVIL,), [[EVIL]], EVIL)
 DOCUMENT = ReportDocument(
     EVIL, EVIL, EVIL, (ReportSection("a", EVIL, (EVIL, "# not a heading", "- no list"), (), [TABLE]),)
 )
+
+
+def test_html_shows_commands_in_the_font_of_code() -> None:
+    text = "`rtoslab show A<b>` shows it; `x` marks nothing, a ` alone stays."
+    section = ReportSection("a", "A", (text,), (), [TableData("T", ("n",), [["1"]], text)])
+    page = html.render_report(ReportDocument("R", "", text, (section,)))
+    shown = "<code>rtoslab show A&lt;b&gt;</code> shows it; <code>x</code> marks nothing, a ` alone stays."
+    assert page.count(shown) == 3
 
 
 def test_text_cannot_inject_markdown() -> None:

@@ -13,6 +13,7 @@ SUFFIX = "html"
 _GOOD = frozenset({"holds", "same", "better"})
 _BAD = frozenset({"fails", "different", "worse"})
 _BAND = re.compile(r" (\([^()]* to [^()]*\))")
+_CODE = re.compile(r"`([^`]+)`")
 _WAITING = ("n/a", "not yet measured", "not computed", "bring your own")
 
 
@@ -28,6 +29,7 @@ def render_report(document: ReportDocument) -> str:
         svg=_inline_svg,
         mood=_verdict_css_class,
         cell_text=_cell_as_html,
+        sentences=_sentences_as_html,
     )
 
 
@@ -41,6 +43,11 @@ def _inline_svg(chart: ChartData) -> Markup:
 def _cell_as_html(cell: str) -> Markup:
     """Returns a table's cell as HTML. A line may break before the range of a number, but not within it."""
     return Markup(_BAND.sub(r' <span class="band">\1</span>', str(Markup.escape(cell))))  # noqa: S704 (escaped)
+
+
+def _sentences_as_html(text: str) -> Markup:
+    """Returns sentences as HTML, with commands and names between backticks in the font of code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(Markup.escape(text))))  # noqa: S704 (escaped)
 
 
 def _verdict_css_class(cell: str) -> str:
