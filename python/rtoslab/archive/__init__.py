@@ -13,6 +13,6 @@ if TYPE_CHECKING:
         export_rows_of_samples,
     )
     from rtoslab.archive.index import ArchivedPoint, PointFilters, find_stored_points
-    from rtoslab.archive.run_list import RunSummary, summarize_runs
+    from rtoslab.archive.run_list import RunSummary, summarize_points, summarize_runs
 else:
     __getattr__ = lazy_attribute_getter(__name__)

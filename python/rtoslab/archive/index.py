@@ -10,7 +10,7 @@ from typing import Any
 
 from rtoslab.plan import config_with_defaults
 from rtoslab.results import PointId
-from rtoslab.store import AnyResult, JournalSession, RunDirectory, StoredPoint, newest_session, run_directories
+from rtoslab.store import AnyResult, JournalSession, RunDirectory, StoredPoint, runs_with_newest_sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,7 @@ class PointFilters:
 def find_stored_points(run_folders: Iterable[Path], filters: PointFilters) -> Iterator[ArchivedPoint]:
     """Yields the stored points that match the filters, one run directory after the other. `run_folders`: run
     directories, or folders of them."""
-    for run in run_directories(run_folders):
-        session = newest_session(run)
+    for run, session in runs_with_newest_sessions(run_folders):
         if filters.since and session.date < filters.since:
             continue
         if filters.until and session.date[: len(filters.until)] > filters.until:

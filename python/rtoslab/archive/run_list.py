@@ -3,15 +3,21 @@
 It reads no point and loads neither numpy nor the data models, so that a list of many runs appears at once. The seals of
 the points are checked where points are read."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rtoslab.base import StoreError
 from rtoslab.intake import STORED_BYTES, parse_json_object, read_bytes
-from rtoslab.store import JournalSession, newest_session, run_directories
+from rtoslab.store import PLAN, POINTS, JournalSession, axes_in_folder_name, runs_with_newest_sessions
 
-_AXES = ("kernel", "board", "benchmark")
+if TYPE_CHECKING:
+    from rtoslab.archive.index import ArchivedPoint
+
+_Axes = tuple[str, str, str]
+"""Kernel, board and benchmark of a point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,30 +37,47 @@ class RunSummary:
 def summarize_runs(run_folders: Iterable[Path]) -> Iterator[RunSummary]:
     """Yields a summary of each run directory with a finished point, oldest first. `run_folders`: run directories, or
     folders of them."""
-    for run in run_directories(run_folders):
-        folders = sorted(path.name for path in (run / "points").glob("[!.]*"))
-        axes = _axes_of_finished_points(run, folders)
+    for run, session in runs_with_newest_sessions(run_folders):
+        axes = _axes_of_finished_points(run)
         if axes:
-            kernels, boards, benchmarks = (tuple(dict.fromkeys(names)) for names in zip(*axes, strict=True))
-            yield RunSummary(run, newest_session(run), kernels, boards, benchmarks, len(axes))
+            yield _make_summary(run, session, axes)
 
 
-def _axes_of_finished_points(run: Path, folders: list[str]) -> list[tuple[str, str, str]]:
-    """Returns kernel, board and benchmark of each finished point. `folders`: the names of their folders.
+def summarize_points(points: "Iterable[ArchivedPoint]") -> Iterator[RunSummary]:
+    """Yields a summary of each run directory of these points, with these points alone."""
+    for run, group in groupby(points, key=lambda point: point.run):
+        own = list(group)
+        yield _make_summary(run, own[0].session, [_axes_of_point(point) for point in own])
+
+
+def _make_summary(run: Path, session: JournalSession, axes: Sequence[_Axes]) -> RunSummary:
+    """Returns the summary of a run directory, from the axes of its points."""
+    kernels, boards, benchmarks = (tuple(dict.fromkeys(names)) for names in zip(*axes, strict=True))
+    return RunSummary(run, session, kernels, boards, benchmarks, len(axes))
+
+
+def _axes_of_point(point: "ArchivedPoint") -> _Axes:
+    """Returns kernel, board and benchmark of a point."""
+    identity = point.point_id
+    return identity.kernel, identity.board, identity.benchmark
+
+
+def _axes_of_finished_points(run: Path) -> list[_Axes]:
+    """Returns kernel, board and benchmark of each finished point.
 
     If the plan cannot be read or lacks a point, the points themselves are read.
     """
+    folders = sorted(path.name for path in (run / POINTS).glob("[!.]*"))
     try:
-        planned = _axes_by_folder_start(run / "plan.json")
+        planned = _axes_by_folder_start(run / PLAN)
         return [planned[name.rsplit("-", 2)[0]] for name in folders]
     except (StoreError, ValueError, KeyError, TypeError):
         from rtoslab.archive.index import PointFilters, find_stored_points  # noqa: PLC0415 (slow)
 
-        points = [item.point_id for item in find_stored_points([run], PointFilters())]
-        return [(point.kernel, point.board, point.benchmark) for point in points]
+        return [_axes_of_point(point) for point in find_stored_points([run], PointFilters())]
 
 
-def _axes_by_folder_start(plan: Path) -> dict[str, tuple[str, str, str]]:
+def _axes_by_folder_start(plan: Path) -> dict[str, _Axes]:
     """Returns kernel, board and benchmark of the points in a plan.json, by the start of their folders' names.
 
     Raises StoreError, ValueError, KeyError or TypeError if it is no plan. A changed plan does no harm, because its
@@ -62,7 +85,7 @@ def _axes_by_folder_start(plan: Path) -> dict[str, tuple[str, str, str]]:
     """
     points = parse_json_object(read_bytes(plan, STORED_BYTES, "the plan", StoreError))["points"]
     return {
-        f"{point['benchmark']}-{point['kernel']}-{point['board']}-{point['cores']}c": (
+        axes_in_folder_name(point["benchmark"], point["kernel"], point["board"], point["cores"]): (
             point["kernel"], point["board"], point["benchmark"],
         )
         for point in points

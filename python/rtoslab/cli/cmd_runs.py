@@ -4,7 +4,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,9 +143,9 @@ def print_list_of_runs(*, as_json: bool) -> None:
 
 def _list_runs_or_points(search: _PointSearch, *, points: bool, as_json: bool) -> None:
     """Prints the runs with points that a search finds, or these points as a table or as JSON."""
-    if not (points or as_json or any(search.filters.values())):
-        from rtoslab.archive import summarize_runs  # noqa: PLC0415
+    from rtoslab.archive import summarize_points, summarize_runs  # noqa: PLC0415
 
+    if not (points or as_json or any(search.filters.values())):
         runs = list(summarize_runs(search.places))
         _print_table_of_runs(runs)
         return
@@ -155,7 +154,7 @@ def _list_runs_or_points(search: _PointSearch, *, points: bool, as_json: bool) -
         print_json_answer([_stored_point_as_json(point) for point in stored_points])
         return
     if not points:
-        _print_table_of_runs(_summaries_of_points(stored_points))
+        _print_table_of_runs(list(summarize_points(stored_points)))
     elif not stored_points:
         click.echo(_NOTHING_FOUND)
     else:
@@ -227,21 +226,6 @@ def runs_history_command(outputs: tuple[Path, ...], patterns: tuple[str, ...], s
         print_report_document(document, PlainConsole())
     for output in outputs:
         write_report(report_formats()[file_format_by_suffix(output)](document), output)
-
-
-def _summaries_of_points(points: "list[ArchivedPoint]") -> "list[RunSummary]":
-    """Returns a summary of each run directory of these points, with these points alone."""
-    from rtoslab.archive import RunSummary  # noqa: PLC0415
-
-    summaries = []
-    for run, group in groupby(points, key=lambda point: point.run):
-        own = list(group)
-        kernels, boards, benchmarks = (
-            tuple(dict.fromkeys(getattr(point.point_id, axis) for point in own))
-            for axis in ("kernel", "board", "benchmark")
-        )
-        summaries.append(RunSummary(run, own[0].session, kernels, boards, benchmarks, len(own)))
-    return summaries
 
 
 def _print_table_of_runs(runs: "list[RunSummary]") -> None:

@@ -7,6 +7,7 @@ from rtoslab.base import lazy_attribute_getter
 if TYPE_CHECKING:
     from rtoslab.store.cache import ResultCache, result_cache_key
     from rtoslab.store.evidence_file import EVIDENCE_FILE, decode_board_observations, encode_board_observations
+    from rtoslab.store.folder_names import PLAN, POINTS, axes_in_folder_name
     from rtoslab.store.journal import (
         JOURNAL_FILE,
         JournalSession,
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
         git_revision,
         newest_session,
         read_journal_sessions,
-        run_directories,
+        runs_with_newest_sessions,
     )
     from rtoslab.store.manifest import (
         flatten_nested_json,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
         virtual_board_manifest_part,
     )
     from rtoslab.store.point_store import store_point_files
-    from rtoslab.store.store import PLAN, RunDirectory, remove_interrupted_folders
+    from rtoslab.store.store import RunDirectory, remove_interrupted_folders
     from rtoslab.store.stored_point import (
         CONFORMANCE_FILE,
         MANIFEST,

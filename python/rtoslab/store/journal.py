@@ -18,9 +18,9 @@ from typing import Final
 
 from rtoslab.base import AlteredFileError, AlteredPointWarning, exclusive_lock, make_disk_error
 from rtoslab.intake import STORED_BYTES, parse_json_object, read_bytes
+from rtoslab.store.folder_names import PLAN
 
 JOURNAL_FILE = "journal.jsonl"
-_PLAN = "plan.json"
 _LOCK = ".journal.lock"
 _MAX_LINE_BYTES: Final = 1000
 """Every line is shorter than this."""
@@ -81,19 +81,18 @@ def newest_session(run: Path) -> JournalSession:
         sessions = _read_unaltered_sessions(run)
     if sessions:
         return sessions[-1]
-    written = datetime.fromtimestamp((run / _PLAN).stat().st_mtime, UTC)
+    written = datetime.fromtimestamp((run / PLAN).stat().st_mtime, UTC)
     return JournalSession(written.strftime("%Y-%m-%dT%H:%M:%SZ"), "")
 
 
-def run_directories(folders: Iterable[Path]) -> list[Path]:
-    """Returns the run directories among these folders and their direct subfolders, oldest first by their journals."""
-    directories = []
+def runs_with_newest_sessions(folders: Iterable[Path]) -> list[tuple[Path, JournalSession]]:
+    """Returns the run directories among these folders and their direct subfolders, each with its newest session, oldest
+    first."""
+    runs: dict[Path, JournalSession] = {}
     for folder in folders:
-        run_folders = (
-            [folder] if (folder / _PLAN).is_file() else sorted(path.parent for path in folder.glob(f"*/{_PLAN}"))
-        )
-        directories += run_folders
-    return sorted(dict.fromkeys(directories), key=lambda path: (newest_session(path).date, path.name))
+        found = [folder] if (folder / PLAN).is_file() else sorted(path.parent for path in folder.glob(f"*/{PLAN}"))
+        runs |= {run: newest_session(run) for run in found if run not in runs}
+    return sorted(runs.items(), key=lambda item: (item[1].date, item[0].name))
 
 
 def read_journal_sessions(run: Path) -> list[JournalSession]:

@@ -30,6 +30,7 @@ from rtoslab.base import (
 )
 from rtoslab.records import read_sealed_folder, require_files_match_seal
 from rtoslab.results import PointId
+from rtoslab.store.folder_names import PLAN, POINTS
 from rtoslab.store.plan_file import PlanFile, read_plan_file
 from rtoslab.store.stored_point import (
     AnyResult,
@@ -40,8 +41,6 @@ from rtoslab.store.stored_point import (
     seal_point_files,
 )
 
-PLAN = "plan.json"
-POINTS = "points"
 LOCK = ".lock"
 """Held while a run directory is created."""
 _UNFINISHED = ".unfinished-"

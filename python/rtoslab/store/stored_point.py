@@ -19,6 +19,7 @@ from rtoslab.results import (
     encode_sample_file,
     join_series_with_samples,
 )
+from rtoslab.store.folder_names import axes_in_folder_name
 
 RESULT = "result.json"
 MANIFEST = "manifest.json"
@@ -40,8 +41,9 @@ class StoredPoint:
 def point_folder_name_start(identity: PointId) -> str:
     """Returns the beginning of a point's folder name: benchmark, kernel, board and cores, then a hash of the whole
     identity."""
-    axes = hashlib.sha256(identity.model_dump_json().encode()).hexdigest()[:6]
-    return f"{identity.benchmark}-{identity.kernel}-{identity.board}-{identity.cores}c-{axes}"
+    digest = hashlib.sha256(identity.model_dump_json().encode()).hexdigest()[:6]
+    named = axes_in_folder_name(identity.benchmark, identity.kernel, identity.board, identity.cores)
+    return f"{named}-{digest}"
 
 
 def point_folder_name(identity: PointId, run_id: str) -> str:
