@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rtoslab.catalogue.catalogue import FILES_OUTSIDE_IMAGES, SILICON_FILE, Catalogue
     from rtoslab.catalogue.claim_schemas import TIMED, AxisChoices, AxisPlaces, InstrumentResolution, PaperClaim
     from rtoslab.catalogue.conformance_table import ConformanceCheck
-    from rtoslab.catalogue.contract_services import OPTIONAL_FOLDER, OPTIONAL_SERVICES
+    from rtoslab.catalogue.contract_services import OPTIONAL_FOLDER, OPTIONAL_SERVICES, offered_optional_services
     from rtoslab.catalogue.core_maps import DIVISIONS, PAIR_CORES
     from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_CODE, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
     from rtoslab.catalogue.folder_entries import CatalogueEntry

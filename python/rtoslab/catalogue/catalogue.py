@@ -16,8 +16,8 @@ from rtoslab.catalogue.boards import read_boards
 from rtoslab.catalogue.conformance_table import ConformanceSuite
 from rtoslab.catalogue.contract_services import (
     OPTIONAL_FOLDER,
-    OPTIONAL_SERVICES,
     SERVICE_FILE,
+    offered_optional_services,
     read_services,
     require_known_services,
 )
@@ -248,9 +248,7 @@ def _read_port(folder: Path) -> CatalogueEntry[Kernel]:
     """Returns the port in a folder: its kernel.toml, and its facts about optional services. Raises CatalogueError."""
     entry = read_catalogue_entry(folder / "kernel.toml", folder.name, folder, Kernel)
     facts = entry.facts
-    for service in OPTIONAL_SERVICES:
-        if not facts.services.get(service, False):
-            continue
+    for service in offered_optional_services(facts):
         path = folder / OPTIONAL_FOLDER / service / SERVICE_FILE
         if not path.is_file():
             raise CatalogueError(

@@ -38,6 +38,11 @@ class ServicesFile(StrictModel):
     """Keyed by name: a phrase that explains the service."""
 
 
+def offered_optional_services(kernel: Kernel) -> list[str]:
+    """Returns the optional services that a kernel offers, in alphabetical order."""
+    return [service for service in OPTIONAL_SERVICES if kernel.services.get(service, False)]
+
+
 def read_services(root: Path) -> Mapping[str, str]:
     """Returns the kernel services of the port contract by name, in the contract's order, each with a phrase. Raises
     CatalogueError."""

@@ -22,7 +22,7 @@ from rtoslab.base import (
     to_canonical_json,
     write_file_atomically,
 )
-from rtoslab.catalogue import OPTIONAL_SERVICES, Catalogue, ConformanceCheck
+from rtoslab.catalogue import Catalogue, ConformanceCheck, offered_optional_services
 from rtoslab.conformance.judge import CheckFinding, CheckOutcome, judge_conformance_checks
 from rtoslab.conformance.play import run_conformance_suite, run_external_conformance_image
 from rtoslab.images import (
@@ -108,8 +108,8 @@ class ConformanceVerdict(StrictModel):
 def check_port_conformance(
     catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None
 ) -> ConformanceVerdict:
-    """Returns whether a point's port conforms (its verdict), by runs of the conformance suite now or earlier. Of the
-    optional services it checks those that the point's benchmark needs.
+    """Returns whether a point's port conforms (its verdict), by runs of the conformance suite now or earlier. It
+    includes the optional services that the point's benchmark needs.
 
     Raises BuildError and errors of the environment. A port that misbehaves is a verdict, not an error.
     """
@@ -121,7 +121,8 @@ def check_whole_port_conformance(
 ) -> ConformanceVerdict:
     """Returns the verdict on a point's port with all optional services that its kernel offers. Raises the same as
     `check_port_conformance`."""
-    return _check_services(catalogue, point, _offered_optional_services(catalogue, point), progress)
+    offered = offered_optional_services(catalogue.find_kernel(point.kernel).facts)
+    return _check_services(catalogue, point, offered, progress)
 
 
 def _check_services(
@@ -133,8 +134,6 @@ def _check_services(
     for all in one image.
     """
     whole = _check_suite_image(catalogue, conformance_suite_point(point), progress)
-    if not services:
-        return whole
     checks = catalogue.conformance_suite.check
     findings, digests = list(whole.findings), [whole.digest]
     for service in services:
@@ -161,12 +160,6 @@ def _check_suite_image(catalogue: Catalogue, suite: Point, progress: Progress) -
             verdict = _run_and_judge_suite(catalogue, suite, digest, progress)
             _store_verdict(path, verdict)
     return verdict
-
-
-def _offered_optional_services(catalogue: Catalogue, point: Point) -> list[str]:
-    """Returns the optional services that a point's kernel offers."""
-    offered = catalogue.find_kernel(point.kernel).facts.services
-    return [service for service in OPTIONAL_SERVICES if offered.get(service, False)]
 
 
 def check_image_conformance(
@@ -285,7 +278,8 @@ def _run_and_judge_suite(catalogue: Catalogue, point: Point, digest: str, progre
 
 def _checks_of_image(catalogue: Catalogue, point: Point) -> list[ConformanceCheck]:
     """Returns the checks of the suite except those of optional services that the kernel offers and this image lacks."""
-    lacking = {*_offered_optional_services(catalogue, point)} - {*optional_services(catalogue, point)}
+    offered = offered_optional_services(catalogue.find_kernel(point.kernel).facts)
+    lacking = set(offered).difference(optional_services(catalogue, point))
     return [check for check in catalogue.conformance_suite.check if lacking.isdisjoint(check.services)]
 
 

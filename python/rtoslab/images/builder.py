@@ -225,8 +225,9 @@ def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: P
     tree = source_tree_of_point(catalogue, point)
     for _ in range(TREE_BUILD_ATTEMPTS):
         build = _configure_and_compile(catalogue, point, expected_image_identity(digest), work)
-        _require_optimisation_level(point, _record_compiler_calls(work, build))
-        _require_recorded_kernel_config(point, work)
+        info = _record_compiler_calls(work, build)
+        _require_optimisation_level(point, info["calls"])
+        _require_recorded_kernel_config(point, info)
         _require_released_kernel(point, work, build)
         if tree is None:
             return digest
@@ -244,14 +245,14 @@ def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: P
 
 
 def _record_compiler_calls(work: Path, build: BuildStepsResult) -> Mapping[str, Any]:
-    """Adds the arguments of each compiler call to the build's record (build-info.json). Returns what it added."""
+    """Adds the arguments of each compiler call to the build's record (build-info.json). Returns the record."""
     path = work / INFO
-    info = json.loads(path.read_bytes())
+    info: dict[str, Any] = json.loads(path.read_bytes())
     folders = _folder_names_by_path(work)
     links = [line for line in build.neither_compiling_nor_archiving if f" -o {IMAGE}" in line]
-    calls = info["calls"] = compact_compiler_calls(build.compilations, links, folders)
+    info["calls"] = compact_compiler_calls(build.compilations, links, folders)
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
-    return calls
+    return info
 
 
 def _folder_names_by_path(work: Path) -> dict[str, str]:
@@ -272,13 +273,12 @@ def _require_optimisation_level(point: Point, calls: Mapping[str, Any]) -> None:
         )
 
 
-def _require_recorded_kernel_config(point: Point, work: Path) -> None:
+def _require_recorded_kernel_config(point: Point, info: Mapping[str, Any]) -> None:
     """Raises BuildError if files were compiled with another value of a kernel setting than the build's record has.
 
     The record has the values that the configuration's headers give. A definition for some files would be measured under
     a name that says another value.
     """
-    info = json.loads((work / INFO).read_bytes())
     others = contradicting_definitions(info["calls"], info["kernel_config"])
     if others:
         raise BuildError(

@@ -25,6 +25,7 @@ from rtoslab.catalogue import (
     Catalogue,
     SourceTree,
     kernel_export_key,
+    offered_optional_services,
     tree_description_path,
 )
 from rtoslab.plan import DEFAULT_COMPILER, Point
@@ -145,7 +146,7 @@ def optional_services(catalogue: Catalogue, point: Point) -> list[str]:
     """Returns the optional kernel services that a point's image contains: those its benchmark needs. For the
     conformance suite a parameter names them (`optional_services_param`)."""
     kernel = catalogue.find_kernel(point.kernel).facts
-    offered = [service for service in OPTIONAL_SERVICES if kernel.services.get(service, False)]
+    offered = offered_optional_services(kernel)
     if point.benchmark == CONFORMANCE_IMAGE:
         chosen = int(point.params.get(OPTIONAL_SERVICES_PARAM, "0"))
         return [service for service in offered if chosen >> OPTIONAL_SERVICES.index(service) & 1]

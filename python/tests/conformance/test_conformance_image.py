@@ -10,7 +10,7 @@ from rtoslab import api
 from rtoslab.base.errors import EXIT_POINT_FAILED, BuildError, PlanError, SettingError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.contract_services import OPTIONAL_SERVICES
+from rtoslab.catalogue.contract_services import offered_optional_services
 from rtoslab.cli import app, kernel_conformance
 from rtoslab.conformance.examination import ConformanceVerdict, check_image_conformance, check_whole_port_conformance
 from rtoslab.conformance.judge import CheckOutcome
@@ -31,8 +31,7 @@ def suite(path: Path, root: Path = ROOT, kernel: str = "freertos", cores: int = 
     """The suite's image with all optional services, built and put elsewhere."""
     catalogue = Catalogue(root)
     (point,) = conformance_points(catalogue, PlanOptions([kernel], ["pico"], [cores]))
-    offered = catalogue.find_kernel(kernel).facts.services
-    params = optional_services_param(service for service in OPTIONAL_SERVICES if offered[service])
+    params = optional_services_param(offered_optional_services(catalogue.find_kernel(kernel).facts))
     params |= {"leave_out_0": str(scene_name_hash(left_out))} if left_out else {}
     path.write_bytes(build_point_image(catalogue, replace(point, params=params)).elf_path.read_bytes())
     return path
