@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         LatencySeriesFacts,
     )
     from rtoslab.catalogue.boards import find_board, read_boards
-    from rtoslab.catalogue.catalogue import FILES_OUTSIDE_IMAGES, SILICON_FILE, Catalogue
+    from rtoslab.catalogue.catalogue import FILES_OUTSIDE_IMAGES, PAGE_SUFFIX, SILICON_FILE, Catalogue
     from rtoslab.catalogue.claim_schemas import TIMED, AxisChoices, AxisPlaces, InstrumentResolution, PaperClaim
     from rtoslab.catalogue.conformance_table import ConformanceCheck
     from rtoslab.catalogue.contract_services import OPTIONAL_FOLDER, OPTIONAL_SERVICES, offered_optional_services

@@ -43,6 +43,8 @@ FLASH_FILE: Final = "flash.toml"
 SILICON_FILE: Final = "silicon.json"
 TASKS_FILE: Final = "tasks.toml"
 """In a kernel's folder. No image is made of it."""
+PAGE_SUFFIX: Final = ".md"
+"""The suffix of pages. No image depends on them, although a port's folder may contain some."""
 FILES_OUTSIDE_IMAGES: Final = frozenset({FLASH_FILE, SILICON_FILE, TASKS_FILE})
 """Files in a board's or kernel's folder that are no input of an image."""
 

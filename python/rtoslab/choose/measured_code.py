@@ -9,12 +9,18 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final
 
-from rtoslab.catalogue import FILES_OUTSIDE_IMAGES, OPTIONAL_FOLDER, OPTIONAL_SERVICES, Benchmark, read_validated_toml
+from rtoslab.catalogue import (
+    FILES_OUTSIDE_IMAGES,
+    OPTIONAL_FOLDER,
+    OPTIONAL_SERVICES,
+    PAGE_SUFFIX,
+    Benchmark,
+    read_validated_toml,
+)
 from rtoslab.choose.matrix_points import kernel_matrix_suite
 from rtoslab.reference import oldest_equal_code_of_file_now
 
 _COMMON: Final = ("CMakeLists.txt", "chips", "cmake", "core", "cpus", "footprint", "include", "instruments")
-_NO_CODE: Final = ".md"
 
 
 def measured_firmware_digest(root: Path, port: str, board: str) -> str:
@@ -36,7 +42,7 @@ def _find_source_paths(root: Path, port: str, board: str) -> Iterator[str]:
     for place in (*_COMMON, f"boards/{board}", f"kernels/{port}", *benchmarks):
         path = root / "firmware" / place
         for file in [path] if path.is_file() else path.rglob("*"):
-            if file.is_file() and file.suffix != _NO_CODE and file.name not in FILES_OUTSIDE_IMAGES:
+            if file.is_file() and file.suffix != PAGE_SUFFIX and file.name not in FILES_OUTSIDE_IMAGES:
                 name = file.relative_to(root).as_posix()
                 if not name.startswith(unneeded):
                     yield name

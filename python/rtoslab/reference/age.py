@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from rtoslab.base import memoize_by_contents, sha256_of_file
+from rtoslab.catalogue import PAGE_SUFFIX
 from rtoslab.reference.code_digest import oldest_equal_code_digest, oldest_equal_code_of_file_now, read_code_digests
 from rtoslab.reference.reference_file import ReferenceFile
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
 from rtoslab.targets import timing_version
-
-DOCUMENTATION = ".md"
-"""The suffix of files that no image depends on. The digests of a port's folder contain them."""
 
 
 def changes_since_point(root: Path, point: StoredPoint) -> list[str]:
@@ -39,7 +37,7 @@ def _find_changed_firmware_files(root: Path, manifests: Sequence[Any]) -> list[s
         item
         for manifest in manifests
         for item in manifest["build"]["sources"].items()
-        if item[0].startswith("firmware/") and Path(item[0]).suffix != DOCUMENTATION
+        if item[0].startswith("firmware/") and Path(item[0]).suffix != PAGE_SUFFIX
     }
     code_digests = read_code_digests(root)
     changed = sorted(
