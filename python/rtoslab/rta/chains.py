@@ -39,8 +39,9 @@ class ChainBound:
 
 def chain_latency_bound(chain: ChainOfTasks, system: IntegerTaskSet, analysis: ResponseTimeAnalysis) -> ChainBound:
     """Returns the bound of a chain's latency: the sum of period and response over its tasks.
-    From the arrival of one job to the end of the next are a period and that job's response at most. Of tasks that
-    release each other in the chain's order, only the last one's response counts.
+
+    From the arrival of one job to the end of the next are a period and that job's response at most. If tasks release
+    each other in the chain's order, only the response of the last one counts.
     """
     tasks = {task.name: task for task in system.tasks}
     latency = 0

@@ -18,7 +18,7 @@ from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
 
 @dataclass(frozen=True, slots=True)
 class DelaysByOtherCores:
-    """What the cores other than the analysed one can delay. Empty if there is one core."""
+    """The delays that the cores other than the analysed one can cause. Empty if there is one core."""
 
     demands: tuple[CompetingDemand, ...] = ()
     obstacle: str = ""
