@@ -118,7 +118,7 @@ def stability_command(
     catalogue = Catalogue(root)
     if name is None:
         if measuring or dry_run or values_file or as_json:
-            raise PlanError("These options need a paper, as in `rtoslab stability eren2024 --measure`.")
+            raise PlanError("These options need a paper, as in `rtoslab stability PAPER --measure`.")
         return _write_and_print_report(placement_overview_of_papers(catalogue), outputs)
     paper = find_paper(catalogue, name)
     require_paper_folder_fits(catalogue, paper)
