@@ -116,10 +116,19 @@ def build_image(
 
 
 def sweep_phases(
-    service: str, *, kernel: str, board: str, span: str = "period", samples: int | None = None, seed: int = 1
+    service: str,
+    *,
+    kernel: str,
+    board: str,
+    span: str = "period",
+    samples: int | None = None,
+    seed: int = 1,
+    earlier: int = 0,
 ) -> tuple[WorstCase, NDArray[np.void]]:
     """Sweeps an interrupt over all phases of a kernel service, as `rtoslab worst-case` does.
     Returns what was found, and every arrival.
+
+    The interrupt arrives `earlier` times before the sweep begins, so that a cache can hold its code.
 
     Raises PlanError, BuildError, ConformanceError, RunError.
     """
@@ -129,7 +138,8 @@ def sweep_phases(
     picked = settings_calling_service(facts, service)
     if not picked:
         raise UnknownNameError("service", service, services_to_pick(facts))
-    scenario = benchmark_scenario(catalogue, name, PlanOptions([kernel], [board], [1], WINDOW_MS, picked))
+    options = PlanOptions([kernel], [board], [1], WINDOW_MS, picked)
+    scenario = benchmark_scenario(catalogue, name, options, earlier_arrivals=earlier)
     chosen = parse_sweep_span(scenario, span, samples, seed)
     arrivals = inject_at_every_cycle(scenario, chosen)
     return find_worst_case(scenario, chosen, arrivals), arrivals

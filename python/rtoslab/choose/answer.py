@@ -35,7 +35,7 @@ def ranking_answer_in_sentences(comparison: KernelComparison, names: Mapping[str
         return ["These kernels have no figures of the same operations, so they are not ranked.", *left_out]
     leaders = [scores[0], *(score for score in scores[1:] if not _is_clearly_behind(scores[0], score))]
     sentences = [
-        _leader_sentence(comparison, scores, names)
+        _leader_sentences(comparison, scores, names)
         if len(leaders) == 1
         else _joint_leaders_sentence(comparison, leaders, names)
     ]
@@ -50,21 +50,30 @@ def _is_clearly_behind(first: KernelScore, other: KernelScore) -> bool:
 def _use_in_words(comparison: KernelComparison) -> str:
     """Returns the use of a comparison in words."""
     use = comparison.question.use
-    return "By " + use if use.startswith("your") else "Over all" if use == "general" else f"For {use}"
+    return "By " + use if use.startswith("your") else "In general" if use == "general" else f"For {use}"
 
 
-def _leader_sentence(comparison: KernelComparison, scores: Sequence[KernelScore], names: Mapping[str, str]) -> str:
-    """Returns the sentence on the leading kernel and the distance of the others."""
+def _leader_sentences(comparison: KernelComparison, scores: Sequence[KernelScore], names: Mapping[str, str]) -> str:
+    """Returns the sentences on the leading kernel and the distance of the next one and the last one."""
     first, second, last = scores[0], scores[1], scores[-1]
-    sentence = (
-        f"{_use_in_words(comparison)} on the {names[comparison.board]} {names[first.kernel]} leads: in the weighted "
-        f"mean of {count_with_noun(second.operations, 'operation')} {names[second.kernel]} needs "
-        f"{ratio_times_text(second.ratio)} as much"
+    leader = names[first.kernel]
+    return " ".join(
+        [
+            f"{_use_in_words(comparison)} on the {names[comparison.board]}, {leader} is the best kernel.",
+            _distance_sentence(names[second.kernel], "next", second, "weighted mean"),
+            *([] if last is second else [_distance_sentence(names[last.kernel], "last", last, "mean")]),
+            (
+                f"{leader} is the best, or as good as the best, in {first.firsts} of "
+                f"{count_with_noun(first.operations, 'operation')}."
+            ),
+        ]
     )
-    if last is not second:
-        sentence += f" and {names[last.kernel]} {ratio_times_text(last.ratio)}"
-        sentence += f" in {last.operations}" if last.operations != second.operations else ""
-    return f"{sentence}. It is the best, or as good as the best, in {first.firsts} of {first.operations}."
+
+
+def _distance_sentence(kernel: str, place: str, score: KernelScore, mean: str) -> str:
+    """Returns the sentence on how much more a kernel needs than the leading one. `place` and `mean` are words."""
+    operations = count_with_noun(score.operations, "operation")
+    return f"{kernel}, the {place} one, needs {ratio_times_text(score.ratio)} as much in the {mean} of {operations}."
 
 
 def _joint_leaders_sentence(
@@ -78,14 +87,14 @@ def _joint_leaders_sentence(
         else "some figures were measured in one placement of the code, and another placement could reverse their order"
     )
     listed = _first_names_text([names[leader.kernel] for leader in leaders])
-    return f"{_use_in_words(comparison)} on the {names[comparison.board]} {listed} are equally good: {reason}."
+    return f"{_use_in_words(comparison)} on the {names[comparison.board]}, {listed} are equally good: {reason}."
 
 
 def _disadvantages_sentence(comparison: KernelComparison, kernel: str, names: Mapping[str, str]) -> str:
     """Returns the sentence on the disadvantages of a kernel."""
     result = clearly_worse_operations(comparison, kernel)[:_MOST_ARGUMENTS]
     arguments = [
-        f"{operation.title} {ratio_times_text(ratio)} that of {names[other]}" for operation, other, ratio in result
+        f'"{operation.title}" is {ratio_times_text(ratio)} that of {names[other]}' for operation, other, ratio in result
     ]
     lacks = comparison.services.get(kernel, {})
     weighted = [item for item in comparison.operations if item.id in comparison.question.weights]
@@ -96,8 +105,8 @@ def _disadvantages_sentence(comparison: KernelComparison, kernel: str, names: Ma
         else []
     )
     if not arguments:
-        return f"In no measured operation is {names[kernel]} worse."
-    return f"Against {names[kernel]}: {'; '.join(arguments)}."
+        return f"{names[kernel]} is not clearly worse than another kernel in any operation."
+    return f"Disadvantages of {names[kernel]}: {'; '.join(arguments)}."
 
 
 def clearly_worse_operations(

@@ -55,6 +55,13 @@ from rtoslab.worst_case import (
     type=click.IntRange(1, 10**6),
     help=("Raise the interrupt only at this number of cycles, chosen at random."),
 )
+@click.option(
+    "--earlier",
+    type=click.IntRange(0, 1000),
+    default=0,
+    show_default=True,
+    help="Raise the interrupt this number of times before the sweep begins, so that its code can be in a cache.",
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random numbers.")
 @click.option("--threads", type=click.IntRange(1, 256), help="Number of threads.  [default: the machine's cores]")
 @config_option
@@ -80,6 +87,7 @@ def worst_case_command(
     service: str | None,
     span: str | None,
     samples: int | None,
+    earlier: int,
     seed: int,
     threads: int | None,
     config: tuple[tuple[str, str], ...],
@@ -107,13 +115,15 @@ def worst_case_command(
     if program is not None and Path(program).is_file():
         if interrupt is None:
             raise PlanError(f"{program} does not state which interrupt to raise; add --interrupt irqN or its handler.")
-        kernel, target = "", SweepTarget(interrupt, task, start, core)
+        kernel, target = "", SweepTarget(interrupt, task, start, core, earlier)
         scenario = image_scenario(Path(program), catalogue.find_board(board).facts, target, cores=cores)
     else:
         program = program or sweeping_benchmark(catalogue)
         chosen = {**dict(config), **_options_calling_only(catalogue, program, service)}
         options = PlanOptions([kernel], [board], [cores], WINDOW_MS, chosen)
-        scenario = benchmark_scenario(catalogue, program, options, core=core, progress=print_progress)
+        scenario = benchmark_scenario(
+            catalogue, program, options, core=core, earlier_arrivals=earlier, progress=print_progress
+        )
     chosen_span = parse_sweep_span(scenario, span, samples, seed)
     name = "-".join(item for item in (Path(program).stem, service, kernel, board) if item)
     began = time.monotonic()
@@ -181,7 +191,8 @@ def _print_finding(scenario: SweepScenario, finding: WorstCase) -> None:
                 f"{item.worst_offset:,}",
             )
     console.print(table)
-    for sentence in filter(None, (finding.span_reason, finding.own_requests_latency_sentence)):
+    sentences = (finding.span_reason, finding.earlier_arrivals_sentence, finding.own_requests_latency_sentence)
+    for sentence in filter(None, sentences):
         console.print(sentence, markup=False, soft_wrap=True)
     for name, item in both.items():
         if item is not None:

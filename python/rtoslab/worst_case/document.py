@@ -69,7 +69,10 @@ def _latency_figures_section(finding: WorstCase, latencies: list[tuple[str, Arri
         "Latency",
         (
             _METHOD + ("" if finding.own_entries else _SINGLE_IMAGE),
-            *filter(None, (finding.span_reason, finding.own_requests_latency_sentence)),
+            *filter(
+                None,
+                (finding.span_reason, finding.earlier_arrivals_sentence, finding.own_requests_latency_sentence),
+            ),
         ),
         (),
         (TableData("Cycles from the arrival", columns, rows, note),),

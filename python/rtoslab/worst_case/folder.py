@@ -33,6 +33,7 @@ def sweep_manifest(scenario: SweepScenario, span: SweepSpan) -> dict[str, Any]:
         "exception": scenario.exception,
         "core": scenario.core,
         "task": scenario.task,
+        "earlier_arrivals": scenario.earlier_arrivals,
     }
     return {**scenario.manifest, "elf_sha256": image, "sweep": sweep}
 

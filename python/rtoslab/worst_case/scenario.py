@@ -44,6 +44,8 @@ WINDOW_MS: Final = 1000
 """The window of the images that are swept: longer than any span worth sweeping."""
 SETTLE_S: Final = 0.005
 """The time from the window's opening in which ticks and periods are looked for."""
+EARLIER_ARRIVAL_S: Final = 0.001
+"""The time that the woken task has after each earlier arrival, before the next one."""
 LOOK_S: Final = 0.25
 """The time from an image's snapshot on in which its own interrupts are looked for."""
 NEVER_STOPPED: Final = "The image stopped ({reason}) before a sweep could begin: {detail}."
@@ -75,6 +77,8 @@ class SweepScenario:
     """The exceptions that an image's own hardware raises in `LOOK_S` from the snapshot on. Empty for a benchmark."""
     deviations: Deviations
     """The declared deviations of the kernel from the port contract. Empty for a user's image."""
+    earlier_arrivals: int = 0
+    """How often the interrupt was raised before the snapshot, so that a cache can hold the code that it runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,8 @@ class SweepTarget:
     start: str = "0"
     """Symbol or address that executes for the first time, or cycles since reset."""
     core: int = 0
+    earlier_arrivals: int = 0
+    """How often the interrupt is raised after `start`, before the sweep begins."""
 
 
 def _sweepable_benchmarks(catalogue: Catalogue) -> list[str]:
@@ -119,10 +125,13 @@ def benchmark_scenario(
     options: PlanOptions,
     *,
     core: int = 0,
+    earlier_arrivals: int = 0,
     progress: Progress = lambda *_: None,
 ) -> SweepScenario:
     """Returns the start of a sweep of a benchmark's image, at the beginning of a period in its measurement window.
-    Raises PlanError if it cannot be swept, also BuildError, ConformanceError, RunError."""
+
+    The interrupt is raised `earlier_arrivals` times before this period. Raises PlanError if the image cannot be swept,
+    also BuildError, ConformanceError, RunError."""
     (point,) = make_plan(catalogue, [name], options).points
     facts = catalogue.find_benchmark(point.benchmark).facts
     if facts.phase is None:
@@ -158,13 +167,17 @@ def benchmark_scenario(
             "instead of one; this is an error in the benchmark, please report it."
         )
     picked = facts.needed_services(point.params)[len(facts.services) :]
+    exception = FIRST_EXTERNAL + board.irq.soft
     beginning = _run_to_first_period(machine, at[facts.phase.period])
+    if earlier_arrivals:
+        _raise_earlier_arrivals(machine, exception, core, earlier_arrivals)
+        beginning = _run_to_first_period(machine, at[facts.phase.period])
     return SweepScenario(
         title=f"{', '.join(picked) or facts.title}, {catalogue.find_kernel(point.kernel).facts.title} on {board.title}",
         board=board,
         elf=built.elf_path,
         snapshot=beginning.snapshot,
-        exception=FIRST_EXTERNAL + board.irq.soft,
+        exception=exception,
         core=core,
         task=next(iter(at[facts.phase.woken]), None),
         clock_hz=machine.clock_hz(),
@@ -173,6 +186,7 @@ def benchmark_scenario(
         symbols=tuple(first_symbol_per_address(machine.symbols())),
         manifest=manifest,
         deviations={point.kernel: conformance.deviation_reasons} if conformance.deviation_reasons else {},
+        earlier_arrivals=earlier_arrivals,
     )
 
 
@@ -195,6 +209,7 @@ def image_scenario(image: Path, board: Board, target: SweepTarget, *, cores: int
             raise RunError(f"{target.start} did not execute within {SETUP_LIMIT_S:g} s of virtual time.")
         _run_cycles(machine, finder.cycle())
     exception = find_exception_number(machine, board, target.core, target.interrupt)
+    _raise_earlier_arrivals(machine, exception, target.core, target.earlier_arrivals)
     beginning = _run_to_first_period(machine, set())
     snapshot = machine.snapshot()
     return SweepScenario(
@@ -212,6 +227,7 @@ def image_scenario(image: Path, board: Board, target: SweepTarget, *, cores: int
         symbols=tuple(first_symbol_per_address(machine.symbols())),
         manifest={"image": image.name, "board": board.model_dump(mode="json")},
         deviations={},
+        earlier_arrivals=target.earlier_arrivals,
     )
 
 
@@ -227,6 +243,14 @@ def _run_cycles(machine: Any, cycles: int) -> None:
         stop = machine.run(end - machine.cycle())
         if stop["reason"] not in {"cycles", "until", "watch"}:
             raise RunError(NEVER_STOPPED.format(**stop))
+
+
+def _raise_earlier_arrivals(machine: Any, exception: int, core: int, count: int) -> None:
+    """Raises an exception so often, and runs the machine for `EARLIER_ARRIVAL_S` after each time. Raises RunError if
+    the machine stops by itself."""
+    for _ in range(count):
+        machine.inject_exception(machine.cycle(), exception, core)
+        _run_cycles(machine, int(EARLIER_ARRIVAL_S * machine.clock_hz()))
 
 
 def _run_to_window(machine: Any, clock_hz: int) -> None:

@@ -107,10 +107,23 @@ class WorstCase:
     """The arrivals that the figures of `handler` and `task` leave out."""
     span_reason: str = ""
     """Why this span was chosen. Empty if the user chose it."""
+    earlier_arrivals: int = 0
+    """How often the interrupt was raised before the sweep began."""
 
     def as_json(self) -> dict[str, Any]:
         """Returns the result as an object for JSON."""
         return asdict(self)
+
+    @property
+    def earlier_arrivals_sentence(self) -> str:
+        """Returns a sentence that says whether the code that the interrupt runs can be in a cache already."""
+        if not self.earlier_arrivals:
+            return (
+                "Each arrival is the first one of its run, so the handler's code is not in a cache yet; --earlier 3 "
+                "lets the interrupt arrive 3 times before the sweep begins."
+            )
+        times = count_with_noun(self.earlier_arrivals, "time")
+        return f"Before the sweep began, the interrupt arrived {times}, so its code had already run."
 
     @property
     def own_requests_latency_sentence(self) -> str:
@@ -178,6 +191,7 @@ def find_worst_case(scenario: SweepScenario, span: SweepSpan, arrivals: NDArray[
         if own_usual is None
         else _own_request_latency(own_usual, requests[: len(own_usual.handlings)]),
         apart=apart,
+        earlier_arrivals=scenario.earlier_arrivals,
     )
 
 

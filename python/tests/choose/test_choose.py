@@ -96,16 +96,18 @@ CLEAR = {
 def test_answer_states_leader_lead_and_disadvantages() -> None:
     lead, against = ranking_answer_in_sentences(comparison_of(CLEAR), NAMES)
     assert lead == (
-        "Over all on the BOARD Alpha leads: in the weighted mean of 3 operations Beta needs 1.26 times as much and "
-        "Gamma 4.00 times. It is the best, or as good as the best, in 2 of 3."
+        "In general on the BOARD, Alpha is the best kernel. Beta, the next one, needs 1.26 times as much in the "
+        "weighted mean of 3 operations. Gamma, the last one, needs 4.00 times as much in the mean of 3 "
+        "operations. "
+        "Alpha is the best, or as good as the best, in 2 of 3 operations."
     )
-    assert against == "Against Alpha: queue, send 2.00 times that of Beta."
+    assert against == 'Disadvantages of Alpha: "queue, send" is 2.00 times that of Beta.'
 
 
 def test_weights_decide_the_ranking() -> None:
     question = replace(EVEN, use="queues", weights={"queue_send": 5, "switch": 1, "semaphore_take": 1})
     lead, _ = ranking_answer_in_sentences(comparison_of(CLEAR, question), NAMES)
-    assert lead.startswith("For queues on the BOARD Beta leads: in the weighted mean of 3 operations Alpha needs 1.35")
+    assert lead.startswith("For queues on the BOARD, Beta is the best kernel. Alpha, the next one, needs 1.35 times")
 
 
 @pytest.mark.parametrize(
@@ -133,17 +135,17 @@ def test_higher_is_better_for_rates() -> None:
     )
     assert result.best_kernels(BY_ID["smp_switch"]) == ("b",)
     assert result.times_worse_than("a", "b", BY_ID["smp_switch"]).value == 2.0
-    assert ranking_answer_in_sentences(result, NAMES)[0].startswith("For smp on the BOARD Beta leads")
+    assert ranking_answer_in_sentences(result, NAMES)[0].startswith("For smp on the BOARD, Beta is the best kernel")
 
 
 def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
     figures = {"a": {"switch": (100.0, 110.0)}, "b": {"switch": (102.0, 108.0)}, "c": {"switch": (300.0, 310.0)}}
     lead, against = ranking_answer_in_sentences(comparison_of(figures, ChoiceCriteria("general", {"switch": 1})), NAMES)
     assert lead == (
-        "Over all on the BOARD Alpha and Beta are equally good: their figures differ by less than the placement "
+        "In general on the BOARD, Alpha and Beta are equally good: their figures differ by less than the placement "
         "of the code changes them."
     )
-    assert against == "In no measured operation is Alpha worse."
+    assert against == "Alpha is not clearly worse than another kernel in any operation."
 
 
 def test_figure_of_one_placement_decides_nothing() -> None:
@@ -161,9 +163,9 @@ def test_kernel_without_a_required_service_is_shown_but_not_ranked() -> None:
     figures = {**CLEAR, "a": {"switch": (1.0,), "semaphore_take": (1.0,)}}
     result = comparison_of(figures, question, lacks)
     lead, against, left_out = ranking_answer_in_sentences(result, NAMES)
-    assert "Beta leads" in lead
+    assert "Beta is the best kernel" in lead
     assert left_out == "Alpha is not ranked, because it lacks queue (its queues hold pointers)."
-    assert against == "In no measured operation is Beta worse.", "who cannot be chosen is no argument"
+    assert against == "Beta is not clearly worse than another kernel in any operation.", "who cannot be chosen is no argument"
     assert result.operation_figure("a", BY_ID["queue_send"]).reason == "its queues hold pointers"
 
 
@@ -186,7 +188,8 @@ def test_missing_operation_still_compares_the_other_kernels() -> None:
     assert [(score.kernel, round(score.ratio.value, 2), score.operations) for score in result.kernel_scores] == [
         ("a", 1.0, 3), ("b", 1.26, 3), ("c", 4.0, 2),
     ]  # fmt: skip
-    assert "Beta needs 1.26 times as much and Gamma 4.00 times in 2." in ranking_answer_in_sentences(result, NAMES)[0]
+    lead = ranking_answer_in_sentences(result, NAMES)[0]
+    assert "Gamma, the last one, needs 4.00 times as much in the mean of 2 operations." in lead
 
 
 def test_kernel_with_few_figures_is_not_ranked() -> None:
@@ -360,8 +363,8 @@ def test_command_answers_from_included_figures() -> None:
     plain = rtoslab("choose", "--board", board, "--for", "control", "--need", "semaphore").stdout
     assert all(len(line) <= 80 for line in plain.splitlines())
     # An operation is one line, however long the kernels' names are.
-    (line,) = re.findall(r"^event to handler, worst.*$", plain, re.MULTILINE)[:1]
-    assert re.fullmatch(r"event to handler, worst( +[\d,.]+\*?\??| +-)+ *", line)
+    (line,) = re.findall(r"^first event to handler, worst.*$", plain, re.MULTILINE)[:1]
+    assert re.fullmatch(r"first event to handler, worst( +[\d,.]+\*?\??| +-)+ *", line)
 
 
 def test_page_of_all_boards_is_complete_and_self_contained(tmp_path: Path) -> None:
@@ -422,7 +425,7 @@ def test_kernels_are_compared_by_the_least_intrusive_instrument() -> None:
     (table,) = section.tables
     assert table.columns == ("operation", "unit", ">FreeRTOS", ">rt")
     assert [[*sequence] for sequence in table.rows] == [["context switch", "cycles", "100*", "150"]]
-    assert section.prose[0].startswith("Over all on the Raspberry Pi Pico FreeRTOS leads")
+    assert section.prose[0].startswith("In general on the Raspberry Pi Pico, FreeRTOS is the best kernel")
 
 
 @pytest.mark.parametrize(

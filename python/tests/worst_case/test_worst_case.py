@@ -36,15 +36,17 @@ from rtoslab.worst_case.worst_case import find_worst_case
 from tests.checkouts import replace_text
 from tests.cli.test_cli import rtoslab
 from tests.conformance_fakes import examine_nothing
+from tests.doc_worst_case import BOARDS, PAGE, table_row
 
 WINDOW_MS = 1000
 
 
 def sweep_scenario(
-    kernel: str, board: str, service: int = 0, cores: int = 1, core: int = 0, **config: str
+    kernel: str, board: str, service: int = 0, cores: int = 1, core: int = 0, earlier: int = 0, **config: str
 ) -> SweepScenario:
     options = PlanOptions([kernel], [board], [cores], WINDOW_MS, {"param.service": str(service), **config})
-    return benchmark_scenario(Catalogue(find_checkout_root()), "phase_sweep", options, core=core)
+    catalogue = Catalogue(find_checkout_root())
+    return benchmark_scenario(catalogue, "phase_sweep", options, core=core, earlier_arrivals=earlier)
 
 
 def single_arrival(of: SweepScenario, cycle: int) -> tuple[int, int | None]:
@@ -81,6 +83,33 @@ def test_each_arrival_equals_a_single_run(kernel: str, board: str, cores: int, c
         task = int(item["task"]) if of.task is not None else None
         assert (int(item["handler"]), task) == single_arrival(of, int(item["cycle"])), index
     assert len(set(arrivals["handler"].tolist())) > 2
+
+
+def test_repeated_arrival_finds_its_code_in_the_cache() -> None:
+    """The Pico reads code from a flash chip through a cache, and the NUCLEO-L073RZ has no cache."""
+    median = {}
+    for board in ("pico", "nucleo-l073rz"):
+        for earlier in (0, 1, 3):
+            of = sweep_scenario("freertos", board, earlier=earlier)
+            span = parse_sweep_span(of, "period")
+            arrivals = inject_at_every_cycle(of, span)
+            first = arrivals[0]
+            assert (int(first["handler"]), int(first["task"])) == single_arrival(of, int(first["cycle"]))
+            found = find_worst_case(of, span, arrivals)
+            assert found.earlier_arrivals == earlier == sweep_manifest(of, span)["sweep"]["earlier_arrivals"]
+            assert ("first one of its run" in found.earlier_arrivals_sentence) == (earlier == 0)
+            assert found.task is not None
+            median[board, earlier] = found.task.median_cycles
+    assert median["pico", 0] > 4 * median["pico", 1]
+    assert median["pico", 1] == median["pico", 3]
+    assert len({median["nucleo-l073rz", earlier] for earlier in (0, 1, 3)}) == 1
+
+
+@pytest.mark.parametrize(
+    "board", [pytest.param(name, marks=[] if name == "nucleo-l073rz" else pytest.mark.long) for name in BOARDS]
+)
+def test_page_has_the_measured_latencies(board: str) -> None:
+    assert table_row(board) in PAGE.read_text().splitlines(), "cd python && python -m tests.doc_worst_case"
 
 
 def test_threads_do_not_matter_and_samples_are_a_subset() -> None:
