@@ -25,6 +25,9 @@ class KernelProbes(StrictModel):
     named_before_switch: bool = False
     """The scheduler writes the word as it chooses, before the switch and perhaps several times: the last one counts."""
     tick_symbol: str | None = None
+    tick_lines: dict[str, int] = Field(default_factory=dict)
+    """Keyed by the `chip` of a board: the interrupt line that SysTick's handler requests, in which the kernel does the
+    work of a tick. None where SysTick's handler does it."""
     switch_symbol: str | None = None
     select_symbol: str | None = None
     """The function that chooses the next task, called by the switch's handler."""
@@ -47,7 +50,7 @@ class KernelProbes(StrictModel):
 
 class KernelBehaviour(StrictModel):
     """The table `behaviour` of kernel.toml: the differences between kernels that the contract permits.
-    Conformance measures all but the last seven. The virtual board's probes report these.
+    Conformance measures all but the last eight. The virtual board's probes report these.
     """
 
     ready_order: Literal["made_ready", "woken_first"] = "made_ready"
@@ -75,6 +78,9 @@ class KernelBehaviour(StrictModel):
     switch_mode: Literal["handler", "thread"] = "handler"
     """Where the kernel exchanges the registers of two tasks: in an exception handler, or in a function that a task
     calls."""
+    same_tick_order: Literal["slept", "any"] = "slept"
+    """The order in which equal tasks of a core become ready that one tick wakes: in the order in which their sleep began,
+    or any."""
     timer_callback: Literal["task", "interrupt"] = "task"
     """What calls the functions of timers: a task of the kernel's, or the handler of the tick."""
     timer_restart: Literal["kernel", "function"] = "kernel"

@@ -15,6 +15,8 @@ class TreeRequirements(StrictModel):
     from which each is found is a folder of headers."""
     cores: dict[str, tuple[str, ...]]
     """Keyed by a board's core: words that the path of a folder with code for that core has, the most telling first."""
+    chips: tuple[str, ...] = ()
+    """The chips that the port is for, as `chip` of board.toml. None: every chip with such a core."""
     avoid: tuple[str, ...] = ()
     """Words in a path that say it is something else: variants, tests, examples."""
     skip: tuple[str, ...] = ()

@@ -63,6 +63,8 @@ def _tree_obstacle(kernel: CatalogueEntry[Kernel], board: Board) -> str | None:
         return f"the tree {tree.id} is not where {_missing_tree_clause(tree)}"
     if wants is not None and board.core not in wants.cores:
         return f"the port of {kernel.facts.title} is for {', '.join(wants.cores)}"
+    if wants is not None and wants.chips and board.chip not in wants.chips:
+        return f"the port of {kernel.facts.title} is for the chip {', '.join(wants.chips)}"
     if tree.cores and board.core not in tree.cores:
         return f"the tree {tree.id} has nothing for a {board.core}, but for {', '.join(tree.cores)}"
     return _changed_tree_obstacle(tree, board.core) or why_version_no_longer_fits(kernel)
@@ -132,6 +134,8 @@ def _handlers_obstacle(benchmark: Benchmark, kernel: Kernel, cores: int) -> str 
         return None
     if cores > 1:
         return "the kernel's handlers are timed on one core"
+    if benchmark.handlers.show == "tick" and kernel.probes is not None and kernel.probes.tick_lines:
+        return f"{kernel.title} does the work of a tick in two handlers, so no handler of a tick can be timed"
     if benchmark.handlers.show == "switch" and kernel.behaviour.switch_mode == "thread":
         return f"{kernel.title} switches tasks in thread mode, so no handler of a switch can be timed"
     return None

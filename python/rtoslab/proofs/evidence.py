@@ -1,7 +1,7 @@
 """The evidence and the verdict of a proof."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Final
 
@@ -246,6 +246,28 @@ class ProofEvidence:
             task.handle for task in self.decoded.tasks if (task.core, task.index) == (core, index) and task.handle
         ]
         return handles[0] if handles else None
+
+    def ring_of_tasks(self) -> tuple[int, ...]:
+        """Returns the indices of the tasks that take turns by the benchmark's proof `rotation`. Empty without one."""
+        rings = [table for table in self.benchmark.proof if table["rule"] == "rotation"]
+        applying = [ring for ring in rings if all(map(self.meets_condition, ring.get("when", ())))]
+        return tuple(applying[0]["tasks"]) if applying else ()
+
+    def tasks_in_turn(self, core: int, indices: Collection[int]) -> list[int | None]:
+        """Returns the control blocks of equal tasks of a core, in the order in which they take turns.
+
+        It is the order of the indices, unless one tick may wake tasks of the kernel in any order: then it is the order of
+        the most switches that begins with the first task, if all tasks take turns in it.
+        """
+        handles = [self.task_handle(core, index) for index in indices]
+        if self.kernel.behaviour.same_tick_order == "slept" or self.observed is None:
+            return handles
+        turn = handles[:1]
+        switches = self.task_switches(core)
+        while len(turn) < len(handles):
+            after = {switch.after: count for switch, count in switches.items() if switch.before == turn[-1]}
+            turn.append(max(after, key=lambda handle: after[handle], default=None))
+        return turn if set(turn) == set(handles) else handles
 
     def control_tasks(self) -> set[int]:
         """Returns the control blocks of the runner's tasks that are not under test, such as the one that opens the

@@ -101,6 +101,10 @@ class StepMatcher:
         self._pin_measures = evidence.decoded.params.get("instrument") == "pin"
         indices = {task.index for task in evidence.decoded.tasks if task.core == core}
         self._tasks = {str(index): evidence.task_handle(core, index) or 0 for index in indices} or {"0": 0}
+        ring = evidence.ring_of_tasks()
+        self._tasks |= {
+            str(index): block or 0 for index, block in zip(ring, evidence.tasks_in_turn(core, ring), strict=True)
+        }
         self._others = evidence.control_tasks() - {None, 0}
         self._tasks = {index: block for index, block in self._tasks.items() if block not in self._others}
         self._numbers = [

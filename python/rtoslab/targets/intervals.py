@@ -45,7 +45,7 @@ class MarkedInterval:
     ticks: int = 0
     """Entries of SysTick inside."""
     interrupts: int = 0
-    """Entries of the chip's own interrupt lines inside."""
+    """Entries of the chip's own interrupt lines inside, without the one by which a kernel defers its tick."""
     calls: Counter[str] = field(default_factory=Counter)
     """Watched services called inside."""
     touched: bool = False
@@ -83,14 +83,16 @@ def find_measured_intervals(
     current: Mapping[int, int],
     pin: int | None,
     stamping: int | None = None,
+    deferred_tick: int | None = None,
 ) -> MarkedIntervals:
     """Returns the measured intervals in the packed events of a window.
 
     `current` is the running task of each core as the window opens. `pin` is the number of the measurement's pin.
     `stamping` is the number of the exception whose recognition starts the intervals of stamped series. Of several
-    ticks, the last one before the end starts the interval.
+    ticks, the last one before the end starts the interval. `deferred_tick` is the number of the exception that SysTick's
+    handler requests for the kernel's work of a tick.
     """
-    reader = _IntervalReader(services, dict(current), stamping)
+    reader = _IntervalReader(services, dict(current), stamping, deferred_tick)
     events = np.frombuffer(raw, dtype=EVENT)
     for cycle, value, pc, ident, kind, core, more in events_as_integer_tuples(
         events[_interval_event_mask(events, pin)]
@@ -131,6 +133,7 @@ class _IntervalReader:
     services: tuple[str, ...]
     current: dict[int, int]
     stamping: int | None
+    deferred_tick: int | None = None
     open: MarkedInterval | None = None
     high_since: int | None = None
     intervals: list[MarkedInterval] = field(default_factory=list)
@@ -189,5 +192,5 @@ class _IntervalReader:
             interval.calls[self.services[ident - IDENT_CALL]] += 1
         elif kind == KIND_EXCEPTION_ENTER and ident == SYSTICK:
             interval.ticks += 1
-        elif kind == KIND_EXCEPTION_ENTER and ident >= FIRST_EXTERNAL:
+        elif kind == KIND_EXCEPTION_ENTER and ident >= FIRST_EXTERNAL and ident != self.deferred_tick:
             interval.interrupts += 1

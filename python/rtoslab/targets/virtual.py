@@ -44,7 +44,7 @@ from rtoslab.targets.event_kinds import (
     IDENT_WINDOW,
 )
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.exceptions import task_switching_exceptions
+from rtoslab.targets.exceptions import FIRST_EXTERNAL, task_switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach_handler_probes
 from rtoslab.targets.heap_pieces import count_free_pieces
 from rtoslab.targets.intervals import find_measured_intervals
@@ -349,12 +349,18 @@ class _BenchmarkWindowRun:
             pin = pin_number_in_events(self.job.board.pins.out)
             stamping = self.job.stamping_exception
             intervals = find_measured_intervals(
-                bytes(self.events), self.job.watched_services, self.current, pin, stamping
+                bytes(self.events), self.job.watched_services, self.current, pin, stamping, self._deferred_tick()
             )
             output.observed.intervals = intervals
         self.observer = None
         if self.handlers is not None:
             output.observed.handled = self.handlers.runs
+
+    def _deferred_tick(self) -> int | None:
+        """Returns the number of the exception in which the kernel does a tick's work, if SysTick's handler does not."""
+        probes = self.job.kernel.probes
+        line = probes.tick_lines.get(self.job.board.chip) if probes is not None else None
+        return None if line is None else FIRST_EXTERNAL + line
 
     def _pass_events_to_readers(self, *, is_end: bool = False) -> None:
         """Passes the board's new events to all readers."""

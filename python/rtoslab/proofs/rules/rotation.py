@@ -6,7 +6,7 @@ from rtoslab.results import ProofFinding
 
 class RotationParameters(ProofParameters):
     """The parameters of the proof `rotation` in benchmark.toml. The proof checks that equal tasks take turns in the
-    order of the list."""
+    order of the list, or in any other order that stays if one tick may wake tasks of the kernel in any order."""
 
     tasks: tuple[int, ...]
     tolerance: int = 0
@@ -22,7 +22,7 @@ def judge_evidence(params: RotationParameters, evidence: ProofEvidence) -> Proof
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:
-        handles = [evidence.task_handle(core, index) for index in params.tasks]
+        handles = evidence.tasks_in_turn(core, params.tasks)
         if None in handles or len(set(handles)) != len(handles):
             problems.append(f"core {core}: the tasks' control blocks are not all known and different")
             continue
