@@ -75,8 +75,9 @@ class ProofEvidence:
 
     @property
     def are_tasks_pinned(self) -> bool:
-        """Whether each task ran on its own core alone. Otherwise any task may be the cause of an event on a core."""
-        return self.decoded.params.get("pinned") != "0"
+        """Whether each task ran on its own core alone. Otherwise any task may be the cause of an event on a core: if the
+        kernel chooses the core, or if the benchmark's calls bind tasks to other cores."""
+        return self.decoded.params.get("pinned") != "0" and "affinity" not in self.benchmark.services
 
     @property
     def compared_core_groups(self) -> list[tuple[str, list[int]]]:
