@@ -30,9 +30,12 @@ from rtoslab.rta.cores import (
     cores_affecting_analysis,
     delays_by_other_cores,
     reason_against_two_kernels,
+    resource_waits_of_task,
+    resources_shared_by_tasks,
     split_system_by_kernel,
     system_with_release_delays,
     tasks_released_on_core,
+    users_of_resources_across_cores,
 )
 from rtoslab.rta.demand import CompetingDemand, JobInstant
 from rtoslab.rta.overheads import KernelOverheads
@@ -57,6 +60,8 @@ from rtoslab.rta.windows import (
 
 ROUNDS = 40
 """The bounds of several cores, each computed with the others', must be stable after so many rounds."""
+_REQUEST_STEPS = 3_000
+"""The most steps of the search for the longest time of a request. Without one, all requests are bounded together."""
 
 
 class MissingBoundReason(StrEnum):
@@ -177,7 +182,8 @@ def analyse_charged(
     the reason it was found with: later it would name a task that has none because of this one.
     """
     has_kernel = any(charge.tick_period for charge in charges_by_core.values())
-    if len(charges_by_core) == 1 or not (has_kernel or tasks_released_by_other_cores(system)):
+    depends = has_kernel or tasks_released_by_other_cores(system) or users_of_resources_across_cores(system)
+    if len(charges_by_core) == 1 or not depends:
         tasks, handlers, _ = _find_all_response_bounds(system, charges_by_core, None, {}, max_steps)
         return ResponseTimeAnalysis(model, tasks, _bounds_without_implied_interrupts(handlers, system))
     delayed = charges_with_interrupt_delays(system, charges_by_core)
@@ -246,6 +252,7 @@ def _find_all_response_bounds(
         else delays_by_other_cores(system, charges_by_core, core, latest_ends, latest_sends)
         for core in system.used_core_numbers
     }
+    cores = {core: _delays_with_request_costs(system, charges_by_core[core], delays) for core, delays in cores.items()}
     sends: dict[str, int | None] = dict(latest_sends)
     for sender, receiver in tasks_releasing_more_urgent_ones(system):
         charge, others = charges_by_core[sender.core], cores[sender.core]
@@ -348,48 +355,18 @@ def _find_task_response_bound(
     `sends`: the latest ends of less urgent tasks' sends. `until`: the instant at which the response ends, after
     `sends_done` sends of the job if this is SENT.
     """
-    peers = [item for item in system.tasks if item.core == task.core]
-    above = [peer for peer in peers if peer.priority > task.priority]
-    equals = [peer for peer in peers if peer.priority == task.priority and peer is not task]
-    is_chained = any(peer.sender for peer in peers)
-    has_curves = any(peer.curve for peer in peers)
-    in_order = system.equals == "fifo" and bool(equals) and not is_chained and not has_curves
-    if is_chained:
-        try:
-            task, *above = tasks_with_sender_arrivals([task, *above], system, task.priority, sends)
-            equals = tasks_with_sender_arrivals(equals, system, task.priority, sends)
-        except UnboundedSendError as cause:
-            return _response_without_bound(task, str(cause), Fraction(0), MissingBoundReason.MODEL)
-    tick_jitter = _longest_late_tick_time(task, [*peers, task, *above, *equals], system, charge)
-    demand = CompetingDemand(
-        task=task,
-        others=above if in_order else [*above, *equals],
-        interrupts=[interrupt for interrupt in system.interrupts if interrupt.core == task.core],
-        released=tasks_released_on_core(system, charge, peers),
-        charges=charge,
-        blocking=longest_blocking_by_lower_tasks(task, peers, system, charge),
-        takes_turns=charge.slice > 0 and _has_equal_priorities([task, *above, *equals]),
-        shared_resources=_resources_shared_by_tasks(peers),
-        tick_jitter=tick_jitter,
-        release_lead=tick_jitter if is_chained else 0,
-        other_cores=other_cores.demands,
-        requesting=other_cores.requesting,
-        remote_gives=other_cores.remote_gives,
-        received=other_cores.received,
-        successors=successors_at_least_as_urgent(task, system),
-        until=until,
-        sends_done=sends_done,
-    )
-    whole = replace(demand, others=[*above, *equals]) if in_order else demand
-    load = whole.long_run_utilisation()
-    if load > 1:
-        reason = f"tasks and interrupts of this or higher priority need {float(100 * load):.1f} % of the processor"
-        return _response_without_bound(task, reason, load, MissingBoundReason.OVERLOAD)
-    reason = _reason_without_bound(task, system, charge, other_cores)
-    if reason:
-        return _response_without_bound(task, reason, load, MissingBoundReason.MODEL)
     try:
-        response, parts = _longest_task_response(demand, equals if in_order else None, max_steps)
+        demand, equals = _competing_demand_of_task(task, system, charge, other_cores, sends, until, sends_done)
+    except UnboundedSendError as cause:
+        return _response_without_bound(task, str(cause), Fraction(0), MissingBoundReason.MODEL)
+    task = demand.task
+    whole = replace(demand, others=[*demand.others, *(equals or ())])
+    load = replace(whole, resource_waits=None).long_run_utilisation()
+    reason, obstacle = _obstacle_of_demand(whole, load, system, charge, other_cores)
+    if reason:
+        return _response_without_bound(task, reason, load, obstacle)
+    try:
+        response, parts = _longest_task_response(demand, equals, max_steps)
     except NoBoundError:
         return _response_without_bound(
             task, _search_steps_exhausted_text(load, max_steps), load, MissingBoundReason.STEPS
@@ -399,6 +376,109 @@ def _find_task_response_bound(
     return ResponseBound(
         task.name, task.deadline, response + task.jitter, "", _nonzero_bound_parts(parts, task.jitter), float(load)
     )
+
+
+def _competing_demand_of_task(
+    task: SystemTask,
+    system: IntegerTaskSet,
+    charge: KernelCharges,
+    other_cores: DelaysByOtherCores,
+    sends: Sends,
+    until: JobInstant,
+    sends_done: int,
+) -> tuple[CompetingDemand, Sequence[SystemTask] | None]:
+    """Returns the demand that competes with a task, and the tasks that run in the order of arrival with it.
+    The second value is None if the order is any. Raises UnboundedSendError.
+    """
+    peers = [item for item in system.tasks if item.core == task.core]
+    above = [peer for peer in peers if peer.priority > task.priority]
+    equals = [peer for peer in peers if peer.priority == task.priority and peer is not task]
+    is_chained = any(peer.sender for peer in peers)
+    has_curves = any(peer.curve for peer in peers)
+    in_order = system.equals == "fifo" and bool(equals) and not is_chained and not has_curves
+    in_order = in_order and other_cores.shared is None
+    if is_chained:
+        task, *above = tasks_with_sender_arrivals([task, *above], system, task.priority, sends)
+        equals = tasks_with_sender_arrivals(equals, system, task.priority, sends)
+    tick_jitter = _longest_late_tick_time(task, [*peers, task, *above, *equals], system, charge)
+    demand = CompetingDemand(
+        task=task,
+        others=above if in_order else [*above, *equals],
+        interrupts=[interrupt for interrupt in system.interrupts if interrupt.core == task.core],
+        released=tasks_released_on_core(system, charge, peers),
+        charges=charge,
+        blocking=longest_blocking_by_lower_tasks(task, peers, system, charge),
+        takes_turns=charge.slice > 0 and _has_equal_priorities([task, *above, *equals]),
+        shared_resources=resources_shared_by_tasks(peers),
+        tick_jitter=tick_jitter,
+        release_lead=tick_jitter if is_chained else 0,
+        other_cores=other_cores.demands,
+        requesting=other_cores.requesting,
+        remote_gives=other_cores.remote_gives,
+        received=other_cores.received,
+        resource_waits=resource_waits_of_task(task, peers, system, charge, other_cores),
+        successors=successors_at_least_as_urgent(task, system),
+        until=until,
+        sends_done=sends_done,
+    )
+    return demand, equals if in_order else None
+
+
+def _delays_with_request_costs(
+    system: IntegerTaskSet,
+    charge: KernelCharges,
+    delays: DelaysByOtherCores,
+) -> DelaysByOtherCores:
+    """Returns the delays of a core with the cost of the requests for shared resources by each of its tasks.
+
+    A request is bounded by the longest time from it until the task has the resource. In this time the core may execute
+    all jobs at least as urgent that have arrived and not ended.
+    """
+    if delays.shared is None:
+        return delays
+    costs: dict[str, tuple[int, int] | None] = {}
+    for task in delays.shared.own:
+        if not delays.shared.requested_resources(task):
+            continue
+        waits = resource_waits_of_task(task, delays.shared.own, system, charge, delays)
+        window = _longest_request_time(task, delays.shared.own, system, charge, delays)
+        costs[task.name] = None if window is None or waits is None else waits.cost_of_requests(window)
+    return replace(delays, request_costs=costs)
+
+
+def _longest_request_time(
+    task: SystemTask,
+    own: Sequence[SystemTask],
+    system: IntegerTaskSet,
+    charge: KernelCharges,
+    delays: DelaysByOtherCores,
+) -> int | None:
+    """Returns the longest time from a task's request for a shared resource until it has the resource.
+    None if no bound was found. `own`: the tasks of its core, with jitter up to the latest end of their jobs.
+    """
+    urgent = [other for other in own if other.priority >= task.priority and other.name != task.name]
+    demand = CompetingDemand(
+        task=replace(task, wcet=0, masked=0, sections=(), gives=(), sender="", jitter=0, curve=()),
+        others=urgent,
+        interrupts=delays.handlers,
+        released=tasks_released_on_core(system, charge, own),
+        charges=charge,
+        blocking=longest_blocking_by_lower_tasks(task, own, system, charge),
+        takes_turns=charge.slice > 0 and _has_equal_priorities([task, *urgent]),
+        shared_resources=resources_shared_by_tasks(own),
+        tick_jitter=_longest_late_tick_time(task, own, system, charge),
+        other_cores=delays.demands,
+        requesting=delays.requesting,
+        remote_gives=delays.remote_gives,
+        received=delays.received,
+        resource_waits=resource_waits_of_task(task, own, system, charge, delays),
+    )
+    if demand.long_run_utilisation() > 1:
+        return None
+    try:
+        return shortest_window_with_jobs(demand, 1, 0, 0, max_steps=_REQUEST_STEPS)[0]
+    except NoBoundError:
+        return None
 
 
 def _longest_task_response(
@@ -454,13 +534,6 @@ def _search_steps_exhausted_text(load: Fraction, max_steps: int) -> str:
     return f"the search ended after {count_with_noun(max_steps, 'step')}, at {float(100 * load):.2f} % of the processor"
 
 
-def _resources_shared_by_tasks(tasks: Sequence[SystemTask]) -> frozenset[str]:
-    """Returns the names of the resources that more than one of the tasks uses."""
-    used = {(task.task_name, name) for task in tasks for name, _ in task.sections}
-    names = [name for _, name in used]
-    return frozenset(name for name in names if names.count(name) > 1)
-
-
 def _has_equal_priorities(tasks: Sequence[SystemTask]) -> bool:
     """Whether two of the tasks have the same priority."""
     return len({task.priority for task in tasks}) < len({task.task_name for task in tasks})
@@ -474,6 +547,26 @@ def _longest_late_tick_time(
     if not charge.tick_period or not (interrupts or any(peer.jitter for peer in peers)):
         return 0
     return max(charge.kernel_blocking, charge.release_delay, _longest_masked_time(task.core, system, charge))
+
+
+def _obstacle_of_demand(
+    demand: CompetingDemand,
+    load: Fraction,
+    system: IntegerTaskSet,
+    charge: KernelCharges,
+    other_cores: DelaysByOtherCores,
+) -> tuple[str, MissingBoundReason]:
+    """Returns why the analysed task of a demand has no bound, and the kind of reason. Empty if it has one.
+    `load`: the utilisation without waits for resources that tasks of other cores hold.
+    """
+    who = "tasks and interrupts of this or higher priority"
+    if load > 1:
+        return f"{who} need {float(100 * load):.1f} % of the processor", MissingBoundReason.OVERLOAD
+    reason = _reason_without_bound(demand.task, system, charge, other_cores)
+    if not reason and (waiting := demand.long_run_utilisation()) > 1:
+        waits = "with the longest waits for resources that tasks of other cores hold"
+        reason = f"{who}, {waits}, may need {float(100 * waiting):.1f} % of the processor"
+    return reason, MissingBoundReason.MODEL if reason else MissingBoundReason.NONE
 
 
 def _reason_without_bound(
@@ -510,13 +603,11 @@ def _longest_tick_wait(
 
     A second tick that comes meanwhile finds the first still pending and is lost, and with it the kernel's time.
     """
-    masked = max(
-        charge.kernel_blocking, _longest_masked_time(core, system, charge)
-    ) + other_cores.most_kernel_work_in_window(charge.tick_period)
+    masked = max(charge.kernel_blocking, _longest_masked_time(core, system, charge))
     interrupts = _interrupts_beside_other_cores(system, core, charge)
     only = KernelCharges(interrupt=charge.interrupt, give=charge.give)
     tick = SystemTask("tick", charge.tick_period, 1, charge.tick_period, 0)
-    demand = CompetingDemand(tick, (), interrupts, (), only, masked)
+    demand = CompetingDemand(tick, (), interrupts, (), only, masked, other_cores=other_cores.demands)
     if demand.long_run_utilisation() > 1:
         return None
     try:

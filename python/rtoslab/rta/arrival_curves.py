@@ -7,6 +7,7 @@ their first one. They are computed once for each curve."""
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Final
@@ -37,6 +38,25 @@ def most_arrivals_in_window(curve: ArrivalCurve, window: int) -> int:
         return bisect_left(times, window)
     whole, rest = divmod(window, times[-1])
     return whole * (len(times) - 1) + most_arrivals_in_window(curve, rest)
+
+
+def most_periodic_arrivals(window: int, period: int, jitter: int = 0, phase: int = 0) -> int:
+    """Returns the largest number of arrivals of a periodic task in the window [0, window).
+    The first is as late as its jitter allows, but not before `phase`.
+    """
+    return max(0, -(-(window + jitter - phase) // period))
+
+
+Arrivals = tuple[int, int, ArrivalCurve]
+"""The arrivals of a task: its period, the time before a window at which the first may arrive, its curve or none."""
+
+
+def most_arrivals_of_each_task(arrivals: Sequence[Arrivals], window: int) -> list[int]:
+    """Returns the largest number of arrivals of each task in a window."""
+    return [
+        most_arrivals_in_window(curve, window + early) if curve else most_periodic_arrivals(window, period, early)
+        for period, early, curve in arrivals
+    ]
 
 
 def least_arrival_distance(curve: ArrivalCurve, number: int) -> int:

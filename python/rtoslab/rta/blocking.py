@@ -3,10 +3,23 @@ preempted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from rtoslab.rta.charges import KernelCharges, bus_contention_prolongation
 from rtoslab.rta.system import IntegerTaskSet, SystemTask
+
+
+@dataclass(frozen=True, slots=True)
+class SectionBlocking:
+    """The critical sections of less urgent tasks that can block a task. Times include the switches to them and back."""
+
+    once: int = 0
+    """The longest time if each less urgent task blocks once, and each resource once."""
+    longest: Mapping[str, int] = field(default_factory=dict)
+    """By less urgent task, its longest section."""
+    total: Mapping[str, int] = field(default_factory=dict)
+    """By less urgent task, all sections of one job."""
 
 
 def longest_blocking_by_lower_tasks(
@@ -20,23 +33,42 @@ def longest_blocking_by_lower_tasks(
     """
     lower = [peer for peer in peers if peer.priority < task.priority]
     masked = max([charge.kernel_blocking, *longest_interrupt_masking_times(lower, charge)])
-    by_task = [
-        {
-            name: length + bus_contention_prolongation(length, charge)
-            for name, length in _longest_blocking_sections(item, task, peers).items()
-        }
-        for item in lower
-    ]
-    longest = [max(item.values()) + charge.inversion for item in by_task if item]
-    if not longest:
+    sections = sections_of_lower_tasks(task, peers, system, charge)
+    if not sections.longest:
         return masked
+    longest = max(sections.longest.values())
     if system.protocol == "immediate_ceiling":
-        return max(masked, *longest)
+        return max(masked, longest)
     if system.protocol == "ceiling":
-        return masked + max(longest)
-    resources = {name for item in by_task for name in item}
-    by_resource = [max(item.get(name, 0) for item in by_task) + charge.inversion for name in resources]
-    return masked + min(sum(longest), sum(by_resource))
+        return masked + longest
+    return masked + sections.once
+
+
+def sections_of_lower_tasks(
+    task: SystemTask, peers: Sequence[SystemTask], system: IntegerTaskSet, charge: KernelCharges
+) -> SectionBlocking:
+    """Returns the sections of less urgent tasks that can block a task. `peers` are the tasks of its core.
+    The holder of a resource can also inherit the priority of a task of another core.
+    """
+    urgent = {name for other in system.tasks if other.priority >= task.priority for name, _ in other.sections}
+    by_task: dict[str, list[tuple[str, int]]] = {}
+    for lower in peers:
+        blocking = [
+            (name, length + bus_contention_prolongation(length, charge) + charge.inversion)
+            for name, length in lower.sections
+            if name in urgent
+        ]
+        if lower.priority < task.priority and blocking:
+            by_task[lower.name] = blocking
+    longest = {name: max(length for _, length in sections) for name, sections in by_task.items()}
+    by_resource: dict[str, int] = {}
+    for name, length in (section for sections in by_task.values() for section in sections):
+        by_resource[name] = max(by_resource.get(name, 0), length)
+    return SectionBlocking(
+        min(sum(longest.values()), sum(by_resource.values())),
+        longest,
+        {name: sum(length for _, length in sections) for name, sections in by_task.items()},
+    )
 
 
 def longest_interrupt_masking_times(tasks: Iterable[SystemTask], charge: KernelCharges) -> list[int]:
@@ -46,13 +78,3 @@ def longest_interrupt_masking_times(tasks: Iterable[SystemTask], charge: KernelC
         for task in tasks
         if task.masked
     ]
-
-
-def _longest_blocking_sections(lower: SystemTask, task: SystemTask, peers: Sequence[SystemTask]) -> dict[str, int]:
-    """Returns the longest critical section of `lower` on each resource that can block `task`."""
-    urgent = {name for peer in peers if peer.priority >= task.priority for name, _ in peer.sections}
-    longest: dict[str, int] = {}
-    for name, length in lower.sections:
-        if name in urgent:
-            longest[name] = max(longest.get(name, 0), length)
-    return longest

@@ -87,6 +87,9 @@ class KernelCharges:
     inversion: int = 0
     """Every critical section that others share, and every time a task waits for a less urgent one: a lock that is held,
     a switch there, the hand over, one back."""
+    cross_wait: int = 0
+    """Every wait for a resource that a task of another core holds, on both cores: the switch as the wait begins, or as
+    the resource is given back, and the interrupt by which the other core requests a switch."""
     kernel_blocking: int = 0
     """Once: the longest time for which the kernel cannot be interrupted as the tick comes."""
     longest_mask: int = 0
@@ -174,7 +177,9 @@ def _kernel_cycle_charges(
         return charged
     several = replace(
         charged,
-        core_request=prices.core_request_price,
+        # A call of the core's task may notice the request first, and then switches itself.
+        core_request=max(prices.core_request_price, prices.switch_in_call_price if has_events else 0),
+        cross_wait=prices.wait_across_cores_price,
         release_delay=prices.longest_release_delay(sleepers, distance)
         + _longest_masked_section_cycles(system, charged, smp),
         remote_give=smp.remote_give_cycles,
@@ -226,7 +231,7 @@ COMPONENTS: Final[Mapping[str, Callable[[KernelCharges], KernelCharges]]] = {
     "entry and exit of interrupts": lambda all_: replace(all_, interrupt=0),
     "gives in interrupts": lambda all_: replace(all_, give=0),
     "sends to other tasks": lambda all_: replace(all_, send=0, send_switch=0),
-    "critical sections": lambda all_: replace(all_, section=0, inversion=0),
+    "critical sections": lambda all_: replace(all_, section=0, inversion=0, cross_wait=0),
     "kernel cannot be interrupted": lambda all_: replace(all_, kernel_blocking=0, longest_mask=0),
     "releases and calls from other cores": lambda all_: replace(all_, core_request=0, release_delay=0, remote_give=0),
     "other cores on the bus": lambda all_: replace(all_, bus_share=Fraction(0)),

@@ -5,13 +5,20 @@ Each task runs on one core. docs/response-time-model.md argues for every term.""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rtoslab.rta.arrival_curves import most_arrivals_in_window
+from rtoslab.rta.arrival_curves import most_arrivals_of_each_task
+from rtoslab.rta.blocking import sections_of_lower_tasks
 from rtoslab.rta.charges import KernelCharges, bus_contention_prolongation
-from rtoslab.rta.demand import CompetingDemand, most_periodic_arrivals
+from rtoslab.rta.demand import CompetingDemand
 from rtoslab.rta.overheads import KernelOverheads
+from rtoslab.rta.resource_waits import (
+    ResourceWaits,
+    SharedResources,
+    WaitsAcrossCores,
+    shared_resources_of_core,
+)
 from rtoslab.rta.senders import Sends, tasks_released_by_other_cores
 from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
 
@@ -29,6 +36,12 @@ class DelaysByOtherCores:
     """The same of the other cores."""
     received: tuple[SystemTask, ...] = ()
     """The tasks of the analysed core that a task of another core releases, with jitter up to the end of that call."""
+    shared: SharedResources | None = None
+    """The resources that tasks of several cores share. None if there are none."""
+    handlers: tuple[SystemInterrupt, ...] = ()
+    """The interrupts of the analysed core, with jitter up to their latest end."""
+    request_costs: Mapping[str, tuple[int, int] | None] = field(default_factory=dict)
+    """By task of the analysed core, the cost of the requests of a job, or None: see `RequestCosts`."""
 
     def most_kernel_work_in_window(self, window: int) -> int:
         """Returns the most time that the kernel works on the other cores in any window of this length."""
@@ -49,37 +62,39 @@ def delays_by_other_cores(
     demands = []
     remote = tasks_released_by_other_cores(system)
     received = [replace(task, jitter=latest_sends[task.name] or 0) for task in system.tasks if task.name in remote]
-    for name, users in users_of_resources_across_cores(system).items():
-        users_text = ", ".join(users)
+    shared = users_of_resources_across_cores(system)
+    for name, users in shared.items() if system.protocol != "inheritance" else ():
         return DelaysByOtherCores(
-            obstacle=f"{name} is shared by tasks of several cores ({users_text}), which this analysis does not support"
+            obstacle=f"{name} is shared by tasks of several cores ({', '.join(users)}), and the protocol "
+            f"{system.protocol} excludes only tasks of one core; with inheritance there is a bound"
         )
     at_end = [replace(handler, jitter=latest_ends[handler.name] or 0) for handler in system.interrupts]
+    late_tasks = _tasks_until_latest_end(system.tasks, latest_ends, latest_sends) if shared else []
+    if isinstance(late_tasks, str):
+        return DelaysByOtherCores(
+            obstacle=f"{late_tasks} has no bound, and the number of critical sections depends on the bounds of all "
+            "tasks"
+        )
     delay = max(charge.release_delay for charge in charges_by_core.values())
     releasing = [replace(handler, jitter=handler.jitter + delay) for handler in at_end if handler.gives]
     for other in (core_tasks for core_tasks in charges_by_core if core_tasks != core):
         charge, tasks = charges_by_core[other], [task for task in system.tasks if task.core == other]
-        late = {
-            task.name: _latest_job_end([latest_ends[task.name], *(latest_sends.get(name, 0) for name in task.gives)])
-            for task in tasks
-        }
-        unbounded = next((name for name, end in late.items() if end is None), "")
-        if unbounded:
+        # A job uses the kernel from its release to its end, which may fall into the window from before it.
+        late = _tasks_until_latest_end(tasks, latest_ends, latest_sends)
+        if isinstance(late, str):
             return DelaysByOtherCores(
-                obstacle=f"{unbounded} on another core has no bound, and it may wait for the kernel calls of that task"
+                obstacle=f"{late} on another core has no bound, and it may wait for the kernel calls of that task"
             )
         unbounded = next((item.name for item in at_end if item.core == other and latest_ends[item.name] is None), "")
         if unbounded:
             called = "it may wait for the kernel calls of that handler"
             return DelaysByOtherCores(obstacle=f"{unbounded} on another core has no bound, and {called}")
-        # A job uses the kernel from its release to its end, which may fall into the window from before it.
-        jobs = [replace(task, jitter=late[task.name] or 0, offset=None) for task in tasks]
         handlers = [handler for handler in at_end if handler.core == other]
         idle = replace(system.tasks[0], name="", wcet=0, core=other)
         demands.append(
             CompetingDemand(
                 task=idle,
-                others=jobs,
+                others=late,
                 interrupts=handlers,
                 released=tasks_released_on_core(system, charge, tasks),
                 charges=charge,
@@ -90,20 +105,86 @@ def delays_by_other_cores(
                 requesting=[handler for handler in releasing if handler.core == other],
                 remote_gives=[handler for handler in releasing if handler.core != other],
                 received=[task for task in received if task.core == other],
+                waits_across_cores=WaitsAcrossCores(
+                    shared_resources_of_core(charges_by_core, other, shared, late_tasks)
+                )
+                if shared
+                else None,
             )
         )
     return DelaysByOtherCores(
         tuple(demands),
+        shared=shared_resources_of_core(charges_by_core, core, shared, late_tasks) if shared else None,
+        handlers=tuple(handler for handler in at_end if handler.core == core),
         requesting=tuple(handler for handler in releasing if handler.core == core),
         remote_gives=tuple(handler for handler in releasing if handler.core != core),
         received=tuple(task for task in received if task.core == core),
     )
 
 
-def _latest_job_end(ends: Sequence[int | None]) -> int | None:
-    """Returns the latest of some ends. None if one has no bound."""
-    known = [end for end in ends if end is not None]
-    return max(known) if len(known) == len(ends) else None
+def _tasks_until_latest_end(
+    tasks: Sequence[SystemTask], latest_ends: Mapping[str, int | None], latest_sends: Sends
+) -> list[SystemTask] | str:
+    """Returns tasks with jitter up to the latest end of their jobs, the calls that release others included.
+    If the end of one has no bound, it returns the name of this task.
+    """
+    late = []
+    for task in tasks:
+        ends = [latest_ends[task.name], *(latest_sends.get(name, 0) for name in task.gives)]
+        known = [end for end in ends if end is not None]
+        if len(known) < len(ends):
+            return task.name
+        late.append(replace(task, jitter=max(known), offset=None))
+    return late
+
+
+def resource_waits_of_task(
+    task: SystemTask,
+    peers: Sequence[SystemTask],
+    system: IntegerTaskSet,
+    charge: KernelCharges,
+    delays: DelaysByOtherCores,
+) -> ResourceWaits | None:
+    """Returns the waits that delay a task, for resources that tasks of several cores share. None if there are none.
+    `peers` are the tasks of its core, itself included.
+    """
+    if delays.shared is None:
+        return None
+    requesting = delays.shared.requesting_tasks(task.priority)
+    costs = {item.name: delays.request_costs.get(item.name) for item in requesting}
+    known = {name: cost for name, cost in costs.items() if cost is not None}
+    work = _kernel_demand_of_tasks([item for item in delays.shared.own if item.priority < task.priority], charge)
+    return ResourceWaits(
+        delays.shared,
+        task,
+        charge,
+        sections_of_lower_tasks(task, peers, system, charge),
+        work.most_kernel_work_in_window,
+        work.kernel_utilisation(),
+        known if len(known) == len(costs) else None,
+    )
+
+
+def _kernel_demand_of_tasks(tasks: Sequence[SystemTask], charge: KernelCharges) -> CompetingDemand:
+    """Returns what the kernel does for some tasks of a core, without ticks, releases and interrupts.
+    Their masked sections are left out.
+    """
+    idle = SystemTask("", 10**30, 0, 10**30, 0)
+    unmasked = [replace(task, masked=0) if task.masked else task for task in tasks]
+    # The calls that mask and unmask stay: each counts as a section without a length.
+    unmasked = [
+        replace(plain, sections=(*plain.sections, ("", 0))) if task.masked else plain
+        for plain, task in zip(unmasked, tasks, strict=True)
+    ]
+    own = replace(charge, tick=0, release=0, core_request=0, remote_give=0, interrupt=0, give=0)
+    return CompetingDemand(idle, unmasked, (), (), own, 0, shared_resources=resources_shared_by_tasks(tasks))
+
+
+def resources_shared_by_tasks(tasks: Sequence[SystemTask]) -> frozenset[str]:
+    """Returns the names of the resources that more than one of the tasks uses."""
+    used = {(task.task_name, name) for task in tasks for name, _ in task.sections}
+    names = [name for _, name in used]
+    return frozenset(name for name in names if names.count(name) > 1)
 
 
 def tasks_released_on_core(
@@ -205,9 +286,7 @@ def charges_with_interrupt_delays(
 
 def _most_interrupt_arrivals_within(handler: SystemInterrupt, window: int) -> int:
     """Returns the largest number of arrivals of an interrupt in a window, after one that is pending already."""
-    if handler.curve:
-        return most_arrivals_in_window(handler.curve, window + handler.jitter)
-    return most_periodic_arrivals(window, handler.period, handler.jitter)
+    return most_arrivals_of_each_task([(handler.period, handler.jitter, handler.curve)], window)[0]
 
 
 def _longest_handler_time(handler: SystemInterrupt, charge: KernelCharges) -> int:
@@ -217,11 +296,7 @@ def _longest_handler_time(handler: SystemInterrupt, charge: KernelCharges) -> in
 
 
 def users_of_resources_across_cores(system: IntegerTaskSet) -> dict[str, tuple[str, ...]]:
-    """Returns the users of each resource that tasks of different cores use.
-    Their waits for each other have no bound here.
-
-    The kernel's mutexes suspend who waits, which needs another analysis (MPCP) or another lock (MSRP, MrsP).
-    """
+    """Returns the users of each resource that tasks of different cores use."""
     users: dict[str, list[SystemTask]] = {}
     for task in system.tasks:
         for name in {name for name, _ in task.sections}:

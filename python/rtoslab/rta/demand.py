@@ -8,8 +8,9 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.rta.arrival_curves import ArrivalCurve, most_arrivals_in_window
+from rtoslab.rta.arrival_curves import Arrivals, most_arrivals_of_each_task, most_periodic_arrivals
 from rtoslab.rta.charges import MEETINGS, KernelCharges, bus_contention_prolongation
+from rtoslab.rta.resource_waits import ResourceWaits, WaitsAcrossCores
 from rtoslab.rta.system import SystemInterrupt, SystemTask, exact_utilisation
 
 _NEVER: Final = 10**30
@@ -28,26 +29,9 @@ class JobInstant(IntEnum):
     releases."""
 
 
-def most_periodic_arrivals(window: int, period: int, jitter: int = 0, phase: int = 0) -> int:
-    """Returns the largest number of arrivals of a periodic task in the window [0, window).
-    The first is as late as its jitter allows, but not before `phase`.
-    """
-    return max(0, -(-(window + jitter - phase) // period))
-
-
-def _most_arrivals_of_each_task(periods: Sequence[tuple[int, int, ArrivalCurve]], window: int) -> list[int]:
-    """Returns the largest number of arrivals of each task in a window.
-    `periods` has (period, time before the window at which the first may arrive, arrival curve or none).
-    """
-    return [
-        most_arrivals_in_window(curve, window + early) if curve else most_periodic_arrivals(window, period, early)
-        for period, early, curve in periods
-    ]
-
-
 def _most_interrupt_arrivals(handlers: Sequence[SystemInterrupt], window: int) -> int:
     """Returns the largest number of arrivals of interrupts in a window."""
-    return sum(_most_arrivals_of_each_task([(item.period, item.jitter, item.curve) for item in handlers], window))
+    return sum(most_arrivals_of_each_task([(item.period, item.jitter, item.curve) for item in handlers], window))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +66,21 @@ class CompetingDemand:
     """The interrupts of the other cores that release a task, in the same way. This core may complete the release."""
     received: Sequence[SystemTask] = ()
     """The tasks of this core that a task of another core releases, with jitter up to the end of that call."""
+    resource_waits: ResourceWaits | None = None
+    """The waits for resources that tasks of several cores share. None if there are none."""
+    waits_across_cores: WaitsAcrossCores | None = None
+    """The number of these waits, if only the kernel's work is counted."""
     successors: Mapping[str, int] = field(default_factory=dict)
     """The competing tasks that only jobs of the analysed task release, by sends or chains of them. Each with the number
     of the first of these sends in the job, from 0 on."""
     until: JobInstant = JobInstant.LAST_INSTRUCTION
     sends_done: int = 1
     """If `until` is SENT: the number of sends of the analysed job that have returned."""
-    _arriving: Sequence[tuple[int, int, ArrivalCurve]] = field(init=False, repr=False, compare=False)
+    _arriving: Sequence[Arrivals] = field(init=False, repr=False, compare=False)
     """For each of `others`: its period, how long before the window its first arrival may be, and its curve."""
-    _interrupting: Sequence[tuple[int, int, ArrivalCurve]] = field(init=False, repr=False, compare=False)
+    _interrupting: Sequence[Arrivals] = field(init=False, repr=False, compare=False)
     """The same of `interrupts`."""
-    _releasing: Sequence[tuple[int, int, ArrivalCurve]] = field(init=False, repr=False, compare=False)
+    _releasing: Sequence[Arrivals] = field(init=False, repr=False, compare=False)
     """The same of `released`."""
     _jobs: Sequence[tuple[int, int, bool, int]] = field(init=False, repr=False, compare=False)
     """For each of `others`: its WCET, the cost of its locks and masks, whether it is woken, the cost of sends."""
@@ -132,7 +120,7 @@ class CompetingDemand:
         """
         charge, own = self.charges, finished_jobs + 1
         ticks = most_periodic_arrivals(window, charge.tick_period, self.tick_jitter) if charge.tick_period else 0
-        counts = _most_arrivals_of_each_task(self._arriving, window) if other_jobs is None else other_jobs
+        counts = most_arrivals_of_each_task(self._arriving, window) if other_jobs is None else other_jobs
         if self._capped:
             counts = self._job_counts_without_unsent_jobs(counts, finished_jobs)
         tasks = sections = sends = 0
@@ -142,16 +130,18 @@ class CompetingDemand:
             sections += count * calls
             sends += count * sending
             woken += count if is_woken else 0
-        handled = [*zip(self.interrupts, _most_arrivals_of_each_task(self._interrupting, window), strict=True)]
+        handled = [*zip(self.interrupts, most_arrivals_of_each_task(self._interrupting, window), strict=True)]
         met = sum(count for handler, count in handled if handler.gives)
         handler_work = sum(count * handler.wcet for handler, count in handled)
         sending_jobs = sum(counts[at] * number for at, number in self._senders) + own * len(self.task.gives)
         timers = sum(counts[at] for at in self._timers) + (own if self.task.is_timer else 0)
         by_task = total - woken - timers
-        meetings = min(MEETINGS * total + sending_jobs, ticks)
+        waits, further = self._resource_waits_in_window(window, own, counts)
+        meetings = min(MEETINGS * total + sending_jobs + waits, ticks)
         return {
+            **further,
             "own": own * self.task.wcet,
-            "blocking": self.blocking,
+            "blocking": self.blocking + further.get("blocking", 0),
             "tasks": tasks,
             "interrupts": handler_work,
             "around interrupts": sum(count for _, count in handled) * charge.interrupt,
@@ -175,7 +165,19 @@ class CompetingDemand:
             "preemptions": 0 if self.takes_turns else charge.preemption_cycles * min(total - woken, ticks),
             "slices": charge.slice * ticks if self.takes_turns else 0,
             "sections": own * self._critical_section_cost(self.task) + sections,
+            "waits across cores": waits * charge.cross_wait,
         }
+
+    def _resource_waits_in_window(self, window: int, own: int, counts: Sequence[int]) -> tuple[int, dict[str, int]]:
+        """Returns the most waits across cores for shared resources in a window, and what else they cause.
+        `own` and `counts`: the jobs of the analysed task and of `others`.
+        """
+        if self.resource_waits is not None:
+            jobs = {self.task.name: own, **{other.name: jobs for other, jobs in zip(self.others, counts, strict=True)}}
+            waits = self.resource_waits.most_waits_in_window(window)
+            return waits, self.resource_waits.demand_in_window(window, jobs)
+        across = self.waits_across_cores
+        return (0 if across is None else across.most_waits_in_window(window)), {}
 
     def most_kernel_work_in_window(self, window: int) -> int:
         """Returns the most time that the kernel works on this core in any window of this length.
@@ -196,7 +198,7 @@ class CompetingDemand:
         """Returns the most time in a window in which competing tasks mask interrupts, and hold the kernel's locks."""
         if not any(other.masked for other in self.others):
             return 0
-        counts = _most_arrivals_of_each_task(self._arriving, window)
+        counts = most_arrivals_of_each_task(self._arriving, window)
         return sum(
             count * (other.masked + bus_contention_prolongation(other.masked, self.charges))
             for count, other in zip(counts, self.others, strict=True)
@@ -206,10 +208,10 @@ class CompetingDemand:
         """Returns how often another core can interrupt this one in a window to make it choose its task again.
         The tick's own core is asked only where another one handled a tick late.
         """
-        arrived = zip(self.released, _most_arrivals_of_each_task(self._releasing, window), strict=True)
+        arrived = zip(self.released, most_arrivals_of_each_task(self._releasing, window), strict=True)
         home = sum(min(ticks, count) for arrival, count in arrived if arrival.core == self.task.core)
         gives = _most_interrupt_arrivals(self.requesting, window) + sum(
-            _most_arrivals_of_each_task(list(map(self._period_and_first_arrival_lead, self.received)), window)
+            most_arrivals_of_each_task(list(map(self._period_and_first_arrival_lead, self.received)), window)
         )
         if self.charges.compensated_tick:
             return min(ticks, home) + gives
@@ -222,7 +224,7 @@ class CompetingDemand:
 
     def most_competing_jobs_in_window(self, window: int) -> int:
         """Returns the most jobs of the competing tasks in any window of this length."""
-        return sum(_most_arrivals_of_each_task(self._arriving, window))
+        return sum(most_arrivals_of_each_task(self._arriving, window))
 
     def _critical_section_cost(self, task: SystemTask) -> int:
         """Returns the cost of a job's locks and masks, and of waits for tasks that use the same resources."""
@@ -278,7 +280,7 @@ class CompetingDemand:
             return 0
         return self.charges.send * (len(self.task.gives) - (self.sends_done if self.until is JobInstant.SENT else 0))
 
-    def _period_and_first_arrival_lead(self, task: SystemTask) -> tuple[int, int, ArrivalCurve]:
+    def _period_and_first_arrival_lead(self, task: SystemTask) -> Arrivals:
         """Returns a task's period, how long before the window its first arrival may be, and its arrival curve."""
         return task.period, task.jitter - self.phases.get(task.name, 0), task.curve
 
@@ -288,7 +290,7 @@ class CompetingDemand:
         """
         if self.charges.worst_tick:
             return ticks * len(self.released)
-        counts = _most_arrivals_of_each_task(self._releasing, window)
+        counts = most_arrivals_of_each_task(self._releasing, window)
         return sum(counts) if not self.charges.tick_period else sum(min(ticks, count) for count in counts)
 
     def competing_utilisation(self) -> Fraction:
@@ -321,6 +323,10 @@ class CompetingDemand:
             [task.long_run_load(task.wcet) for task in tasks]
             + [handler.long_run_load(handler.wcet) for handler in self.interrupts]
         )
+        if self.resource_waits is not None:
+            total += self.resource_waits.long_run_utilisation(tasks)
+        elif self.waits_across_cores is not None:
+            total += charge.cross_wait * self.waits_across_cores.long_run_waits()
         if not charge.tick_period:
             return total
         total += (

@@ -169,7 +169,8 @@ class JobEnd(LedgerEntry):
 
 @dataclass(slots=True)
 class LockHandover(TaskInterruption):
-    """A task switch that a task's own call caused during its work, or as it released another task."""
+    """A task switch that a task's own call caused during its work, or as it released another task. On several cores it
+    also stands for a handler that a call caused and that chose the same task again."""
 
     @property
     def is_only_task_switch(self) -> bool:

@@ -249,7 +249,9 @@ class _CycleAttributor:
         span = self.open_spans.get(before)
         if span is not None:
             if chain.is_requested_by_task and chain.task_switch_count == 0 and not chain.interrupts.count:
-                return  # a call of its own that came back: its own time
+                if phase is not JobPhase.WORKING or not self.has_sections or len(self.trace.lock_waits) == 1:
+                    return  # a call of its own that came back: its own time
+                called = True  # it gave back a resource that a task of another core waits for, and chose itself again
             self._add_cycles_to_span(span, chain.start_cycle)
         if called and phase is JobPhase.ENDING and span is not None:
             self._add_job_end_to_ledger(chain, span)

@@ -119,6 +119,21 @@ class LedgerEntryPrices:
         """Returns the price of an interrupt by which another core makes this one choose its task again."""
         return self.entry_and_exit_price + self.overheads.smp.yield_cycles
 
+    @property
+    def wait_across_cores_price(self) -> int:
+        """Returns the price of one wait for a resource that a task of another core holds, on either core.
+
+        The waiting core switches as the wait begins, and is interrupted as it ends. The holder's core is interrupted as
+        the holder inherits the priority, and may switch as the resource is given back.
+        """
+        return self.switch_in_call_price + self.core_request_price + self.handler_chain_price(0, 0, 1, is_slice=False)
+
+    @property
+    def switch_in_call_price(self) -> int:
+        """Returns the price of a switch, or of its handler alone, that a call of a task causes during its work."""
+        events = self.event_costs
+        return self.entry_and_exit_price + events.contended_cycles + events.handover_cycles
+
     def compensated_tick_price(self, released: int) -> int:
         """Returns the price of another core's tick that is handled late, because the scheduler was locked."""
         return self.handler_chain_price(1, released, 0, is_slice=False) + self.overheads.tick.deferred_cycles

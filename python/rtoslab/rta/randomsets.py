@@ -144,12 +144,20 @@ _BUS_SHARE: Final = 0.7
 
 
 def _random_task_set_for_each_core(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
-    """Returns a random task set with interrupts and sections on each core, as many as the image holds."""
+    """Returns a random task set with interrupts and sections on each core, as many as the image holds.
+    Under one kernel the tasks of all cores use the same resources in half of the sets with mutexes.
+    """
     whole = IntegerTaskSet((), units_per_second=firmware.clock_hz)
     raised = random.random() < 0.4 and firmware.kernel.services["priority_set"]
+    has_shared_resources = firmware.is_smp and not raised and random.random() < 0.6
     for core in range(firmware.core_count):
         lines = INTERRUPT_LINES - len(whole.interrupts)
         part = _random_one_core_event_task_set(random, firmware, random.randint(0, lines), _BUS_SHARE)
+        if has_shared_resources:
+            tasks_with_sections = (
+                task if task.kernel_call_count else _task_with_random_sections(random, task) for task in part.tasks
+            )
+            part = replace(part, tasks=tuple(tasks_with_sections))
         first = len(whole.tasks)
         names = {task.name: chr(ord("A") + first + at) for at, task in enumerate(part.tasks)}
         handlers = {handler.name: f"{handler.name} on core {core}" for handler in part.interrupts}
@@ -159,7 +167,9 @@ def _random_task_set_for_each_core(random: Random, firmware: TaskSetFirmware) ->
                 name=names[task.name],
                 core=core,
                 released_by=handlers.get(task.released_by, ""),
-                sections=tuple((f"{name}{core}", length) for name, length in task.sections),
+                sections=tuple(
+                    (name if has_shared_resources else f"{name}{core}", length) for name, length in task.sections
+                ),
             )
             for task in part.tasks[: firmware.max_tasks // firmware.core_count]
         )

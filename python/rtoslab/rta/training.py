@@ -253,7 +253,35 @@ def event_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[T
         low = [TaskRow(4, index, 1, 0, index, 0, (ends, held, ends)) for index in range(1 + number % 2)]
         rows = [*low, TaskRow(1 + number % 3, 0, 1, 0, 5, 0, (ends, little, ends))]
         yield [replace(row, core=number % firmware.core_count) for row in rows], _MIXED_TICKS, []
+    if firmware.is_smp:
+        yield from _training_sets_with_waits_across_cores(firmware, work)
     yield from _random_training_sets(firmware, work, random, random_event_task_set, _EVENT_SETS // firmware.core_count)
+
+
+def _training_sets_with_waits_across_cores(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+    """Yields training task sets in which tasks of several cores use one resource.
+
+    Another task preempts the holder before a task of another core waits for it. In some sets the holder takes the
+    resource again at once, and in some a task of the waiting core holds it too.
+    """
+    tick = firmware.tick_cycles
+    for number in range(_CONTENTIONS * firmware.core_count):
+        held, little = (
+            WorkPart(*work.work_amount_lasting_cycles(length), PartProtection.LOCKED, 0)
+            for length in (tick // (2 + number % 3), _LITTLE)
+        )
+        ends = WorkPart(*work.work_amount_lasting_cycles(tick // (9 + number)))
+        holder = number % firmware.core_count
+        waiter = (holder + 1) % firmware.core_count
+        sections = (ends, held, held, ends) if number % 4 < 2 else (ends, held, ends)
+        rows = [
+            TaskRow(4, 0, 1, 0, 1, 0, sections, holder),
+            TaskRow(3, 0, *work.work_amount_lasting_cycles(tick // 5), 3, core=holder),
+            TaskRow(1 + number % 3, 0, 1, 0, 5 if number % 5 else 2, 0, (ends, little, ends), waiter),
+            TaskRow(5, 1, 1, 0, 0, 0, (ends, held, ends), waiter),
+            TaskRow(7, 0, 1, 0, 4, 0, (ends, little, little, ends), holder),
+        ]
+        yield rows[: 3 + number % 3], _MIXED_TICKS, []
 
 
 def _random_training_sets(

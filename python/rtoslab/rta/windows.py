@@ -8,8 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
+from rtoslab.rta.arrival_curves import most_periodic_arrivals
 from rtoslab.rta.charges import NO_CHARGES
-from rtoslab.rta.demand import CompetingDemand, JobInstant, most_periodic_arrivals
+from rtoslab.rta.demand import CompetingDemand, JobInstant
 from rtoslab.rta.system import SystemInterrupt, SystemTask
 
 MAX_STEPS: Final = 50_000
@@ -87,7 +88,9 @@ def longest_response_in_busy_period(
 def _job_count_until_repetition(demand: CompetingDemand) -> int | None:
     """Returns after how many jobs the response times repeat. None if that is unknown."""
     tasks: list[SystemTask | SystemInterrupt] = [demand.task, *demand.others, *demand.interrupts]
-    if any(item.curve for item in tasks) or demand.charges != NO_CHARGES or demand.long_run_utilisation() > 1:
+    if any(item.curve for item in tasks) or demand.charges != NO_CHARGES or demand.resource_waits is not None:
+        return None
+    if demand.long_run_utilisation() > 1:
         return None
     periods = [other.period for other in (demand.task, *demand.others)] + [
         interrupt.period for interrupt in demand.interrupts

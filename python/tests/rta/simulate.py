@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import lcm
+from random import Random
+from typing import Any
 
-from rtoslab.rta.system import IntegerTaskSet
+from rtoslab.rta.system import IntegerTaskSet, SystemTask
 
 
 def longest_responses(system: IntegerTaskSet) -> dict[str, int]:
@@ -62,3 +65,92 @@ def longest_chain_responses(system: IntegerTaskSet, late: Callable[[int], int], 
                 longest[task.name] = max(longest[task.name], now - arrival)
                 releases.setdefault(now, []).extend((number[name], arrival) for name in task.gives)
     return longest
+
+
+@dataclass
+class _Job:
+    """A job in the simulation of shared resources. `left` has its segments: a resource or "", and the work left."""
+
+    task: int
+    arrival: int
+    left: list[list[Any]]
+    priority: int
+    order: int
+    held: str = ""
+    awaited: str = ""
+
+
+def longest_responses_with_resources(system: IntegerTaskSet, random: Random, periods: int) -> dict[str, int]:
+    """Task -> longest response, with resources that tasks of several cores share, as FreeRTOS has them.
+
+    A task that finds a resource taken is suspended, and the holder inherits its priority. The end of a section wakes
+    the most urgent waiter, which must take the resource itself: another task may be first. Which core acts first in a
+    unit of time is random, and so is the first arrival of each task.
+    """
+    tasks = system.tasks
+    arrivals: list[tuple[int, int, int]] = []
+    for at, task in enumerate(tasks):
+        first = random.randrange(task.period) if random.random() < 0.7 else 0
+        times = range(first, first + periods * task.period, task.period)
+        arrivals += [(arrival + random.randint(0, task.jitter), at, arrival) for arrival in times]
+    arrivals.sort(reverse=True)
+    waiting: list[list[_Job]] = [[] for _ in tasks]  # the jobs of each task, one after the other
+    holders: dict[str, _Job] = {}
+    longest = dict.fromkeys((task.name for task in tasks), 0)
+    now = order = 0
+    while arrivals or any(waiting):
+        while arrivals and arrivals[-1][0] <= now:
+            _, at, arrival = arrivals.pop()
+            order += 1
+            waiting[at].append(_Job(at, arrival, _segments(tasks[at], random), tasks[at].priority, order))
+        for core in random.sample(system.used_core_numbers, len(system.used_core_numbers)):
+            pending = [jobs[0] for jobs in waiting if jobs]
+            job = _running_job([job for job in pending if tasks[job.task].core == core], holders)
+            if job is None:
+                continue
+            job.left[0][1] -= 1
+            if job.left[0][1] == 0:
+                _end_segment(job, pending, holders, tasks[job.task].priority)
+            if not job.left:
+                waiting[job.task].pop(0)
+                task = tasks[job.task]
+                longest[task.name] = max(longest[task.name], now + 1 - job.arrival)
+        now += 1
+    return longest
+
+
+def _running_job(jobs: list[_Job], holders: dict[str, _Job]) -> _Job | None:
+    """The job that a core executes. Before, jobs that find their resource taken begin to wait for it."""
+    while ready := [job for job in jobs if not job.awaited]:
+        job = max(ready, key=lambda item: (item.priority, -item.order))
+        name = job.left[0][0]
+        if not name or job.held:
+            return job
+        if name not in holders:
+            holders[name], job.held = job, name
+            return job
+        job.awaited = name
+        holders[name].priority = max(holders[name].priority, job.priority)
+    return None
+
+
+def _segments(task: SystemTask, random: Random) -> list[list[Any]]:
+    """The job's sections in their order, with its other work before, between and after them."""
+    plain = task.wcet - sum(length for _, length in task.sections)
+    cuts = sorted(random.randint(0, plain) for _ in task.sections)
+    segments: list[list[Any]] = []
+    for before, cut, section in zip([0, *cuts], cuts, task.sections, strict=False):
+        segments += [["", cut - before], [*section]]
+    segments.append(["", plain - (cuts[-1] if cuts else 0)])
+    return [segment for segment in segments if segment[1]]
+
+
+def _end_segment(job: _Job, jobs: list[_Job], holders: dict[str, _Job], base: int) -> None:
+    """Ends the first segment of a job, and the section with it."""
+    name, _ = job.left.pop(0)
+    if name:
+        del holders[name]
+        job.held, job.priority = "", base
+        waiters = [other for other in jobs if other.awaited == name]
+        if waiters:
+            max(waiters, key=lambda other: (other.priority, -other.order)).awaited = ""

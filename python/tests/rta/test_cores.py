@@ -171,14 +171,6 @@ def test_core_without_a_bound_makes_the_other_unbounded() -> None:
     assert "X on another core has no bound" in compute_bounds(full, TWO).find_response_bound("A").reason
 
 
-def test_resource_shared_across_cores_is_refused() -> None:
-    shared = (task("A", 4 * TICK, 20_000, 2, sections=(("r", 500),)),)
-    other = (task("X", 4 * TICK, 20_000, 2, core=1, sections=(("r", 500),)),)
-    result = compute_bounds(IntegerTaskSet((*shared, *other)), TWO).find_response_bound("A")
-    assert result.response is None
-    assert "r is shared by tasks of several cores (A, X)" in result.reason
-
-
 @pytest.mark.parametrize(
     ("spin", "what"),
     [
