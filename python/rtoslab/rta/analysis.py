@@ -60,6 +60,10 @@ from rtoslab.rta.windows import (
 
 ROUNDS = 40
 """The bounds of several cores, each computed with the others', must be stable after so many rounds."""
+_MAX_PERIODS = 200
+"""On several cores a task has no bound if it exceeds so many periods, and as many deadlines."""
+_LOCKS_IN_MASK = 4
+"""The most kernel locks that a core takes while it masks interrupts: two in a critical section, two in a handler."""
 _REQUEST_STEPS = 3_000
 """The most steps of the search for the longest time of a request. Without one, all requests are bounded together."""
 
@@ -210,7 +214,7 @@ def analyse_charged(
         late = system_with_release_delays(system, charges_by_core, latest_ends)
         *bounds, sends = _find_all_response_bounds(late, charges_by_core, latest_ends, latest_sends, max_steps)
         tasks, handlers = (tuple(unbounded.get(bound.name, bound) for bound in part) for part in bounds)
-        tasks = _without_unbounded_releases(tasks, handlers, system)
+        tasks = _without_endless_growth(_without_unbounded_releases(tasks, handlers, system), system)
         unbounded |= {bound.name: bound for bound in (*tasks, *handlers) if bound.response is None}
         responses = {bound.name: bound.response for bound in (*tasks, *handlers)}
         if responses == latest_ends and sends == latest_sends:
@@ -292,6 +296,20 @@ def _without_lost_releases(
             bound = replace(bound, response=None, reason=reason, parts={}, obstacle=MissingBoundReason.LOST_RELEASE)  # noqa: PLW2901
         checked.append(bound)
     return tuple(checked)
+
+
+def _without_endless_growth(tasks: Sequence[ResponseBound], system: IntegerTaskSet) -> tuple[ResponseBound, ...]:
+    """Returns the bounds of tasks without those that grow far beyond their periods and deadlines.
+    The search for them would take long, and would seldom end with a bound.
+    """
+    longest = {task.name: _MAX_PERIODS * max(task.period, task.deadline) for task in system.tasks}
+    reason = f"the waits of the cores for each other grow beyond {_MAX_PERIODS} periods"
+    return tuple(
+        replace(bound, response=None, reason=reason, parts={}, obstacle=MissingBoundReason.STEPS)
+        if bound.response is not None and bound.response > longest[bound.name]
+        else bound
+        for bound in tasks
+    )
 
 
 def _without_unbounded_releases(
@@ -436,13 +454,15 @@ def _delays_with_request_costs(
     """
     if delays.shared is None:
         return delays
-    costs: dict[str, tuple[int, int] | None] = {}
-    for task in delays.shared.own:
+    costs: dict[str, tuple[int, int]] = {}
+    for task in sorted(delays.shared.own, key=lambda task: -task.priority):
         if not delays.shared.requested_resources(task):
             continue
-        waits = resource_waits_of_task(task, delays.shared.own, system, charge, delays)
-        window = _longest_request_time(task, delays.shared.own, system, charge, delays)
-        costs[task.name] = None if window is None or waits is None else waits.cost_of_requests(window)
+        known = replace(delays, request_costs=costs)
+        window = _longest_request_time(task, delays.shared.own, system, charge, known)
+        waits = resource_waits_of_task(task, delays.shared.own, system, charge, known)
+        if window is not None and waits is not None:
+            costs = {**costs, task.name: waits.cost_of_requests(window)}
     return replace(delays, request_costs=costs)
 
 
@@ -607,13 +627,18 @@ def _longest_tick_wait(
     interrupts = _interrupts_beside_other_cores(system, core, charge)
     only = KernelCharges(interrupt=charge.interrupt, give=charge.give)
     tick = SystemTask("tick", charge.tick_period, 1, charge.tick_period, 0)
-    demand = CompetingDemand(tick, (), interrupts, (), only, masked, other_cores=other_cores.demands)
-    if demand.long_run_utilisation() > 1:
-        return None
-    try:
-        return shortest_window_with_jobs(demand, 1, 0, 0)[0] - 1
-    except NoBoundError:
-        return None
+    by_work = CompetingDemand(tick, (), interrupts, (), only, masked, other_cores=other_cores.demands)
+    # Whoever masks the tick waits for few locks, and each wait is no longer than the longest one that was measured.
+    by_waits = CompetingDemand(tick, (), interrupts, (), only, masked + _LOCKS_IN_MASK * charge.lock_wait)
+    waits = []
+    for demand in (by_work, by_waits) if other_cores.demands else (by_work,):
+        if demand.long_run_utilisation() > 1:
+            continue
+        try:
+            waits.append(shortest_window_with_jobs(demand, 1, 0, 0, limit=charge.tick_period)[0] - 1)
+        except NoBoundError:
+            continue
+    return min(waits, default=None)
 
 
 def _interrupts_beside_other_cores(system: IntegerTaskSet, core: int, charge: KernelCharges) -> list[SystemInterrupt]:
@@ -647,6 +672,13 @@ def _find_interrupt_response_bound(
     if load > 1:
         reason = f"interrupts of this or higher priority need {float(100 * load):.1f} % of the processor"
         return _response_without_bound(handler, reason, load, MissingBoundReason.OVERLOAD)
+    waiting = load + sum((other.kernel_utilisation() for other in other_cores.demands), Fraction(0))
+    if waiting > 1:
+        reason = (
+            "interrupts of this or higher priority, with the longest waits for the kernel's locks, may need "
+            f"{float(100 * waiting):.1f} % of the processor"
+        )
+        return _response_without_bound(handler, reason, load, MissingBoundReason.MODEL)
     try:
         response, parts = longest_response_in_busy_period(
             demand, 0, max_steps, _longest_searched_response(handler, max_steps)

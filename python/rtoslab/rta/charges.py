@@ -102,6 +102,8 @@ class KernelCharges:
     release_delay: int = 0
     """Jitter of everything that a tick or an interrupt releases: another core may have the scheduler locked, or a
     task may mask interrupts, as it comes."""
+    lock_wait: int = 0
+    """The longest wait for one of the kernel's locks, as it was measured."""
     remote_give: int = 0
     """Every release by another core's interrupt: a call that had the scheduler locked completes it."""
     bus_share: Fraction = Fraction(0)
@@ -182,6 +184,7 @@ def _kernel_cycle_charges(
         cross_wait=prices.wait_across_cores_price,
         release_delay=prices.longest_release_delay(sleepers, distance)
         + _longest_masked_section_cycles(system, charged, smp),
+        lock_wait=smp.lock_wait_cycles,
         remote_give=smp.remote_give_cycles,
         bus_share=Fraction(smp.contention_permille, 1000),
         longest_mask=charged.longest_mask + smp.lock_wait_cycles,

@@ -14,6 +14,7 @@ from rtoslab.rta.charges import KernelCharges, bus_contention_prolongation
 from rtoslab.rta.demand import CompetingDemand
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.resource_waits import (
+    RequestCosts,
     ResourceWaits,
     SharedResources,
     WaitsAcrossCores,
@@ -40,8 +41,8 @@ class DelaysByOtherCores:
     """The resources that tasks of several cores share. None if there are none."""
     handlers: tuple[SystemInterrupt, ...] = ()
     """The interrupts of the analysed core, with jitter up to their latest end."""
-    request_costs: Mapping[str, tuple[int, int] | None] = field(default_factory=dict)
-    """By task of the analysed core, the cost of the requests of a job, or None: see `RequestCosts`."""
+    request_costs: RequestCosts = field(default_factory=dict)
+    """Those of the tasks of the analysed core whose requests have a bound."""
 
     def most_kernel_work_in_window(self, window: int) -> int:
         """Returns the most time that the kernel works on the other cores in any window of this length."""
@@ -151,8 +152,7 @@ def resource_waits_of_task(
     if delays.shared is None:
         return None
     requesting = delays.shared.requesting_tasks(task.priority)
-    costs = {item.name: delays.request_costs.get(item.name) for item in requesting}
-    known = {name: cost for name, cost in costs.items() if cost is not None}
+    costs = {item.name: cost for item in requesting if (cost := delays.request_costs.get(item.name))}
     work = _kernel_demand_of_tasks([item for item in delays.shared.own if item.priority < task.priority], charge)
     return ResourceWaits(
         delays.shared,
@@ -161,7 +161,7 @@ def resource_waits_of_task(
         sections_of_lower_tasks(task, peers, system, charge),
         work.most_kernel_work_in_window,
         work.kernel_utilisation(),
-        known if len(known) == len(costs) else None,
+        costs,
     )
 
 

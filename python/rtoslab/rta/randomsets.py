@@ -145,14 +145,16 @@ _BUS_SHARE: Final = 0.7
 
 def _random_task_set_for_each_core(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
     """Returns a random task set with interrupts and sections on each core, as many as the image holds.
-    Under one kernel the tasks of all cores use the same resources in half of the sets with mutexes.
+    Under one kernel, the tasks of all cores use the same resources in more than half of the sets with mutexes. Such
+    sets have half of the load.
     """
     whole = IntegerTaskSet((), units_per_second=firmware.clock_hz)
     raised = random.random() < 0.4 and firmware.kernel.services["priority_set"]
     has_shared_resources = firmware.is_smp and not raised and random.random() < 0.6
     for core in range(firmware.core_count):
         lines = INTERRUPT_LINES - len(whole.interrupts)
-        part = _random_one_core_event_task_set(random, firmware, random.randint(0, lines), _BUS_SHARE)
+        share = _BUS_SHARE / 2 if has_shared_resources else _BUS_SHARE
+        part = _random_one_core_event_task_set(random, firmware, random.randint(0, lines), share)
         if has_shared_resources:
             tasks_with_sections = (
                 task if task.kernel_call_count else _task_with_random_sections(random, task) for task in part.tasks

@@ -108,7 +108,11 @@ def _arrivals_of_tasks(tasks: Iterable[SystemTask]) -> list[Arrivals]:
 
 def _weighted_arrivals(arrivals: Sequence[Arrivals], weights: Sequence[int], window: int) -> int:
     """Returns the sum of the weights of all jobs that may arrive in a window."""
-    counts = most_arrivals_of_each_task(arrivals, window)
+    return _weighted_sum(most_arrivals_of_each_task(arrivals, window), weights)
+
+
+def _weighted_sum(counts: Sequence[int], weights: Sequence[int]) -> int:
+    """Returns the sum of the weights, each as often as its count."""
     return sum(count * weight for count, weight in zip(counts, weights, strict=True))
 
 
@@ -154,10 +158,17 @@ class WaitsAcrossCores:
 
     def long_run_waits(self) -> Fraction:
         """Returns the most waits in a unit of time, in the long run."""
-        tasks = (*self.shared.own, *self.shared.remote)
-        return 3 * exact_utilisation(
-            [task.long_run_load(len(self.shared.requested_resources(task))) for task in tasks] or [(0, 1)]
-        )
+        waits = Fraction(0)
+        for name, (here, _, there, _, own_equals, remote_equals) in zip(
+            sorted(self.shared.names), self._users, strict=True
+        ):
+            own, remote = (
+                _long_run_sum(tasks, [sum(item == name for item, _ in task.sections) for task in tasks])
+                for tasks in (self.shared.own, self.shared.remote)
+            )
+            waits += min(own + remote, remote * len(here)) + min(own + remote, own * len(there))
+            waits += own * own_equals + remote * remote_equals
+        return waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,36 +185,43 @@ class ResourceWaits:
     """The longest time for which the kernel works for less urgent tasks of the core in a window."""
     less_urgent_utilisation: Fraction
     """The share of that work in the long run."""
-    costs: RequestCosts | None = None
-    """None if the requests of a task that is at least as urgent have no bound of their own."""
+    costs: RequestCosts = field(default_factory=dict)
+    """Those of the tasks at least as urgent whose requests have a bound of their own."""
     _remote: Sequence[Arrivals] = field(init=False, repr=False, compare=False)
-    _delays: Sequence[int] = field(init=False, repr=False, compare=False)
-    """The longest time for which each job of the other cores' tasks delays the waits."""
-    _holds: Sequence[int] = field(init=False, repr=False, compare=False)
-    """The number of its sections that can make a task of the core wait."""
+    _delays: Sequence[Sequence[int]] = field(init=False, repr=False, compare=False)
+    """The longest time for which each job of the other cores' tasks delays all waits, and the waits of requests without
+    a bound of their own."""
+    _holds: Sequence[Sequence[int]] = field(init=False, repr=False, compare=False)
+    """The number of its sections that can make a task of the core wait, in the same two ways."""
     _lower: Sequence[Arrivals] = field(init=False, repr=False, compare=False)
     _masked: Sequence[int] = field(init=False, repr=False, compare=False)
     _waits: WaitsAcrossCores = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         requesting = self.shared.requesting_tasks(self.task.priority)
-        resources = {name for task in requesting for name in self.shared.requested_resources(task)}
-        least = min((task.priority for task in requesting), default=0)
+        unbounded = [task for task in requesting if task.name not in self.costs]
         lower = [task for task in self.shared.own if task.priority < self.task.priority]
         object.__setattr__(self, "_remote", _arrivals_of_tasks(self.shared.remote))
-        delays = self.shared.delays_of_requests(least, resources) if requesting else [0] * len(self.shared.remote)
-        object.__setattr__(self, "_delays", delays)
-        holds = [sum(name in resources for name, _ in task.sections) for task in self.shared.remote]
-        object.__setattr__(self, "_holds", holds)
+        weights = [self._delays_and_holds(tasks) for tasks in (requesting, unbounded)]
+        object.__setattr__(self, "_delays", [delays for delays, _ in weights])
+        object.__setattr__(self, "_holds", [holds for _, holds in weights])
         object.__setattr__(self, "_lower", _arrivals_of_tasks(lower))
         masked = [task.masked + bus_contention_prolongation(task.masked, self.charges) for task in lower]
         object.__setattr__(self, "_masked", masked)
         object.__setattr__(self, "_waits", WaitsAcrossCores(self.shared))
 
+    def _delays_and_holds(self, requesting: Sequence[SystemTask]) -> tuple[list[int], list[int]]:
+        """Returns how long each job of the other cores' tasks delays waits of some tasks, and by how many sections."""
+        resources = {name for task in requesting for name in self.shared.requested_resources(task)}
+        holds = [sum(name in resources for name, _ in task.sections) for task in self.shared.remote]
+        if not requesting:
+            return holds, holds
+        return self.shared.delays_of_requests(min(task.priority for task in requesting), resources), holds
+
     @property
     def can_suspend(self) -> bool:
         """Whether the analysed task, or one that is at least as urgent, may wait for a task of another core."""
-        return any(self._holds)
+        return any(self._holds[0])
 
     def most_waits_in_window(self, window: int) -> int:
         """Returns the most waits for tasks of other cores, and of their tasks, that can take time in a window.
@@ -217,12 +235,15 @@ class ResourceWaits:
         """Returns the demand in a window by cause. `jobs`: the jobs of each task at least as urgent in it."""
         if not self.can_suspend:
             return {}
-        holds = _weighted_arrivals(self._remote, self._holds, window)
-        delay = _weighted_arrivals(self._remote, self._delays, window)
-        if self.costs is not None:
-            costs = [(jobs.get(name, 0), cost) for name, cost in self.costs.items()]
-            delay = min(delay, sum(count * time for count, (time, _) in costs))
-            holds = min(holds, sum(count * sections for count, (_, sections) in costs))
+        counts = most_arrivals_of_each_task(self._remote, window)
+        bounded = [(jobs.get(name, 0), cost) for name, cost in self.costs.items()]
+        delay, holds = (
+            min(
+                _weighted_sum(counts, weights[0]),
+                _weighted_sum(counts, weights[1]) + sum(count * cost[at] for count, cost in bounded),
+            )
+            for at, weights in enumerate((self._delays, self._holds))
+        )
         pauses = holds + sum(jobs.values()) - 1 if holds else 0
         return {
             "holders on other cores": delay,
@@ -275,11 +296,14 @@ class ResourceWaits:
         """Returns the share of the processor that the waits take in the long run. `tasks`: those at least as urgent."""
         if not self.can_suspend:
             return Fraction(0)
-        delay, holds = (_long_run_sum(self.shared.remote, weights) for weights in (self._delays, self._holds))
-        if self.costs is not None:
-            costs = [self.costs.get(task.name, (0, 0)) for task in tasks]
-            delay = min(delay, _long_run_sum(tasks, [cost for cost, _ in costs]))
-            holds = min(holds, _long_run_sum(tasks, [count for _, count in costs]))
+        costs = [self.costs.get(task.name, (0, 0)) for task in tasks]
+        delay, holds = (
+            min(
+                _long_run_sum(self.shared.remote, weights[0]),
+                _long_run_sum(self.shared.remote, weights[1]) + _long_run_sum(tasks, [cost[at] for cost in costs]),
+            )
+            for at, weights in enumerate((self._delays, self._holds))
+        )
         lower = [task for task in self.shared.own if task.priority < self.task.priority]
         pauses = holds + _long_run_sum(tasks, [1] * len(tasks))
         blocking = min(

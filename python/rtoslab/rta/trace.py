@@ -57,9 +57,15 @@ _LEAD_TICKS: Final = 8
 
 
 def run_task_set(
-    firmware: TaskSetFirmware, rows: Sequence[TaskRow], ticks: int, lines: Sequence[InterruptLine] = ()
+    firmware: TaskSetFirmware,
+    rows: Sequence[TaskRow],
+    ticks: int,
+    lines: Sequence[InterruptLine] = (),
+    *,
+    with_locks: bool = True,
 ) -> TaskSetTrace:
     """Runs a task set on the virtual board for so many ticks after the first release. Returns its trace.
+    `with_locks`: with the waits for the kernel's locks, which the ledger needs, and which slow the run down.
     Raises TaskSetCheckError if it does not run.
 
     Interrupts are raised relative to the first release, so with lines the same image first runs up to that.
@@ -78,7 +84,7 @@ def run_task_set(
             _first_release_tick_cycle(part, own, firmware.tick_cycles)
             for part, (own, _) in zip(_board_events_by_kernel(firmware, events), kernels, strict=True)
         ]
-    events, end = _record_board_events(firmware, image, ticks + lead, lines, origins)
+    events, end = _record_board_events(firmware, image, ticks + lead, lines, origins, with_locks=with_locks)
     exceptions = (task_switching_exceptions(firmware.kernel) | {SVCALL}) - {SYSTICK}
     try:
         parts = [
