@@ -121,6 +121,8 @@ BUILD_CONCEPTS: Final[tuple[tuple[FairnessCondition, Callable[[BuildRecord], str
 )
 """The conditions that the manifest of every kernel's point contains, each with its reader. Their ids are keys of
 `--config`, except the options that only a build file can change."""
+FIXED_BY_BUILD_FILES: Final = ("options", "file_options")
+"""The ids of conditions that no key of `--config` changes."""
 CONCEPTS: Final = (*KERNEL_CONCEPTS, *(concept for concept, _ in BUILD_CONCEPTS))
 
 

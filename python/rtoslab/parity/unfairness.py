@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
-from typing import Any
+from itertools import combinations, product
+from typing import Any, Final
 
 from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.parity.board_settings import (
@@ -14,6 +14,7 @@ from rtoslab.parity.board_settings import (
 )
 from rtoslab.parity.concepts import (
     CONCEPTS,
+    FIXED_BY_BUILD_FILES,
     FairnessCondition,
     condition_as_config_value,
     config_key_of_condition,
@@ -25,6 +26,8 @@ from rtoslab.reference import REFERENCE_MARK
 from rtoslab.results import PointId
 
 MOST_NAMES = 3
+_LEAST_PERCENT: Final = 0.1
+"""The smallest change of a time that the text of a cost shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +65,12 @@ class UnfairDifference:
         """Returns what the difference is known to cost, as text. If it was not measured, the text says how to measure
         it."""
         costs_text = [f"{change}: {_percent_text(item, self.benchmarks)}" for change, item in self.costs]
-        unknown = (
-            "set it to the same value and measure again"
-            if self.concept.is_board_setting
-            else "a sweep over this option measures it"
-        )
+        if self.concept.is_board_setting:
+            unknown = "set it to the same value and measure again"
+        elif self.concept.id in FIXED_BY_BUILD_FILES:
+            unknown = "only the build files of a kernel can change it"
+        else:
+            unknown = "a sweep over this option measures it"
         return "; ".join(costs_text) or f"not measured; {unknown}"
 
 
@@ -148,19 +152,18 @@ def _known_costs_of_difference(
 ) -> Iterable[tuple[str, ConfigurationCost]]:
     """Yields the known cost of a difference for each kernel, with a text that names kernel and change. `sides`: points
     with their values."""
-    (first, before), (second, after), *_ = sides
     for kernel, facts in kernels.items():
         key = "" if facts is None else config_key_of_condition(concept, facts)
-        pairs = product(
-            _config_value_spellings(first, kernel, key, condition_as_config_value(concept, before)),
-            _config_value_spellings(second, kernel, key, condition_as_config_value(concept, after)),
-        )
-        board = first.point.board
-        cost = next(
-            (cost for pair in pairs if (cost := find_configuration_cost(costs, kernel, board, key, pair))), None
-        )
-        if cost is not None:
-            yield f"{kernel}, from {concept.value_text(before)} to {concept.value_text(after)}", cost
+        for (first, before), (second, after) in combinations(sides, 2):
+            spellings = product(
+                _config_value_spellings(first, kernel, key, condition_as_config_value(concept, before)),
+                _config_value_spellings(second, kernel, key, condition_as_config_value(concept, after)),
+            )
+            board = first.point.board
+            known = (find_configuration_cost(costs, kernel, board, key, pair) for pair in spellings)
+            cost = next(filter(None, known), None)
+            if cost is not None:
+                yield f"{kernel}, from {concept.value_text(before)} to {concept.value_text(after)}", cost
 
 
 def _config_value_spellings(subject: ComparedPoint, kernel: str, key: str, value: str) -> tuple[str, ...]:
@@ -173,11 +176,19 @@ def _percent_text(cost: ConfigurationCost, benchmarks: Sequence[str]) -> str:
     """Returns the largest changes in percent as text, with the names of their benchmarks."""
     compared = {name: value for name, value in cost.percent.items() if name in benchmarks}
     ordered = sorted((compared or cost.percent).items(), key=lambda item: -abs(item[1]))
+    if len(ordered) > 1 and all(_has_no_effect(cost, name, value) for name, value in ordered):
+        return f"less than {_LEAST_PERCENT} % in each of {len(ordered)} benchmarks"
     shown = ", ".join(
         f"{name} {_signed_number_text(value)} %{_placement_range_text(cost, name)}"
         for name, value in ordered[:MOST_NAMES]
     )
     return shown + (f" and {len(ordered) - MOST_NAMES} smaller" if len(ordered) > MOST_NAMES else "")
+
+
+def _has_no_effect(cost: ConfigurationCost, name: str, value: float) -> bool:
+    """Whether a change of a benchmark's time, and its whole range over placements, is too small to be shown."""
+    least, most = cost.band.get(name, (value, value))
+    return max(abs(value), abs(least), abs(most)) < _LEAST_PERCENT
 
 
 def _placement_range_text(cost: ConfigurationCost, name: str) -> str:

@@ -165,7 +165,9 @@ def test_kernel_without_a_required_service_is_shown_but_not_ranked() -> None:
     lead, against, left_out = ranking_answer_in_sentences(result, NAMES)
     assert "Beta is the best kernel" in lead
     assert left_out == "Alpha is not ranked, because it lacks queue (its queues hold pointers)."
-    assert against == "Beta is not clearly worse than another kernel in any operation.", "who cannot be chosen is no argument"
+    assert against == "Beta is not clearly worse than another kernel in any operation.", (
+        "who cannot be chosen is no argument"
+    )
     assert result.operation_figure("a", BY_ID["queue_send"]).reason == "its queues hold pointers"
 
 

@@ -249,6 +249,22 @@ def test_costs_are_shown_for_the_compared_benchmarks() -> None:
     assert finding.cost_text == "freertos, from off to on: t7 +50.0 %"
 
 
+def test_cost_is_found_among_more_than_two_values() -> None:
+    """The measured pair of values need not be that of the first two sides."""
+    cost = ConfigurationCost(
+        kernel="freertos", board="b", key="configMAX_PRIORITIES", before="8", after="32", percent={"t2": 3.0}
+    )
+    sides = [subject(f"p{number}", **macros(configMAX_PRIORITIES=number)) for number in ("16", "8", "32")]
+    (finding,) = unfair_differences_in_groups(CATALOGUE, group_comparable_points(sides), [cost])
+    assert finding.cost_text == "freertos, from 8 to 32: t2 +3.0 %"
+    small = cost.model_copy(update={"percent": {"t2": 0.04, "t7": -0.01}, "band": {"t2": (0.0, 0.05)}})
+    (finding,) = unfair_differences_in_groups(CATALOGUE, group_comparable_points(sides), [small])
+    assert finding.cost_text == "freertos, from 8 to 32: t2 +0.0 % (+0.0 to +0.1)"
+    costs = [small.model_copy(update={"percent": {"t3": 0.04, "t7": -0.01}, "band": {}})]
+    (finding,) = unfair_differences_in_groups(CATALOGUE, group_comparable_points(sides), costs)
+    assert finding.cost_text == "freertos, from 8 to 32: less than 0.1 % in each of 2 benchmarks"
+
+
 def test_cost_is_shown_only_for_its_own_values() -> None:
     """Sweeps name what departs; a side that asked for another value than the usual one is another matter."""
     costs = configuration_costs_from_points(
