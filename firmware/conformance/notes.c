@@ -41,7 +41,7 @@ void note(uint32_t value)
 }
 
 /* Returns the FNV-1a hash of a name, by which the host names scenes to leave out. */
-static uint32_t hash(const char *text)
+static uint32_t hash_of_name(const char *text)
 {
     uint32_t hashed = 2166136261u; /* FNV-1a, as the host has it */
 
@@ -52,7 +52,7 @@ static uint32_t hash(const char *text)
 }
 
 /* Returns whether the host asked to leave this scene out. */
-static bool left_out(const char *scene)
+static bool is_scene_left_out(const char *scene)
 {
     static const uint32_t asked[] = {
         BENCH_PARAM_LEAVE_OUT_0, BENCH_PARAM_LEAVE_OUT_1, BENCH_PARAM_LEAVE_OUT_2, BENCH_PARAM_LEAVE_OUT_3,
@@ -60,7 +60,7 @@ static bool left_out(const char *scene)
     };
 
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
-        if (asked[i] == hash(scene)) {
+        if (asked[i] == hash_of_name(scene)) {
             return true;
         }
     }
@@ -70,7 +70,7 @@ static bool left_out(const char *scene)
 /* Announces a scene to the host. Returns false if it is to be left out. */
 bool scene_begins(const char *scene, unsigned core)
 {
-    if (left_out(scene)) {
+    if (is_scene_left_out(scene)) {
         return false;
     }
     wire_begin(&output, "check");

@@ -82,7 +82,7 @@ static void sleep_until(void)
 #define KINDS_OF_TICKS 2u
 
 /* Reads the clock up to `most` times, until the tick is no longer `tick`. Returns how often. */
-static uint32_t look_on(uint32_t tick, uint32_t most)
+static uint32_t count_reads_in_tick(uint32_t tick, uint32_t most)
 {
     uint32_t looks = 0;
 
@@ -93,7 +93,7 @@ static uint32_t look_on(uint32_t tick, uint32_t most)
 }
 
 /* Returns how often the clock can be read in one tick, at most. */
-static uint32_t looks_a_tick(void)
+static uint32_t reads_per_tick(void)
 {
     uint32_t most = 0;
 
@@ -101,7 +101,7 @@ static uint32_t looks_a_tick(void)
         uint32_t looks;
 
         port_sleep_ticks(1u + i % 2u); /* of both kinds, whether or not a sleep lasts a tick longer */
-        looks = look_on(port_tick_now(), UINT32_MAX);
+        looks = count_reads_in_tick(port_tick_now(), UINT32_MAX);
         most = looks > most ? looks : most;
     }
     return most;
@@ -110,7 +110,7 @@ static uint32_t looks_a_tick(void)
 /* Plays a scene: notes how many sleeps end late when the next tick comes at any point of the call. */
 static void sleep_until_any_phase(void)
 {
-    uint32_t looks = looks_a_tick(), late = 0;
+    uint32_t looks = reads_per_tick(), late = 0;
 
     for (unsigned kind = 0; kind < KINDS_OF_TICKS; kind++) {
         port_sleep_ticks(1);
@@ -119,7 +119,7 @@ static void sleep_until_any_phase(void)
 
             port_sleep_ticks(1);
             start = tick = port_tick_now();
-            (void)look_on(start, looks - phase / FINE_PHASES);
+            (void)count_reads_in_tick(start, looks - phase / FINE_PHASES);
             for (volatile uint32_t fine = phase % FINE_PHASES; fine > 0; fine--) {
             }
             port_sleep_until(&tick, 1);
@@ -178,7 +178,7 @@ static void critical_masks(void)
 
 #if KERNEL_SERVICES_TIMEOUT
 /* Takes a semaphore without waiting, `times` times, and notes whether it was there. */
-static void takes(port_semaphore_t *semaphore, unsigned times)
+static void check_takes(port_semaphore_t *semaphore, unsigned times)
 {
     for (unsigned i = 0; i < times; i++) {
         note(port_semaphore_take_for(semaphore, 0));
@@ -186,7 +186,7 @@ static void takes(port_semaphore_t *semaphore, unsigned times)
 }
 
 /* Gives a semaphore `times` times. */
-static void gives(port_semaphore_t *semaphore, unsigned times)
+static void check_gives(port_semaphore_t *semaphore, unsigned times)
 {
     for (unsigned i = 0; i < times; i++) {
         (void)port_semaphore_give(semaphore); /* some kernels say when it is full, some do not */
@@ -197,20 +197,20 @@ static void gives(port_semaphore_t *semaphore, unsigned times)
  * Notes whether each take found one. The semaphore is left as it was found, whatever its limit is. */
 static void semaphore_counts(void)
 {
-    takes(&counting, 2);
-    gives(&counting, 5);
-    takes(&counting, 4);
+    check_takes(&counting, 2);
+    check_gives(&counting, 5);
+    check_takes(&counting, 4);
     while (port_semaphore_take_for(&counting, 0)) {
     }
-    gives(&counting, 1);
+    check_gives(&counting, 1);
 }
 
 /* Plays a scene: a binary semaphore that is given twice can be taken once. Notes whether each take found it. */
 static void semaphore_binary(void)
 {
-    takes(&semaphores[0], 1);
-    gives(&semaphores[0], 2);
-    takes(&semaphores[0], 2);
+    check_takes(&semaphores[0], 1);
+    check_gives(&semaphores[0], 2);
+    check_takes(&semaphores[0], 2);
 }
 
 /* Plays a scene: nobody gives a semaphore. Notes, for several time-outs, whether it was taken, and the

@@ -5,7 +5,7 @@
 
 #if KERNEL_SERVICES_HEAP || KERNEL_SERVICES_POOL
 /* Fills a block of memory with a pattern, if there is one. */
-static void fill(void *block, uint8_t pattern, size_t bytes)
+static void fill_block(void *block, uint8_t pattern, size_t bytes)
 {
     if (block != NULL) {
         memset(block, pattern, bytes);
@@ -13,7 +13,7 @@ static void fill(void *block, uint8_t pattern, size_t bytes)
 }
 
 /* Returns whether a block of memory still contains its pattern. */
-static bool holds(const void *block, uint8_t pattern, size_t bytes)
+static bool does_block_hold_pattern(const void *block, uint8_t pattern, size_t bytes)
 {
     const uint8_t *byte = block;
 
@@ -40,10 +40,10 @@ static void heap_blocks(void)
     for (uint8_t i = 0; i < sizeof sizes; i++) {
         blocks[i] = port_malloc(sizes[i]);
         bits |= (uintptr_t)blocks[i];
-        fill(blocks[i], i, sizes[i]);
+        fill_block(blocks[i], i, sizes[i]);
     }
     for (uint8_t i = 0; i < sizeof sizes; i++) {
-        whole = whole && holds(blocks[i], i, sizes[i]);
+        whole = whole && does_block_hold_pattern(blocks[i], i, sizes[i]);
     }
     note(bits & (~bits + 1u));
     note(whole);
@@ -59,7 +59,7 @@ static void heap_blocks(void)
 
 #if KERNEL_SERVICES_HEAP_PEAK
 /* Returns whether the heap counted this number of allocations, or does not count them. */
-static bool counted(const struct port_heap_figures *before, const struct port_heap_figures *after, uint32_t allocations)
+static bool are_allocations_counted(const struct port_heap_figures *before, const struct port_heap_figures *after, uint32_t allocations)
 {
 #if KERNEL_SERVICES_HEAP_ALLOCATIONS
     return after->allocations == before->allocations + allocations;
@@ -112,7 +112,7 @@ static void heap_figures(void)
     one = port_malloc(BLOCK_BYTES);
     two = port_malloc(BLOCK_BYTES);
     port_heap_figures(&again);
-    note(again.peak_bytes == after.peak_bytes && counted(&after, &again, 2u));
+    note(again.peak_bytes == after.peak_bytes && are_allocations_counted(&after, &again, 2u));
     port_free(two);
     port_free(one);
     while (below != NULL) {
@@ -159,10 +159,10 @@ static void pool_blocks(void)
         for (uint8_t i = 0; i <= POOL_BLOCKS; i++) {
             blocks[i] = port_pool_take(&pool);
             note(blocks[i] != NULL);
-            fill(blocks[i], i, POOL_BLOCK_BYTES);
+            fill_block(blocks[i], i, POOL_BLOCK_BYTES);
         }
         for (uint8_t i = 0; i < POOL_BLOCKS; i++) {
-            whole = whole && holds(blocks[i], i, POOL_BLOCK_BYTES) && ((uintptr_t)blocks[i] & 3u) == 0;
+            whole = whole && does_block_hold_pattern(blocks[i], i, POOL_BLOCK_BYTES) && ((uintptr_t)blocks[i] & 3u) == 0;
         }
         note(whole);
         for (unsigned i = 0; i <= POOL_BLOCKS; i++) {

@@ -154,7 +154,7 @@ static void receive_in_handler(void)
 }
 
 /* Makes the software interrupt's handler do `act` now. */
-static void pend(void (*act)(void))
+static void pend_interrupt_calling(void (*act)(void))
 {
     arm_interrupt(act);
     board_soft_irq_pend();
@@ -167,19 +167,19 @@ static void isr_sends(void)
 {
     uint32_t item[2] = {0, 0};
 
-    pend(send_in_handler);
+    pend_interrupt_calling(send_in_handler);
     note(port_queue_receive(&queue, item) && item[1] == ~item[0] ? item[0] : 0);
     for (uint32_t number = 1; number <= QUEUE_LENGTH; number++) {
         item[0] = number;
         item[1] = ~number;
         (void)port_queue_send(&queue, item);
     }
-    pend(send_in_handler);
-    pend(receive_in_handler);
+    pend_interrupt_calling(send_in_handler);
+    pend_interrupt_calling(receive_in_handler);
     for (uint32_t number = 2; number <= QUEUE_LENGTH; number++) {
         note(port_queue_receive(&queue, item) && item[1] == ~item[0] ? item[0] : 0);
     }
-    pend(receive_in_handler);
+    pend_interrupt_calling(receive_in_handler);
 }
 #endif
 

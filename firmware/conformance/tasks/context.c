@@ -122,7 +122,7 @@ static void fill_fp_registers(const uint32_t *pattern)
 }
 
 /* Fills a pattern with consecutive numbers from `first` on. */
-static void fill(uint32_t *pattern, uint32_t first)
+static void fill_pattern(uint32_t *pattern, uint32_t first)
 {
     for (uint32_t i = 0; i < FP_REGISTERS; i++) {
         pattern[i] = first + i;
@@ -153,8 +153,8 @@ static void keep_fp_registers(void)
     uint32_t wrong = 0;
 
     port_sleep_ticks(LATER_TICKS);
-    fill(low_pattern, 0x3F800000u);
-    fill(other_pattern, 0xC1200000u);
+    fill_pattern(low_pattern, 0x3F800000u);
+    fill_pattern(other_pattern, 0xC1200000u);
     on_interrupt = give_with_fp_in_handler;
     board_soft_irq_enable(PORT_ISR_URGENCY);
     note(1);
@@ -189,7 +189,7 @@ static __attribute__((noinline)) void use_stack(void)
 }
 
 /* Plays scene stack_figures: notes the bytes of stack used before and after a deep call, and the stack's size. */
-static void measure_stack(void)
+static void measure_stack_use(void)
 {
     note(port_stack_used_bytes(worker(MID_C)->handle, BENCH_STACK_BYTES));
     use_stack();
@@ -209,6 +209,6 @@ const struct scene context_scenes[] = {
 #if defined(__ARM_FP) && KERNEL_SERVICES_SEMAPHORE
     {"fp_registers", {keep_fp_registers, NULL, take_and_fill, NULL, NULL}, NULL},
 #endif
-    {"stack_figures", {NULL, NULL, NULL, NULL, measure_stack}, NULL},
+    {"stack_figures", {NULL, NULL, NULL, NULL, measure_stack_use}, NULL},
 };
 const size_t context_scene_count = sizeof context_scenes / sizeof context_scenes[0];

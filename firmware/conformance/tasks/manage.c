@@ -62,7 +62,7 @@ static volatile uint32_t progress;
 static volatile bool enough;
 
 /* Counts until it has done enough, so that others can see whether it runs. */
-static void get_on(void)
+static void note_next_step(void)
 {
     enough = false;
     while (!enough) {
@@ -110,7 +110,7 @@ static void note_2_and_wait(void *argument)
 }
 
 /* Creates a task at run time. Returns false if the kernel could not. */
-static bool spawn(port_task_t *task, uint8_t priority)
+static bool spawn_task(port_task_t *task, uint8_t priority)
 {
     return port_task_spawn(task, &(struct port_task_request){.name = "spawned",
                                                              .entry = note_2_and_wait,
@@ -126,14 +126,14 @@ static void make_and_delete(void)
     uint32_t made = 0;
 
     note(1);
-    if (spawn(&task, PRIORITY_ABOVE)) {
+    if (spawn_task(&task, PRIORITY_ABOVE)) {
         note(port_stack_used_bytes(task, SPAWNED_STACK_BYTES) < SPAWNED_STACK_BYTES ? 3 : 0);
         port_task_delete(task);
     }
     (void)port_semaphore_give(&semaphores[0]);
     note(port_semaphore_take_for(&semaphores[0], 0));
     for (unsigned round = 0; round < ROUNDS; round++) {
-        if (spawn(&task, PRIORITY_BELOW)) {
+        if (spawn_task(&task, PRIORITY_BELOW)) {
             made++;
             port_task_delete(task);
         }
@@ -154,7 +154,7 @@ static void make_and_delete(void)
 static volatile bool let_go_of_it;
 
 /* Locks the mutex, sleeps, computes until it is asked to let go, and unlocks it. */
-static void hold_on(void)
+static void hold_lock_until_end(void)
 {
     uint32_t start = port_tick_now();
 
@@ -190,7 +190,7 @@ static void give_up(void)
 /* Notes 5, if it runs before the task that waits for the mutex. In scene mutex_gives_back that task first waits in vain
  * (0). The holder of the mutex must then no longer have the priority that it inherited: this task preempts it (5)
  * before the waiting one has the mutex (1). */
-static void come_between(void)
+static void run_medium_task(void)
 {
     port_sleep_ticks(HELD_ASLEEP_TICKS + 2u);
     note(5);
@@ -214,14 +214,14 @@ const struct scene manage_scenes[] = {
     {"priority_changes", {be_raised, NULL, raise_low, NULL, NULL}, NULL},
 #endif
 #if KERNEL_SERVICES_SUSPEND_OTHER
-    {"suspend_another", {get_on, NULL, suspend_the_other, NULL, NULL}, NULL},
+    {"suspend_another", {note_next_step, NULL, suspend_the_other, NULL, NULL}, NULL},
 #endif
 #if KERNEL_SERVICES_DYNAMIC_TASKS && KERNEL_SERVICES_TIMEOUT
     {"dynamic_tasks", {make_and_delete, NULL, NULL, NULL, NULL}, NULL},
 #endif
 #if KERNEL_SERVICES_MUTEX_TIMEOUT
-    {"mutex_gives_up", {hold_on, NULL, give_up, NULL, NULL}, NULL},
-    {"mutex_gives_back", {hold_on, come_between, give_up_and_stay_away, NULL, NULL}, NULL},
+    {"mutex_gives_up", {hold_lock_until_end, NULL, give_up, NULL, NULL}, NULL},
+    {"mutex_gives_back", {hold_lock_until_end, run_medium_task, give_up_and_stay_away, NULL, NULL}, NULL},
 #endif
     {NULL, {NULL, NULL, NULL, NULL, NULL}, NULL}, /* a kernel may have none of these services */
 };

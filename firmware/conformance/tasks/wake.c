@@ -208,7 +208,7 @@ static void want_the_mutex(void)
 }
 
 /* Notes its run, which must come after the task that waits for the mutex. */
-static void come_between(void)
+static void run_medium_task(void)
 {
     port_sleep_ticks(2u * LATER_TICKS);
     note(5);
@@ -236,7 +236,7 @@ const struct scene wake_scenes[] = {
     {"queue_blocks", {receive_many, send_many, NULL, NULL, NULL}, NULL},
 #endif
 #if KERNEL_SERVICES_MUTEX
-    {"mutex_inherits", {hold_the_mutex, come_between, want_the_mutex, NULL, NULL}, NULL},
+    {"mutex_inherits", {hold_the_mutex, run_medium_task, want_the_mutex, NULL, NULL}, NULL},
 #endif
 };
 const size_t wake_scene_count = sizeof wake_scenes / sizeof wake_scenes[0];
