@@ -50,7 +50,7 @@ class KernelProbes(StrictModel):
 
 class KernelBehaviour(StrictModel):
     """The table `behaviour` of kernel.toml: the differences between kernels that the contract permits.
-    Conformance measures all but the last eight. The virtual board's probes report these.
+    Conformance measures all but the last nine. The virtual board's probes report these.
     """
 
     ready_order: Literal["made_ready", "woken_first"] = "made_ready"
@@ -81,6 +81,8 @@ class KernelBehaviour(StrictModel):
     same_tick_order: Literal["slept", "any"] = "slept"
     """The order in which equal tasks of a core become ready that one tick wakes: in the order in which their sleep began,
     or any."""
+    interrupt_masking: Literal["core", "lines"] = "core"
+    """How the kernel masks interrupts: by a register of the core, or by disabling their lines one by one."""
     timer_callback: Literal["task", "interrupt"] = "task"
     """What calls the functions of timers: a task of the kernel's, or the handler of the tick."""
     timer_restart: Literal["kernel", "function"] = "kernel"
@@ -324,6 +326,13 @@ class Kernel(StrictModel):
     def is_lowest_number_most_urgent(self) -> bool:
         """Whether the kernel's lowest number is the most urgent priority."""
         return bool(self.memory and self.memory.task_block and self.memory.task_block.urgent_first)
+
+    @property
+    def why_masking_not_observed(self) -> str | None:
+        """Returns why nobody sees how long the kernel masks interrupts, as a clause. None if the virtual board does."""
+        if self.behaviour.interrupt_masking == "core":
+            return None
+        return f"{self.title} masks interrupts by disabling their lines, which is not observed"
 
     def why_service_lacking(self, service: str) -> str:
         """Returns why the kernel lacks a service (or `smp`), as a clause."""

@@ -100,6 +100,9 @@ def _interrupt_masking_figures(catalogue: Catalogue, point: PointId, placement: 
 
     Sections that the benchmarks mask themselves are left out.
     """
+    unseen = catalogue.find_kernel(point.kernel).facts.why_masking_not_observed
+    if unseen is not None:
+        raise PlanError(unseen)
     level = load_architecture().interrupt_priorities(catalogue.find_board(point.board).facts.irq.priority_bits)[-1]
     lengths = [0]
     count = 0

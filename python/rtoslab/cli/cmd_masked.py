@@ -59,7 +59,8 @@ def masked_command(
     kernel call.
 
     Records every interval in which PRIMASK, BASEPRI, FAULTMASK or an active handler masks interrupts, with the code
-    that began and ended it. Services that a kernel lacks are left out, with the reason.
+    that began and ended it. Services that a kernel lacks are left out, with the reason, and so are kernels that mask
+    interrupts by disabling their lines.
     """
     catalogue = Catalogue(find_checkout_root())
     facts = catalogue.find_board(board).facts
@@ -78,6 +79,10 @@ def masked_command(
             one = ObservedImageOptions(board=board, cores=cores, config=dict(config), window_ms=window_ms or IMAGE_MS)
             profiles.append(profile_image(find_observed_image(catalogue, image, **one)))
         for kernel in (split_names(kernels, catalogue.buildable_kernels) or (DEFAULT_KERNEL,)) if benchmarks else ():
+            unseen = catalogue.find_kernel(kernel).facts.why_masking_not_observed
+            if unseen is not None:
+                click.echo(f"left out: {unseen}.", err=True)
+                continue
             for benchmark in _benchmark_names(catalogue, benchmarks):
                 try:
                     choice = ObservedImageOptions(
@@ -88,7 +93,7 @@ def masked_command(
                     click.echo(f"left out: {cause}", err=True)
     if not profiles:
         raise PlanError(
-            "None of these benchmarks can run with this kernel and board; `rtoslab list kernels` "
+            "None of these benchmarks can run and be observed with this kernel and board; `rtoslab list kernels` "
             "shows which services each kernel has."
         )
     table = masked_interrupts_survey_table(profiles, level)
