@@ -35,7 +35,6 @@ from rtoslab.rta.cores import (
     split_system_by_kernel,
     system_with_release_delays,
     tasks_released_on_core,
-    users_of_resources_across_cores,
 )
 from rtoslab.rta.demand import CompetingDemand, JobInstant
 from rtoslab.rta.overheads import KernelOverheads
@@ -186,7 +185,7 @@ def analyse_charged(
     the reason it was found with: later it would name a task that has none because of this one.
     """
     has_kernel = any(charge.tick_period for charge in charges_by_core.values())
-    depends = has_kernel or tasks_released_by_other_cores(system) or users_of_resources_across_cores(system)
+    depends = has_kernel or tasks_released_by_other_cores(system) or system.users_of_resources_across_cores
     if len(charges_by_core) == 1 or not depends:
         tasks, handlers, _ = _find_all_response_bounds(system, charges_by_core, None, {}, max_steps)
         return ResponseTimeAnalysis(model, tasks, _bounds_without_implied_interrupts(handlers, system))

@@ -149,7 +149,10 @@ def _kernel_cycle_charges(
     inversion = max(2 * (prices.entry_and_exit_price + max(down, kinds.up_cycles)), met)
     sends, timers = overheads.sends or SendCosts(), overheads.timers or TimerCosts()
     if has_events:
-        inversion = 2 * (prices.entry_and_exit_price + events.contended_cycles + events.handover_cycles)
+        contended = events.contended_cycles
+        if system.users_of_resources_across_cores:
+            contended = max(contended, smp.contended_cycles)
+        inversion = 2 * (prices.entry_and_exit_price + contended + events.handover_cycles)
     charged = KernelCharges(
         tick_period=overheads.tick.period_cycles,
         tick=prices.entry_and_exit_price + overheads.tick.base_cycles,

@@ -63,7 +63,7 @@ def delays_by_other_cores(
     demands = []
     remote = tasks_released_by_other_cores(system)
     received = [replace(task, jitter=latest_sends[task.name] or 0) for task in system.tasks if task.name in remote]
-    shared = users_of_resources_across_cores(system)
+    shared = system.users_of_resources_across_cores
     for name, users in shared.items() if system.protocol != "inheritance" else ():
         return DelaysByOtherCores(
             obstacle=f"{name} is shared by tasks of several cores ({', '.join(users)}), and the protocol "
@@ -233,7 +233,7 @@ def reason_against_two_kernels(system: IntegerTaskSet) -> str:
     received = next((task for task in system.tasks if task.name in remote), None)
     if received is not None:
         return f"{received.sender} releases {received.name}, which another kernel runs"
-    for name, users in users_of_resources_across_cores(system).items():
+    for name, users in system.users_of_resources_across_cores.items():
         return f"{name} is shared by tasks of two kernels ({', '.join(users)})"
     return ""
 
@@ -293,16 +293,3 @@ def _longest_handler_time(handler: SystemInterrupt, charge: KernelCharges) -> in
     """Returns the longest time that one handler takes on its core, without waits."""
     give = charge.give if handler.gives else 0
     return handler.wcet + bus_contention_prolongation(handler.wcet, charge) + charge.interrupt + give
-
-
-def users_of_resources_across_cores(system: IntegerTaskSet) -> dict[str, tuple[str, ...]]:
-    """Returns the users of each resource that tasks of different cores use."""
-    users: dict[str, list[SystemTask]] = {}
-    for task in system.tasks:
-        for name in {name for name, _ in task.sections}:
-            users.setdefault(name, []).append(task)
-    return {
-        name: tuple(neighbour.name for neighbour in user)
-        for name, user in users.items()
-        if len({neighbour.core for neighbour in user}) > 1
-    }

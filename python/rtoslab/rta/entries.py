@@ -143,6 +143,8 @@ class PhaseSpan(LedgerEntry):
     """Whether the job is a timer's function, in the kernel's timer task."""
     kernel_calls: int = 0
     """The number of kernel calls during the job's work."""
+    waits_across_cores: bool = False
+    """Whether the job uses a resource that tasks of other cores use too."""
     handovers: int = 0
     """The number of switches by its own calls during its work: at a held lock, or an unlock that another task waited
     for. In a call that releases another task: the switches to that one."""

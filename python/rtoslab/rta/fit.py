@@ -31,6 +31,7 @@ from rtoslab.rta.fitcores import (
     overheads_with_remote_releases,
     overheads_with_requests_in_job_ends,
     overheads_with_sram_contention,
+    overheads_with_waits_across_cores,
 )
 from rtoslab.rta.fitted_lines import fit_least_squares_line, fit_upper_bound_line
 from rtoslab.rta.ledger import make_cycle_ledger
@@ -357,6 +358,7 @@ def _overheads_with_event_costs(
         return overheads_with_sram_contention(combined) if firmware.has_two_kernels else combined
     simple = overheads_with_requests_in_job_ends(simple, ledger)
     simple = overheads_with_remote_releases(simple, ledger, _upper_estimate)
+    simple = overheads_with_waits_across_cores(simple, ledger, _upper_estimate)
     several = overheads_with_release_delay(_overheads_with_combined_costs(simple, ledger), ledger, _upper_estimate)
     return overheads_with_sram_contention(several) if firmware.supports_interrupt_releases else several
 
@@ -448,7 +450,7 @@ def fit_event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: 
     met = [
         -(-max(0, entry.cycles - prices.work_price(entry, work)) // entry.handovers)
         for entry, work in ledger.works
-        if entry.handovers
+        if entry.handovers and not entry.waits_across_cores
     ]
     mixed = [
         -(-max(0, interruption.cycles - prices.interruption_price(interruption)) // interruption.interrupts.count)

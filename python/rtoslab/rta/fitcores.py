@@ -107,6 +107,23 @@ def overheads_with_remote_releases(
     return overheads.model_copy(update={"smp": smp})
 
 
+def overheads_with_waits_across_cores(
+    overheads: KernelOverheads, ledger: CycleLedger, upper_value: UpperValue
+) -> KernelOverheads:
+    """Returns the overheads with the further cost of calls that wait for a task of another core, or end such a wait.
+    It is at least that of calls on one core.
+    """
+    prices = LedgerEntryPrices(overheads)
+    excess = [
+        -(-max(0, entry.cycles - prices.work_price(entry, work)) // entry.handovers)
+        for entry, work in ledger.works
+        if entry.handovers and entry.waits_across_cores
+    ]
+    least = overheads.events.contended_cycles if overheads.events is not None else 0
+    smp = overheads.smp.model_copy(update={"contended_cycles": max(least, upper_value(excess))})
+    return overheads.model_copy(update={"smp": smp})
+
+
 def overheads_with_release_delay(
     overheads: KernelOverheads, ledger: CycleLedger, upper_value: UpperValue
 ) -> KernelOverheads:

@@ -25,7 +25,7 @@ from rtoslab.rta.entries import (
     TaskInterruption,
 )
 from rtoslab.rta.record import IDLE, TICK_CORE, HandlerRun, TaskJob, TaskSetTrace
-from rtoslab.rta.rows import TaskRow
+from rtoslab.rta.rows import PartProtection, TaskRow
 from rtoslab.rta.spins import CycleSpans
 from rtoslab.rta.work import BusyWork
 from rtoslab.targets import SYSTICK
@@ -117,6 +117,20 @@ def _interrupts_of_handler_chain(
     return ChainInterrupts(len(lines), sum(line in giving for line in lines), cycles, begins_chain)
 
 
+def _tasks_sharing_resources_across_cores(rows: Sequence[TaskRow]) -> frozenset[int]:
+    """Returns the indices of the tasks that use a mutex which a task of another core uses too."""
+    cores: dict[int, set[int]] = {}
+    for row in rows:
+        for part in row.parts:
+            if part.protection is PartProtection.LOCKED:
+                cores.setdefault(part.argument, set()).add(row.core)
+    return frozenset(
+        at
+        for at, row in enumerate(rows)
+        if any(part.protection is PartProtection.LOCKED and len(cores[part.argument]) > 1 for part in row.parts)
+    )
+
+
 _UNRELATED_CYCLES: Final = 20_000
 """Events this far apart have nothing to do with each other. The work of all handlers, which may run one after the
 other, comes on top."""
@@ -164,6 +178,7 @@ class _CycleAttributor:
         handled = (work.cycles_of_work_amount(line.rounds, line.extra) for line in trace.lines if line.rounds)
         self.unrelated_cycles = _UNRELATED_CYCLES + sum(handled)
         self.has_sections = any(row.kernel_calls_per_job for row in trace.rows)
+        self.sharing_tasks = _tasks_sharing_resources_across_cores(trace.rows)
 
     def attribute_trace(self) -> None:
         """Adds the entries of the core's whole trace to the ledger."""
@@ -215,6 +230,7 @@ class _CycleAttributor:
             is_woken=not row.is_tick_released,
             is_timer=row.is_timer,
             kernel_calls=row.kernel_calls_per_job,
+            waits_across_cores=task in self.sharing_tasks,
         )
 
     def _record_job_begin(self, job: TaskJob, cycle: int) -> None:
@@ -249,7 +265,7 @@ class _CycleAttributor:
         span = self.open_spans.get(before)
         if span is not None:
             if chain.is_requested_by_task and chain.task_switch_count == 0 and not chain.interrupts.count:
-                if phase is not JobPhase.WORKING or not self.has_sections or len(self.trace.lock_waits) == 1:
+                if phase is not JobPhase.WORKING or before not in self.sharing_tasks:
                     return  # a call of its own that came back: its own time
                 called = True  # it gave back a resource that a task of another core waits for, and chose itself again
             self._add_cycles_to_span(span, chain.start_cycle)

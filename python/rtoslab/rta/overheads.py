@@ -135,6 +135,8 @@ class MulticoreCosts(StrictModel):
     remote_give_cycles: int = Field(default=0, ge=0)
     """The further cost of a call in which another core's interrupt releases a task: the scheduler is locked, and the
     end of the call completes the release."""
+    contended_cycles: int = Field(default=0, ge=0)
+    """The further cost of a call that waits for a task of another core, or ends such a wait."""
     tick_core: int = Field(default=0, ge=0)
 
 

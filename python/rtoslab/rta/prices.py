@@ -126,13 +126,17 @@ class LedgerEntryPrices:
         The waiting core switches as the wait begins, and is interrupted as it ends. The holder's core is interrupted as
         the holder inherits the priority, and may switch as the resource is given back.
         """
-        return self.switch_in_call_price + self.core_request_price + self.handler_chain_price(0, 0, 1, is_slice=False)
+        return (
+            self.switch_in_call_price
+            + self.overheads.smp.contended_cycles
+            + self.core_request_price
+            + self.handler_chain_price(0, 0, 1, is_slice=False)
+        )
 
     @property
     def switch_in_call_price(self) -> int:
         """Returns the price of a switch, or of its handler alone, that a call of a task causes during its work."""
-        events = self.event_costs
-        return self.entry_and_exit_price + events.contended_cycles + events.handover_cycles
+        return self.entry_and_exit_price + self.event_costs.handover_cycles
 
     def compensated_tick_price(self, released: int) -> int:
         """Returns the price of another core's tick that is handled late, because the scheduler was locked."""
@@ -260,13 +264,16 @@ class LedgerEntryPrices:
     def work_price(self, span: PhaseSpan, cycles: int) -> int:
         """Returns the price of a job's work, with the calls between its parts."""
         between = span.kernel_calls * self.event_costs.call_cycles
-        contended = span.handovers * self.event_costs.contended_cycles
+        smp = self.overheads.smp
+        contended = span.handovers * (
+            smp.contended_cycles if span.waits_across_cores else self.event_costs.contended_cycles
+        )
         # A call that coincides with an interruption: a part of its cost is booked there.
         moved = self.cycles_below_price(
             interruption for interruption in span.interruptions if interruption.meets_kernel
         )
         around = (len(span.interruptions) + span.handovers) * self.entry_and_exit_price
-        remote = span.remote_gives * self.overheads.smp.remote_give_cycles if span.kernel_calls else 0
+        remote = span.remote_gives * smp.remote_give_cycles if span.kernel_calls else 0
         work = cycles + self.bus_contention_price(cycles) + self.overheads.job.work_cycles
         return work + between + contended + around + moved + remote
 

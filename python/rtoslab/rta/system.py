@@ -141,6 +141,19 @@ class IntegerTaskSet:
         return tuple(sorted({task.core for task in self.tasks} | {interrupt.core for interrupt in self.interrupts}))
 
     @property
+    def users_of_resources_across_cores(self) -> dict[str, tuple[str, ...]]:
+        """Returns the users of each resource that tasks of different cores use."""
+        users: dict[str, list[SystemTask]] = {}
+        for task in self.tasks:
+            for name in dict.fromkeys(name for name, _ in task.sections):
+                users.setdefault(name, []).append(task)
+        return {
+            name: tuple(task.name for task in tasks)
+            for name, tasks in users.items()
+            if len({task.core for task in tasks}) > 1
+        }
+
+    @property
     def clock_hz(self) -> int:
         """Returns the number of clock cycles in a second."""
         return self.units_per_second // self.units_per_cycle

@@ -175,8 +175,9 @@ def test_less_urgent_task_blocks_again_after_each_pause() -> None:
 
 
 def test_kernel_work_of_waits_is_charged_on_both_cores() -> None:
-    events = EventCosts(handler_cycles=150, give_cycles=300, call_cycles=200, contended_cycles=90, handover_cycles=400)
-    kernel = TWO.model_copy(update={"events": events})
+    events = EventCosts(handler_cycles=150, give_cycles=300, call_cycles=200, contended_cycles=10, handover_cycles=400)
+    smp = TWO.smp.model_copy(update={"contended_cycles": 90})
+    kernel = TWO.model_copy(update={"events": events, "smp": smp})
     here = task("A", 8 * TICK, 20_000, 2, sections=(("r", 500),))
     there = task("X", 4 * TICK, 30_000, 1, core=1, sections=(("r", 700),))
     result = compute_bounds(IntegerTaskSet((here, there)), kernel)
