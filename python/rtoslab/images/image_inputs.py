@@ -137,9 +137,16 @@ def kernel_cmake_options(catalogue: Catalogue, point: Point) -> list[str]:
     return [
         port,
         *([f"-DTREE={tree_description_path(tree.id)}", f"-DTREE_PATH={tree.path}"] if tree else []),
-        *(["-DCMAKE_PROJECT_rtoslab_firmware_INCLUDE=services/services.cmake"] if optional else []),
+        *([f"-D{_services_hook(point)}=services/services.cmake"] if optional else []),
         *([f"-DOPTIONAL_SERVICES:STRING={';'.join(optional)}"] if optional else []),
     ]
+
+
+def _services_hook(point: Point) -> str:
+    """Returns the CMake variable by which a build includes its optional services. Another one than that of two
+    kernels on one board: see `_kernel_pair_cmake_options`.
+    """
+    return "CMAKE_PROJECT_rtoslab_firmware_INCLUDE" if point.beside is None else "CMAKE_PROJECT_INCLUDE"
 
 
 def optional_services(catalogue: Catalogue, point: Point) -> list[str]:
@@ -195,6 +202,8 @@ def image_request_digest(catalogue: Catalogue, point: Point) -> str:
         _firmware_part_file_rows(kernel.folder.parent, kernel.folder.parent, kernel.folder.name)
     )
     options: list[Any] = [cmake_options(point, ExpectedIdentity("", 0))]
+    if point.beside is not None and optional_services(catalogue, point):
+        options.append(_services_hook(point))
     embedded = point_of_embedded_image(point)
     if embedded is not None:
         options.append(image_inputs_digest(catalogue, embedded))

@@ -91,13 +91,20 @@ def _require_timer_support(system: IntegerTaskSet, firmware: TaskSetFirmware) ->
     timers = [task for task in system.tasks if task.is_timer]
     if timers and not firmware.supports_kernel_timers:
         raise TaskSetCheckError(f"{timers[0].name}: this image has no timers; build it with events=3.")
+    other = next((timer for timer in timers if firmware.is_smp and timer.core), None)
+    if other is not None:
+        raise TaskSetCheckError(
+            f"{other.name}: the kernel's timer task is on core 0, but the timer is on core {other.core}; remove its "
+            "core."
+        )
     late = next((timer for timer in timers if (timer.offset or 0) >= timer.period), None)
     if late is not None:
         raise TaskSetCheckError(
             f"{late.name}: in the image the offset of a timer is shorter than its period; make it shorter."
         )
-    if len(timers) > TIMERS:
-        raise TaskSetCheckError(f"The image has {TIMERS} timers, but the set {len(timers)}; check a part of the set.")
+    by_kernel = [timer.core if firmware.has_two_kernels else 0 for timer in timers]
+    if (most := max(map(by_kernel.count, by_kernel), default=0)) > TIMERS:
+        raise TaskSetCheckError(f"The image has {TIMERS} timers, but the set {most}; check a part of the set.")
 
 
 def _task_row_with_releases(

@@ -13,6 +13,7 @@ from rtoslab.rta.blocking import sections_of_lower_tasks
 from rtoslab.rta.charges import KernelCharges, bus_contention_prolongation
 from rtoslab.rta.demand import CompetingDemand
 from rtoslab.rta.overheads import KernelOverheads
+from rtoslab.rta.record import TICK_CORE
 from rtoslab.rta.resource_waits import (
     RequestCosts,
     ResourceWaits,
@@ -61,6 +62,11 @@ def delays_by_other_cores(
     release tasks of other cores, or more urgent ones, by these.
     """
     demands = []
+    timer = next((task for task in system.tasks if task.is_timer and task.core != TICK_CORE), None)
+    if timer is not None:
+        return DelaysByOtherCores(
+            obstacle=f"{timer.name} is a timer on core {timer.core}, but the kernel's timer task is on core {TICK_CORE}"
+        )
     remote = tasks_released_by_other_cores(system)
     received = [replace(task, jitter=latest_sends[task.name] or 0) for task in system.tasks if task.name in remote]
     shared = system.users_of_resources_across_cores

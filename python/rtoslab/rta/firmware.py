@@ -282,10 +282,10 @@ def _build_two_kernel_images(
             f"{name}: a set is analysed with one file of overheads, so both kernels must be the same; name one twice, "
             f"such as {first}{PAIR_SIGN}{first}."
         )
-    if events >= EventLevel.TIMERS:
+    if events >= EventLevel.FANS:
         raise TaskSetCheckError(
-            f"{name}: the images of two kernels cannot have timers; check the set of each core by itself, or with one "
-            "kernel for both cores."
+            f"{name}: in the images of two kernels no task can release several tasks, or be released by several; check "
+            "the set of each core by itself."
         )
     one_core = build_task_set_firmware(catalogue, first, board, config, events=events)
     point = with_second_kernel(catalogue, one_core.point, second, 0)

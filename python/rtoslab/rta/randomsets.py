@@ -306,11 +306,22 @@ def _system_with_random_curves(random: Random, system: IntegerTaskSet) -> Intege
 
 
 def random_timer_task_set(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
-    """Returns a random task set in which one to four tasks are timers of the kernel, beside all that others have."""
+    """Returns a random task set in which one to four tasks are timers of the kernel, beside all that others have.
+    With two kernels, the other core may have timers too.
+    """
     places: list[int] = []
     while not places:
         system = random_sending_task_set(random, firmware)
         places = [at for at, task in enumerate(system.tasks) if task.is_tick_released and task.core == 0]
+    system = _system_with_random_timers(random, system, places)
+    others = [at for at, task in enumerate(system.tasks) if task.is_tick_released and task.core == 1]
+    if firmware.has_two_kernels and others and random.random() < 0.7:
+        system = _system_with_random_timers(random, system, others)
+    return system
+
+
+def _system_with_random_timers(random: Random, system: IntegerTaskSet, places: Sequence[int]) -> IntegerTaskSet:
+    """Returns the system with one to four of the tasks with these indices as timers of one kernel."""
     chosen = random.sample(places, min(len(places), random.randint(1, TIMERS)))
     priority = random.choice([task.priority for task in system.tasks])
     share = random.choice((1, 1, 3, 10))  # functions of timers are mostly short

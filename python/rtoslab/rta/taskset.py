@@ -267,20 +267,16 @@ def _require_valid_timers(tasks: tuple[TaskSpec, ...], source: str) -> None:
     timers = [task for task in tasks if task.release == "timer"]
     for timer in timers:
         where = f"{source}, timer {timer.name}"
-        if timer.priority != timers[0].priority:
+        first = next(other for other in timers if other.core == timer.core)
+        if timer.priority != first.priority:
             raise TaskSetError(
-                f"{where} has another priority than {timers[0].name}, but one task of the kernel calls all timers; "
+                f"{where} has another priority than {first.name}, but one task of the kernel calls all timers; "
                 "give both the same."
             )
         if timer.sections or timer.masked.value or timer.jitter.value:
             raise TaskSetError(
                 f"{where} has a section, a masked section or a jitter, which this analysis does not support for "
                 "timers; remove it."
-            )
-        if timer.core != 0:
-            raise TaskSetError(
-                f"{where} is on core {timer.core}, but the kernel's timer task is on core 0, which handles the tick; "
-                "remove its core."
             )
 
 

@@ -79,6 +79,22 @@ def test_jobs_run_on_the_kernel_of_their_core() -> None:
     assert seen.ledger.lock_waits == []
 
 
+def test_each_kernel_calls_the_timers_of_its_core() -> None:
+    """The timer task of each kernel has the priority of its own timers."""
+    images = pair_images(events=3)
+    tick, clock_hz = images.firmware.tick_cycles, images.firmware.clock_hz
+    first, second = linked(task("T", 4 * tick, 3_000, 5, core=1, is_timer=True), task("A", 4 * tick, 20_000, 1, core=1))
+    timers = (task("S", 3 * tick, 2_000, 0, is_timer=True), task("R", 6 * tick, 1_000, 0, is_timer=True))
+    tasks = (*timers, task("B", 2 * tick, 30_000, 2), first, second)
+    seen = run_and_check_task_set(IntegerTaskSet(tasks, units_per_second=clock_hz), images.firmware, images.work, 60)
+    counts = [len(item.response_times) for item in seen.tasks]
+    assert counts[:3] == [20, 10, 30]
+    assert min(counts[3:]) >= 15
+    assert max(seen.tasks[0].response_times) > 30_000, "B is more urgent than the timers of its core"
+    assert max(seen.tasks[3].response_times) < 15_000
+    assert sum(span.is_timer for span in seen.ledger.starts) >= 20 + 15
+
+
 def test_bounds_are_those_of_each_core_alone() -> None:
     pair = KERNEL.model_copy(update={"smp": MulticoreCosts(kernels=2, contention_permille=250)})
     here = (task("A", 2 * TICK, 20_000, 2), task("B", 8 * TICK, 60_000, 1))
@@ -120,8 +136,8 @@ def test_what_two_kernels_cannot_run_is_refused() -> None:
     catalogue = Catalogue(find_checkout_root())
     with pytest.raises(TaskSetCheckError, match="both kernels must be the same"):
         build_task_set_firmware(catalogue, "freertos+rt", "pico", {})
-    with pytest.raises(TaskSetCheckError, match="the images of two kernels cannot have timers"):
-        build_task_set_firmware(catalogue, PAIR, "pico", {}, events=3)
+    with pytest.raises(TaskSetCheckError, match="in the images of two kernels no task can release several tasks"):
+        build_task_set_firmware(catalogue, PAIR, "pico", {}, events=4)
     with pytest.raises(TaskSetCheckError, match="no map that divides"):
         build_task_set_firmware(catalogue, PAIR, "nucleo-f446re", {})
     with pytest.raises(TaskSetCheckError, match="the code cannot be in flash"):

@@ -313,6 +313,8 @@ def test_search_notices_a_send_that_is_not_charged() -> None:
     wrong = replace(of, overheads=of.overheads.model_copy(update={"sends": SendCosts()}))
     found = [item for item in search_violated_bounds(wrong, 10, 2026) if item.findings]
     assert any("a release of another task took" in item.findings[0] for item in found)
+    faster = search_violated_bounds(replace(wrong, has_ledger=False), 10, 2026)
+    assert not any("is charged with" in text for item in faster for text in item.findings)
 
 
 def test_image_without_sends_refuses_them() -> None:

@@ -131,7 +131,10 @@ TIMER = '[[task]]\nname = "{}"\nrelease = "timer"\nperiod_ms = 1\nwcet_us = 10\n
         (TIMER.format("A", 1) + TIMER.format("B", 2), "timer B has another priority than A"),
         (TIMER.format("A", 1) + "masked_us = 2\n", "timer A has a section, a masked section or a jitter"),
         (TIMER.format("A", 1) + "jitter_us = 2\n", "timer A has a section, a masked section or a jitter"),
-        (TIMER.format("A", 1) + "core = 1\n", "timer A is on core 1, but the kernel's timer task is on core 0"),
+        (
+            TIMER.format("A", 1) + "core = 1\n" + (TIMER.format("B", 2) + "core = 1\n"),
+            "timer B has another priority than A",
+        ),
         (TIMER.format("A", 1) + 'gives = "B"\n' + TIMER.format("B", 1), "A releases B, which a timer releases too"),
         (TIMER.format("A", 1).replace("timer", "clock"), "release is 'clock'; known: tick, interrupt, timer"),
     ],
