@@ -13,6 +13,7 @@ from rtoslab.catalogue.contract_services import SERVICE_FILE
 from rtoslab.images import image_inputs
 from rtoslab.images.image_inputs import (
     CONFORMANCE_IMAGE,
+    cmake_options,
     image_request_digest,
     kernel_cmake_options,
     optional_services,
@@ -20,6 +21,7 @@ from rtoslab.images.image_inputs import (
 )
 from rtoslab.measure import identity_of_point
 from rtoslab.plan.plan import PlanOptions, Point, make_plan
+from rtoslab.records import ExpectedIdentity
 
 ROOT = find_checkout_root()
 CATALOGUE = Catalogue(ROOT)
@@ -93,6 +95,14 @@ def test_only_images_with_the_service_take_it_in() -> None:
     assert optional_services(CATALOGUE, point("t7")) == []
     assert hook not in kernel_cmake_options(CATALOGUE, point("t7"))
     assert {hook, "-DOPTIONAL_SERVICES:STRING=timer"} <= set(kernel_cmake_options(CATALOGUE, point("timer_latency")))
+
+
+def test_image_beside_another_kernel_takes_in_both_hooks() -> None:
+    """One CMake variable cannot have the hook of the services and that of two kernels."""
+    pair = replace(point("timer_latency"), beside="freertos", core=1)
+    options = [*cmake_options(pair, ExpectedIdentity("", 0)), *kernel_cmake_options(CATALOGUE, pair)]
+    assert "-DCMAKE_PROJECT_rtoslab_firmware_INCLUDE=amp/amp.cmake" in options
+    assert "-DCMAKE_PROJECT_INCLUDE=services/services.cmake" in options
 
 
 def test_image_of_the_suite_takes_in_the_services_of_its_parameter() -> None:
