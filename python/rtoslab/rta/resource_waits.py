@@ -1,9 +1,9 @@
 """Bounds the waits for resources that tasks of several cores share.
 
-A waiting task is suspended, and the holder inherits its priority on the holder's own core. No wait is bounded by the
-number of holders before it, because the kernel does not hand a resource over: it wakes the most urgent waiter, and any
-task may take the resource before that one runs. All waits together are bounded by what the other cores execute
-meanwhile. docs/response-time-model.md argues for every term."""
+A waiting task is suspended, and the holder inherits its priority on the holder's own core. The kernel does not hand a
+resource over. It wakes the most urgent waiter, and any task may take the resource before that one runs. So the number
+of holders before a task has no bound. All waits together are bounded by what the other cores execute meanwhile.
+docs/response-time-model.md argues for every term."""
 
 from __future__ import annotations
 
@@ -136,8 +136,8 @@ class WaitsAcrossCores:
             ]
             counts = [[sum(item == name for item, _ in task.sections) for task in side] for side in sides]
             equals = [int(len({task.priority for task in side}) < len(side)) for side in sides]
-            here, there = map(_arrivals_of_tasks, sides)
-            users.append((here, counts[0], there, counts[1], *equals))
+            here, elsewhere = map(_arrivals_of_tasks, sides)
+            users.append((here, counts[0], elsewhere, counts[1], *equals))
         object.__setattr__(self, "_users", users)
 
     def most_waits_in_window(self, window: int) -> int:
@@ -149,24 +149,24 @@ class WaitsAcrossCores:
         before each other.
         """
         waits = 0
-        for here, own_requests, there, remote_requests, own_equals, remote_equals in self._users:
+        for here, own_requests, elsewhere, remote_requests, own_equals, remote_equals in self._users:
             own = _weighted_arrivals(here, own_requests, window)
-            remote = _weighted_arrivals(there, remote_requests, window)
-            waits += min(own + remote, remote * len(here)) + min(own + remote, own * len(there))
+            remote = _weighted_arrivals(elsewhere, remote_requests, window)
+            waits += min(own + remote, remote * len(here)) + min(own + remote, own * len(elsewhere))
             waits += own * own_equals + remote * remote_equals
         return waits
 
     def long_run_waits(self) -> Fraction:
         """Returns the most waits in a unit of time, in the long run."""
         waits = Fraction(0)
-        for name, (here, _, there, _, own_equals, remote_equals) in zip(
+        for name, (here, _, elsewhere, _, own_equals, remote_equals) in zip(
             sorted(self.shared.names), self._users, strict=True
         ):
             own, remote = (
                 _long_run_sum(tasks, [sum(item == name for item, _ in task.sections) for task in tasks])
                 for tasks in (self.shared.own, self.shared.remote)
             )
-            waits += min(own + remote, remote * len(here)) + min(own + remote, own * len(there))
+            waits += min(own + remote, remote * len(here)) + min(own + remote, own * len(elsewhere))
             waits += own * own_equals + remote * remote_equals
         return waits
 
@@ -281,8 +281,9 @@ class ResourceWaits:
         return max(0, min(by_task, (1 + pauses) * self.sections.once) - self.sections.once)
 
     def cost_of_requests(self, window: int) -> tuple[int, int]:
-        """Returns the cost of all requests of a job of the analysed task, if none waits for longer than a window: the
-        longest time for which other cores' tasks delay them, and the most of their sections that can do so.
+        """Returns the cost of all requests of a job of the analysed task, if none waits for longer than a window.
+        The first value is the longest time for which other cores' tasks delay them, the second one the most of their
+        sections that can do so.
         """
         time = sections = 0
         for name in self.shared.requested_resources(self.task):
