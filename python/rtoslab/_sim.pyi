@@ -257,6 +257,10 @@ class Machine:
 
         The event's pc is where the caller continues, and its last word is R1, or R2 if `third`.
         """
+    def watch_stacked_arguments(self, address: int, ident: int) -> None:
+        """Records an event with this `ident` after that of `watch_further_arguments`, with the fifth and the sixth
+        argument."""
+
     def watch_further_arguments(self, address: int, ident: int) -> None:
         """Records an event with R2 and R3 whenever the function at this address is called, after the event of
         `watch_call`."""

@@ -297,7 +297,8 @@ class Kernel(StrictModel):
     """The arguments of the function that a service ends in: what R0 and R1 hold; see `proofs.course`. Not named: its
     object in R0."""
     further_arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
-    """What R2 and R3 hold as that function begins: a number that it must be, or `any`."""
+    """What R2, R3 and the two words at the stack pointer hold as that function begins: a number that it must be, or
+    `any`."""
     results: dict[str, int] = Field(default_factory=dict)
     """The result of that function on success. Services that cannot fail or do not report are not named."""
     objects: dict[str, KernelObjectMembers] = Field(default_factory=dict)

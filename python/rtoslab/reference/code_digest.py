@@ -29,6 +29,7 @@ _IN_NO_IMAGE: Final = {
     "benchmark.toml": frozenset({"title", "question", "paper", "inside", "outside", "proof"}),
     "board.toml": frozenset({"rest"}),
     "kernel.toml": frozenset({"objects", "further_arguments"}),
+    "service.toml": frozenset({"further_arguments"}),
 }
 """Keys of files that no image depends on: a proof that is stricter changes no figure, nor does a button at rest, nor
 what proofs know of a kernel's objects and arguments."""

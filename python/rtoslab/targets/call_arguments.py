@@ -1,5 +1,6 @@
-"""Counts the arguments of the kernel calls of a whole window. It does so for functions whose third or fourth argument
-decides what a call does: whether a queue is filled at its front or its back, or which bits a wait clears.
+"""Counts the arguments of the kernel calls of a whole window. It does so for functions where an argument after the
+first decides what a call does. Such an argument says whether a queue is filled at its front or its back, which bits a
+wait clears, or how long it waits. The fifth and the sixth argument are on the stack.
 
 The trap it prevents: a port that calls the right function with other options, which takes another time."""
 
@@ -10,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from rtoslab.base import without_thumb_bit
-from rtoslab.targets.event_kinds import IDENT_FURTHER, IDENT_MARK, IDENT_SYMBOL, KIND_EXEC
+from rtoslab.targets.event_kinds import IDENT_FURTHER, IDENT_MARK, IDENT_STACKED, IDENT_SYMBOL, KIND_EXEC
 from rtoslab.targets.events import EVENT
 
 NOT_STATED: Final = -1
@@ -23,6 +24,20 @@ class StatedArguments(NamedTuple):
     second: bool
     third: bool
     fourth: bool
+    fifth: bool = False
+    sixth: bool = False
+    has_second_event: bool = False
+    """Whether an event of its own has the second argument, because the call's event has the third."""
+
+    @property
+    def has_further(self) -> bool:
+        """Whether an argument after the second is stated, or the second apart from the call's event."""
+        return self.third or self.fourth or self.has_stacked or self.has_second_event
+
+    @property
+    def has_stacked(self) -> bool:
+        """Whether an argument on the stack is stated."""
+        return self.fifth or self.sixth
 
 
 class CallArguments(NamedTuple):
@@ -35,13 +50,17 @@ class CallArguments(NamedTuple):
     """R2."""
     fourth: int
     """R3."""
+    fifth: int = NOT_STATED
+    """The word at the stack pointer."""
+    sixth: int = NOT_STATED
+    """The word after it."""
 
 
 class CallArgumentCounter:
     """Takes the events of further arguments out of the board's events, and counts them."""
 
     def __init__(self) -> None:
-        self._counts: Counter[tuple[int, int, int, int, int]] = Counter()
+        self._counts: Counter[tuple[int, ...]] = Counter()
         self._stated: list[StatedArguments] = []
 
     def add_function(self, stated: StatedArguments) -> None:
@@ -56,21 +75,28 @@ class CallArgumentCounter:
         """Counts the calls whose further arguments are among the packed events. Returns the other events."""
         events = np.frombuffer(packed, dtype=EVENT)
         ident = events["id"]
-        is_further = (events["kind"] == KIND_EXEC) & (ident >= IDENT_FURTHER) & (ident < IDENT_MARK)
-        places = np.flatnonzero(is_further)
+        is_removed = (events["kind"] == KIND_EXEC) & (ident >= IDENT_FURTHER) & (ident < IDENT_MARK)
+        places = np.flatnonzero(is_removed & (ident < IDENT_STACKED))
         if not len(places):
             return packed
         calls, before = events[places], events[places - 1]
+        # The stack's words follow at once, where they are stated, and then the second argument.
+        indices = calls["id"] - IDENT_FURTHER
+        stacks = np.array([stated.has_stacked for stated in self._stated], dtype=np.intp)[indices]
+        apart = np.array([stated.has_second_event for stated in self._stated], dtype=np.bool_)[indices]
+        stacked, own = (events[np.minimum(at, len(events) - 1)] for at in (places + 1, places + 1 + stacks))
         follows = (before["cycle"] == calls["cycle"]) & (before["core"] == calls["core"])
         follows &= before["id"].astype(np.int32) - IDENT_SYMBOL == calls["id"].astype(np.int32) - IDENT_FURTHER
         # What is not stated may have another value in every call.
-        is_stated = np.array(self._stated, dtype=np.bool_)[calls["id"] - IDENT_FURTHER]
+        is_stated = np.array(self._stated, dtype=np.bool_)[indices, :5]
         is_stated[:, 0] &= follows
-        seen = np.stack([before["zero"], calls["value"], calls["zero"]], axis=1).astype(np.int64)
+        second = np.where(apart, own["zero"], before["zero"])
+        columns_of_arguments = [second, calls["value"], calls["zero"], stacked["value"], stacked["zero"]]
+        seen = np.stack(columns_of_arguments, axis=1).astype(np.int64)
         arguments = np.where(is_stated, seen, NOT_STATED)
         columns = (calls["id"], calls["pc"], *arguments.T)
         self._counts.update(zip(*(column.tolist() for column in columns), strict=True))
-        rest: bytes = events[~is_further].tobytes()
+        rest: bytes = events[~is_removed].tobytes()
         return rest
 
     def count_calls_from_outside(
@@ -87,13 +113,13 @@ class CallArgumentCounter:
         """
         names, addresses = list(functions), list(functions.values())
         calls: Counter[CallArguments] = Counter()
-        for (ident, pc, second, third, fourth), times in self._counts.items():
+        for (ident, pc, *arguments), times in self._counts.items():
             behind = without_thumb_bit(pc)
             if is_in_kernel(behind):
                 continue
             called = find_called_address(behind, read_word)
             if called is None or called == addresses[ident - IDENT_FURTHER] or not is_in_kernel(called):
-                calls[CallArguments(names[ident - IDENT_FURTHER], second, third, fourth)] += times
+                calls[CallArguments(names[ident - IDENT_FURTHER], *arguments)] += times
         return calls
 
 

@@ -35,8 +35,14 @@ IDENT_SETTING: Final = 96
 """Plus the index of a register that changes the speed of code. See `board_state`."""
 IDENT_CALL: Final = 256
 """Plus the index of the service in `Probe.services`."""
+MOST_FUNCTIONS: Final = 512
+"""Kernel functions whose further arguments are recorded, at most."""
 IDENT_FURTHER: Final = 2048
-"""Plus the index of a kernel function: the further arguments of a call. See `call_arguments`."""
+"""Plus the index of a kernel function: the third and the fourth argument of a call. See `call_arguments`."""
+IDENT_STACKED: Final = IDENT_FURTHER + MOST_FUNCTIONS
+"""Plus the index of a kernel function: the fifth and the sixth argument of a call, from the stack."""
+IDENT_SECOND: Final = IDENT_STACKED + MOST_FUNCTIONS
+"""Plus the index of a kernel function: the second argument of a call whose own event has the third in its place."""
 IDENT_MARK: Final = 4096
 """Plus the tag of a mark. See `marks`."""
 IDENT_SYMBOL: Final = 0x4000

@@ -42,6 +42,10 @@ class VirtualMachine(Protocol):
         """Records an event whenever the function at this address is called: R0, R1 (R2 if `third`) and the return
         address."""
 
+    def watch_stacked_arguments(self, address: int, ident: int) -> None:
+        """Records the fifth and the sixth argument of each call of a function, from the stack, after the event of
+        `watch_further_arguments`."""
+
     def watch_further_arguments(self, address: int, ident: int) -> None:
         """Records an event with R2 and R3 whenever the function at this address is called, after the event of
         `watch_call`."""

@@ -105,6 +105,8 @@ class WindowObservations:
     """(core, service) -> executions of the service's kernel function, from the profile."""
     call_arguments: Counter[CallArguments] = field(default_factory=Counter)
     """The benchmark's calls of functions for which kernel.toml states further arguments."""
+    timers_started: frozenset[int] = frozenset()
+    """The timers that were started before the window opened, and not stopped."""
     objects: Counter[tuple[int, str, int]] = field(default_factory=Counter)
     """(core, watched service, first argument) -> calls: which object each core called it with."""
     waits: dict[int, BlockingCalls] = field(default_factory=dict)

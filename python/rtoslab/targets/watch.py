@@ -19,6 +19,8 @@ from rtoslab.targets.event_kinds import (
     IDENT_FILL,
     IDENT_FURTHER,
     IDENT_MARK,
+    IDENT_SECOND,
+    IDENT_STACKED,
     IDENT_SYMBOL,
     KIND_EXCEPTION_ENTER,
     KIND_EXEC,
@@ -46,6 +48,8 @@ _AT_ONCE = 8192
 _BRACKETS = ("isr_enter", "isr_exit")
 _TAKING = ("malloc", "pool_take")
 _GIVING = ("free", "pool_give")
+_TIMER_START = "timer_start"
+_TIMER_STOP = "timer_stop"
 _NOT_CALLED = ("tick", *_BRACKETS)
 """Services that no benchmark calls."""
 
@@ -103,10 +107,16 @@ class StepRecorder:
                 )
                 stated = self._find_stated_arguments(name)
                 self.call_arguments.add_function(stated)
-                if stated.third or stated.fourth:
+                if stated.has_further:
                     self._machine.watch_further_arguments(
                         without_thumb_bit(address), IDENT_FURTHER + len(self._functions)
                     )
+                if stated.has_stacked:
+                    self._machine.watch_stacked_arguments(
+                        without_thumb_bit(address), IDENT_STACKED + len(self._functions)
+                    )
+                if stated.has_second_event:
+                    self._machine.watch_call(without_thumb_bit(address), IDENT_SECOND + len(self._functions), False)
                 self._functions[name] = without_thumb_bit(address)
 
     def _find_stated_arguments(self, function: str) -> StatedArguments:
@@ -114,11 +124,10 @@ class StepRecorder:
         services = [service for service, names in self._kernel.symbols.items() if function in names]
         seconds = [self._kernel.arguments.get(service, ())[1:2] for service in services]
         further = [self._kernel.further_arguments.get(service, ()) for service in services]
-        return StatedArguments(
-            not self._kernel.is_third_argument_recorded(function) and _any_number(seconds),
-            _any_number([words[:1] for words in further]),
-            _any_number([words[1:2] for words in further]),
-        )
+        second = _any_number(seconds)
+        third, fourth, fifth, sixth = (_any_number([words[at : at + 1] for words in further]) for at in range(4))
+        has_second_event = second and self._kernel.is_third_argument_recorded(function)
+        return StatedArguments(second, third, fourth, fifth, sixth, has_second_event)
 
     def begin_window(self, before: bytes, current: Mapping[int, int]) -> None:
         """Starts the recording as the measurement window opens. `before` are the events so far, and `current` is the
@@ -148,6 +157,21 @@ class StepRecorder:
         self._at_open.numbers = structures.read_task_numbers(self.read_word, blocks_of_tasks)
         self._at_open.objects_at_open = structures.read_objects(self.read_word, self._first_arguments(before))
         self._at_open.heap_blocks = self._count_held_blocks(before)
+        self._at_open.timers_started = self._find_started_timers(before)
+
+    def _find_started_timers(self, before: bytes) -> frozenset[int]:
+        """Returns the timers that the benchmark has started and not stopped, by the events so far."""
+        events = np.frombuffer(before, dtype=EVENT)
+        calls = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)]
+        calls = calls[self._is_outside_kernel(calls["pc"])]
+        starts, stops = (self._has_arguments_of(calls, service) for service in (_TIMER_START, _TIMER_STOP))
+        started: set[int] = set()
+        for start, stop, first, second in zip(starts, stops, calls["value"], calls["zero"], strict=True):
+            if start:
+                started.add(int((first, second)[self._kernel.observed_argument_index(_TIMER_START, "object")]))
+            elif stop:
+                started.discard(int((first, second)[self._kernel.observed_argument_index(_TIMER_STOP, "object")]))
+        return frozenset(started)
 
     def _count_held_blocks(self, before: bytes) -> int:
         """Returns the number of heap blocks that the benchmark holds, by the events so far."""
@@ -162,6 +186,15 @@ class StepRecorder:
         names = {name for service in services for name in self._kernel.symbols.get(service, ())}
         idents = [IDENT_SYMBOL + index for index, name in enumerate(self._functions) if name in names]
         return np.asarray(np.isin(events["id"], idents), dtype=np.bool_)
+
+    def _has_arguments_of(self, events: NDArray[np.void], service: str) -> NDArray[np.bool_]:
+        """Returns a mask of the events that are calls of a kernel service, with the numbers that kernel.toml states as
+        its arguments: some functions do different things by them."""
+        mask = self._is_call_of(events, (service,))
+        for column, word in zip(("value", "zero"), self._kernel.observed_arguments(service), strict=False):
+            if isinstance(word, int):
+                mask = mask & (events[column] == word)
+        return mask
 
     def _is_kernel_function(self, name: str) -> bool:
         """Whether a function belongs to the kernel or its port."""
@@ -206,6 +239,7 @@ class StepRecorder:
         observed.numbers = self._at_open.numbers
         observed.objects_at_open = self._at_open.objects_at_open
         observed.heap_blocks = self._at_open.heap_blocks
+        observed.timers_started = self._at_open.timers_started
         observed.call_arguments = self.call_arguments.count_calls_from_outside(
             self._functions, self._meanings.is_in_kernel, self.read_word
         )

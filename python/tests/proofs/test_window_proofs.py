@@ -29,9 +29,9 @@ TOTAL = 3003
 """Counts of the three tasks of BODY."""
 YIELDS = {"rule": "calls_per_count", "service": "yield", "ratio": 1}
 SYMBOLS = {"yield": ["kYield"], "tick_now": ["kNow"], "sleep_ticks": ["kSleep"], "semaphore_take_for": ["kTake"]}
-SYMBOLS |= {"queue_send": ["kSend"], "semaphore_give": ["kSend"]}
+SYMBOLS |= {"queue_send": ["kSend"], "semaphore_give": ["kSend"], "timer_start": ["kStart"]}
 ARGUMENTS = {"sleep_ticks": ["end_tick"], "queue_send": ["object", "item"], "semaphore_give": ["object", 0]}
-FURTHER = {"queue_send": [0xFFFF_FFFF, 0], "semaphore_give": [0, 0]}
+FURTHER = {"queue_send": [0xFFFF_FFFF, 0], "semaphore_give": [0, 0], "timer_start": ["any", 0, 0xFFFF_FFFF]}
 SLEEPS = {**CALLS, "calling": ["sleep_ticks", "semaphore_take_for"]}
 
 
@@ -80,6 +80,14 @@ SENDS = {**CALLS, "calling": ["queue_send"]}
 def sent(second: int, third: int, fourth: int, times: int = 1) -> Counter[CallArguments]:
     """Calls of the function that both sends and gives."""
     return Counter({CallArguments("kSend", second, third, fourth): times})
+
+
+STARTS = {**CALLS, "calling": ["timer_start"]}
+
+
+def started(room: int) -> Counter[CallArguments]:
+    """A call that starts a timer, and waits so many ticks for room in a queue."""
+    return Counter({CallArguments("kStart", 1, -1, 0, room): 1})
 
 
 ONCE = own_function(1, TOTAL, calls={"helper": TOTAL})
@@ -150,6 +158,8 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
     (SENDS, {"call_arguments": sent(0, 0, 0, 100)}, ProofVerdict.FAILS),  # which happens at the edges alone
     (SENDS, {"call_arguments": sent(0, 7, 1)}, ProofVerdict.FAILS),
     (CALLS, {"call_arguments": sent(9, -1, 0)}, ProofVerdict.FAILS),  # a service that no proof names
+    (STARTS, {"call_arguments": started(0xFFFF_FFFF)}, ProofVerdict.HOLDS),
+    (STARTS, {"call_arguments": started(0)}, ProofVerdict.FAILS),  # it would not wait
     (
         CALLS,
         {"own": (own_function(1, TOTAL, calls={"mem_work": TOTAL}), own_function(TOTAL, name="mem_work"))},

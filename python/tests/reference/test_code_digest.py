@@ -39,6 +39,7 @@ CMAKE = b"# The kernel.\nadd_library(kernel OBJECT tasks.c)\n"
         ("b/board.toml", TOML, TOML + b'[rest]\nhigh = ["PC13"]\n'),
         ("k/kernel.toml", TOML, TOML + b'[objects.semaphore]\ntype = "queue"\n'),
         ("k/kernel.toml", TOML, TOML + b"[further_arguments]\nqueue_send = [0]\n"),
+        ("s/service.toml", TOML, TOML + b"[further_arguments]\ntimer_start = [1]\n"),
         ("k/kernel.toml", EARLIER, EARLIER + b"further_arguments = { queue_send = [0] }\n"),
         ("k/kernel.toml", KERNEL, KERNEL.replace(b"tasks = true", b"tasks = true\ntimer = true")),
         ("k/kernel.toml", KERNEL, KERNEL + b'timer = "it has none"\n'),

@@ -10,7 +10,14 @@ from rtoslab.targets.call_arguments import (
     StatedArguments,
     find_called_address,
 )
-from rtoslab.targets.event_kinds import IDENT_FURTHER, IDENT_SYMBOL, KIND_EXEC, KIND_WRITE
+from rtoslab.targets.event_kinds import (
+    IDENT_FURTHER,
+    IDENT_SECOND,
+    IDENT_STACKED,
+    IDENT_SYMBOL,
+    KIND_EXEC,
+    KIND_WRITE,
+)
 from rtoslab.targets.events import EVENT
 
 CALLER, INSIDE = 0x0800_0101, 0x0800_0901
@@ -44,6 +51,37 @@ def test_calls_are_counted_by_their_stated_arguments() -> None:
     assert counter.count_calls_from_outside({"send": SEND, "wait": WAIT}, inside.__contains__, lambda _: 0) == {
         CallArguments("send", 2, 3, NOT_STATED): 2,
         CallArguments("wait", NOT_STATED, NOT_STATED, 6): 1,
+    }
+
+
+def test_arguments_on_the_stack_belong_to_their_call() -> None:
+    counter = CallArgumentCounter()
+    counter.add_function(StatedArguments(second=False, third=False, fourth=False, fifth=True))
+    counter.add_function(StatedArguments(second=True, third=True, fourth=False))
+    rows = [
+        *call(10, 0, (1, 2, 3, 4)),
+        (10, 0xFFFF_FFFF, CALLER, IDENT_STACKED, KIND_EXEC, 8),
+        *call(20, 1, (1, 5, 6, 7)),
+    ]
+    rest = counter.remove_further_arguments(packed(rows + call(30, 1, (1, 5, 6, 7))))
+    assert [int(event["cycle"]) for event in np.frombuffer(rest, dtype=EVENT)] == [10, 20, 30]
+    assert counter.count_calls_from_outside({"start": SEND, "send": WAIT}, lambda _: False, lambda _: 0) == {
+        CallArguments("start", NOT_STATED, NOT_STATED, NOT_STATED, 0xFFFF_FFFF): 1,
+        CallArguments("send", 5, 6, NOT_STATED): 2,
+    }
+
+
+def test_second_argument_apart_from_its_call_is_counted() -> None:
+    counter = CallArgumentCounter()
+    counter.add_function(StatedArguments(True, False, False, fifth=True, has_second_event=True))
+    counter.add_function(StatedArguments(True, False, False, has_second_event=True))
+    rows = [*call(10, 0, (1, 99, 3, 4)), (10, 50, CALLER, IDENT_STACKED, KIND_EXEC, 60)]
+    rows += [(10, 1, CALLER, IDENT_SECOND, KIND_EXEC, 2), *call(20, 1, (1, 99, 3, 4))]
+    rest = counter.remove_further_arguments(packed([*rows, (20, 1, CALLER, IDENT_SECOND + 1, KIND_EXEC, 7)]))
+    assert [int(event["cycle"]) for event in np.frombuffer(rest, dtype=EVENT)] == [10, 20]
+    assert counter.count_calls_from_outside({"wait": SEND, "set": WAIT}, lambda _: False, lambda _: 0) == {
+        CallArguments("wait", 2, NOT_STATED, NOT_STATED, 50): 1,
+        CallArguments("set", 7, NOT_STATED, NOT_STATED): 1,
     }
 
 

@@ -27,6 +27,8 @@ enum ProbeReport {
     Third,
     /// A call, with the third and the fourth argument.
     Further,
+    /// A call, with the fifth and the sixth argument, which are on the stack.
+    Stacked,
 }
 
 impl ProbeReport {
@@ -45,6 +47,8 @@ struct Site {
     until: bool,
     /// It has a call among its probes.
     calls: bool,
+    /// It reports words of the stack.
+    reads_stack: bool,
     /// It begins or ends intervals.
     measures: bool,
     /// Watched calls in progress that return here, by core.
@@ -62,6 +66,7 @@ impl Site {
         let behind = self.probes.partition_point(|(other, _)| (*other).min(ProbeReport::Second) <= kind);
         self.probes.insert(behind, (report, id));
         self.calls |= report.is_call();
+        self.reads_stack |= report == ProbeReport::Stacked;
     }
 
     /// Returns whether a return to this address is reported.
@@ -91,13 +96,22 @@ pub struct ProbedRegisters {
     pub r3: u32,
     /// The return address of a call.
     pub lr: u32,
+    /// Fifth and sixth argument. Zero unless [`Probes::probed_registers`] has read them.
+    pub stacked: [u32; 2],
 }
 
 impl ProbedRegisters {
     /// Reads a core's registers, R0 to R15 first.
     #[inline]
     pub fn from_registers(registers: &[u32]) -> ProbedRegisters {
-        ProbedRegisters { r0: registers[0], r1: registers[1], r2: registers[2], r3: registers[3], lr: registers[14] }
+        ProbedRegisters {
+            r0: registers[0],
+            r1: registers[1],
+            r2: registers[2],
+            r3: registers[3],
+            lr: registers[14],
+            stacked: [0; 2],
+        }
     }
 }
 
@@ -209,6 +223,30 @@ impl Probes {
         self.probe_site(address).add_probe_report(ProbeReport::Further, id);
     }
 
+    /// Records an event with this `id` each time a function's first instruction is about to execute, with the caller and
+    /// the fifth and the sixth argument. It follows the event of [`Probes::record_further_arguments`], which must be set
+    /// before.
+    pub fn record_stacked_arguments(&mut self, address: u32, id: u16) {
+        self.probe_site(address).add_probe_report(ProbeReport::Stacked, id);
+    }
+
+    /// Returns a core's registers for the probes of a site. If one of them reports the stack, `read_word` reads its two
+    /// words from memory without side effects. A word that is in no memory is 0.
+    #[inline]
+    pub fn probed_registers(
+        &self,
+        number: u32,
+        registers: &[u32],
+        read_word: impl Fn(u32) -> Option<u32>,
+    ) -> ProbedRegisters {
+        let mut held = ProbedRegisters::from_registers(registers);
+        if self.sites.get(number as usize).is_some_and(|site| site.reads_stack) {
+            let stack = registers[13] & !3;
+            held.stacked = [0, 4].map(|offset| read_word(stack.wrapping_add(offset)).unwrap_or(0));
+        }
+        held
+    }
+
     /// Records an event with this `id` each time a watched call returns to `address`, but not if a branch leads there.
     pub fn record_returns(&mut self, address: u32, id: u16) {
         self.probe_site(address).add_probe_report(ProbeReport::Return, id);
@@ -275,6 +313,7 @@ impl Probes {
                 ProbeReport::Second => (held.lr, held.r0, held.r1),
                 ProbeReport::Third => (held.lr, held.r0, held.r2),
                 ProbeReport::Further => (held.lr, held.r2, held.r3),
+                ProbeReport::Stacked => (held.lr, held.stacked[0], held.stacked[1]),
             };
             let kind = Kind::Exec as u8;
             self.events.push(Event { cycle, value, pc, id, kind, core: core as u8, more });

@@ -215,6 +215,12 @@ pub trait Board {
         self.redecode_at(address & !1);
     }
 
+    /// Records an event with this `id` after that of `record_further_arguments`, with the fifth and the sixth argument.
+    fn record_stacked_arguments(&mut self, address: u32, id: u16) {
+        self.probes().record_stacked_arguments(address & !1, id);
+        self.redecode_at(address & !1);
+    }
+
     /// Records an event with this `id` whenever a watched call returns to the address.
     fn record_returns(&mut self, address: u32, id: u16) {
         self.probes().record_returns(address & !1, id);

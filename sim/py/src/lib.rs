@@ -145,6 +145,13 @@ impl Machine {
         Ok(())
     }
 
+    /// Records an event with this `ident` after that of `watch_further_arguments`, with the fifth and the sixth argument.
+    fn watch_stacked_arguments(&mut self, address: u32, ident: u16) -> PyResult<()> {
+        self.check_executable(address)?;
+        self.inner.record_stacked_arguments(address, ident);
+        Ok(())
+    }
+
     /// Records an event with this `ident` whenever a watched call returns to the address.
     fn watch_return(&mut self, address: u32, ident: u16) -> PyResult<()> {
         self.check_executable(address)?;

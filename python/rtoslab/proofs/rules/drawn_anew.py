@@ -1,8 +1,12 @@
-"""The asynchronous interrupt comes after a time drawn anew each time: hardly two are alike, none is out of range."""
+"""The asynchronous interrupt comes after a time drawn anew each time: hardly two are alike, none is out of range, and
+they follow each other as they are drawn from the seed."""
 
 from itertools import pairwise
 from typing import Final
 
+import numpy as np
+
+from rtoslab.proofs.draws import LEAST_AGREEMENT, best_agreement_with_draws, first_draws
 from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.proofs.observed_steps import observed_steps_to_judge
 from rtoslab.results import ProofFinding
@@ -20,6 +24,8 @@ class DrawnAnewParameters(ProofParameters):
 
     from_cycles: int
     to_cycles: int
+    seed: str | None = None
+    """The parameter from which the times are drawn. None: the draws are not computed again."""
     different_percent: int = 80
     """At least this many of the distances must differ."""
     spread_percent: int = 50
@@ -48,4 +54,12 @@ def judge_evidence(params: DrawnAnewParameters, evidence: ProofEvidence) -> Proo
     )
     inside = params.from_cycles - _LATE_CYCLES <= shortest and longest <= params.to_cycles + _LATE_CYCLES
     text = f"{len(set(distances))} different of {len(distances)}, from {shortest} to {longest} cycles"
-    return make_proof_finding(params.rule, demands, [] if different and spread and inside else [text], [text])
+    agreement = None
+    if params.seed is not None:
+        draws = first_draws(int(evidence.decoded.params[params.seed]), len(distances))
+        drawn = draws % (params.to_cycles - params.from_cycles)
+        agreement = best_agreement_with_draws(distances, drawn.astype(np.float64))
+    follows = agreement is None or agreement >= LEAST_AGREEMENT
+    text += "" if agreement is None else f", which agree with the draws by {agreement:.2f}"
+    good = different and spread and inside and follows
+    return make_proof_finding(params.rule, demands, [] if good else [text], [text])

@@ -1,5 +1,10 @@
-"""Sizes and lifetimes are mixed: every size was asked for and no other, and once nearly all places were taken."""
+"""Sizes and lifetimes are mixed: every size was asked for and no other, once nearly all places were taken, and blocks
+are taken and given back in the order that is drawn from the seed."""
 
+from collections.abc import Iterator
+from itertools import islice, takewhile
+
+from rtoslab.proofs.draws import drawn_numbers
 from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.results import ProofFinding
 from rtoslab.targets import CALL
@@ -13,6 +18,8 @@ class HeapMixParameters(ProofParameters):
     """The sizes in bytes, as the kernel's allocator is asked for them."""
     held: str
     """The parameter with the most blocks that are held at once."""
+    seed: str | None = None
+    """The parameter from which places and sizes are drawn. None: the draws are not computed again."""
 
 
 def judge_evidence(params: HeapMixParameters, evidence: ProofEvidence) -> ProofFinding:
@@ -27,22 +34,47 @@ def judge_evidence(params: HeapMixParameters, evidence: ProofEvidence) -> ProofF
     kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
     size = kernel.observed_argument_index("malloc", "bytes")
     code = kernel.results.get("malloc")
+    order: list[int] = []
     sizes: set[int] = set()
     held: set[int] = set()
     unknown = most = 0
     for step in evidence.observed.steps:
         if step.kind == CALL and step.name in kernel.symbols["malloc"]:
-            sizes.add((step.first, step.second)[size])
+            order.append((step.first, step.second)[size])
+            sizes.add(order[-1])
             if code is not None:  # where the block lies is told elsewhere
                 unknown += step.result == code
             elif step.result:
                 held.add(step.result)
             most = max(most, len(held) + unknown)
         elif step.kind == CALL and step.name in kernel.symbols["free"]:
+            order.append(0)
             held.discard(step.first)
             unknown = max(0, unknown - (code is not None))
     few = evidence.samples < 2 * len(params.sizes)
     good = sizes <= set(params.sizes) if few else sizes == set(params.sizes)
     text = f"{len(sizes)} sizes from {min(sizes, default=0)} to {max(sizes, default=0)} bytes, {most} blocks at once"
     enough = places * 0.6 <= most <= places
-    return make_proof_finding(params.rule, demands, [] if good and enough else [text], [text])
+    good = good and enough
+    if params.seed is not None:
+        drawn = islice(_drawn_order(int(evidence.decoded.params[params.seed]), params.sizes, places), len(order))
+        follows = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(order, drawn, strict=True)))
+        # At its end the benchmark gives back what it holds.
+        if any(order[follows:]) or len(order) - follows > places:
+            text += f", and call {follows + 1} is not what the seed draws"
+            good = False
+    return make_proof_finding(params.rule, demands, [] if good else [text], [text])
+
+
+def _drawn_order(seed: int, sizes: tuple[int, ...], places: int) -> Iterator[int]:
+    """Yields the size of each block that is taken, and 0 for each that is given back, as they are drawn."""
+    draws = drawn_numbers(seed)
+    taken: set[int] = set()
+    while True:
+        place = next(draws) % places
+        if place in taken:
+            taken.remove(place)
+            yield 0
+        else:
+            taken.add(place)
+            yield sizes[next(draws) % len(sizes)]

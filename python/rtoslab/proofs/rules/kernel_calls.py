@@ -5,8 +5,9 @@ or a body that reads the clock in every hundredth round, calls a function that n
 `calls_per_count` check the order and number of the calls. A function of the C library or the compiler (a copy, a
 division) takes time as well, so a benchmark names those that its rounds need.
 
-Many functions do different things by their third or fourth argument: a queue is filled at its front or its back, a wait
-clears bits or leaves them. Where kernel.toml states these arguments, each call must have those of one of the services.
+Many functions do different things by their third to sixth argument: a queue is filled at its front or its back, a wait
+clears bits or leaves them, and ends at once or never. Where kernel.toml states these arguments, each call must have
+those of one of the services.
 
 A port computes the end tick of a sleep from the clock, so it may read the clock once for each such call. A handler does
 not know on which core it runs, so it may ask once."""
@@ -113,15 +114,15 @@ def _describe_unexpected_arguments(
 
 def _argument_text(call: CallArguments) -> str:
     """Returns the arguments of a call that are stated, for messages."""
-    registers = zip(("R1", "R2", "R3"), (call.second, call.third, call.fourth), strict=True)
-    return ", ".join(f"{register} {value:#x}" for register, value in registers if value != NOT_STATED)
+    places = zip(("R1", "R2", "R3", "[SP]", "[SP+4]"), call[1:], strict=True)
+    return ", ".join(f"{place} {value:#x}" for place, value in places if value != NOT_STATED)
 
 
 def _is_call_of_service(call: CallArguments, kernel: Kernel, service: str) -> bool:
     """Whether a call has the function of a service, and the arguments that kernel.toml states for it."""
     if call.function not in kernel.symbols.get(service, ()):
         return False
-    stated = list(zip((call.third, call.fourth), kernel.further_arguments.get(service, ()), strict=False))
+    stated = list(zip(call[2:], kernel.further_arguments.get(service, ()), strict=False))
     stated += [(call.second, word) for word in kernel.arguments.get(service, ())[1:2]]
     return all(seen in {value, NOT_STATED} for seen, value in stated if isinstance(value, int))
 

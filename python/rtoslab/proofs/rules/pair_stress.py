@@ -5,6 +5,7 @@ records of both images are evidence for each of them: a target beside a stress t
 
 from math import sqrt
 
+from rtoslab.proofs.draws import does_number_agree
 from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
 from rtoslab.records import DecodedRun
 from rtoslab.results import ProofFinding
@@ -23,6 +24,8 @@ class PairStressParameters(ProofParameters):
     """The check record with the accesses of an image in its window."""
     found: str
     """The check record with the accesses that did not get the lock at once."""
+    seed: str | None = None
+    """The parameter from which the stress task draws. None: the draws are not computed again."""
     deviations: float = 4
     """By how many standard deviations of independent draws the share may be missed."""
 
@@ -44,6 +47,8 @@ def judge_evidence(params: PairStressParameters, evidence: ProofEvidence) -> Pro
         text = f"{name}: {accesses} accesses in {draws} rounds"
         spread = sqrt(draws * percent * (100 - percent)) / 100
         good = abs(accesses - draws * percent / 100) <= params.deviations * spread + _EDGE
+        if params.seed is not None:
+            good = good and does_number_agree(int(run.params[params.seed]), percent, draws, accesses, _EDGE)
         (seen if good and draws else problems).append(text)
     collisions = sum(_self_check_value(run, params.found) for run in runs)
     text = f"{collisions} found the lock taken"

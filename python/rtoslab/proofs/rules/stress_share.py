@@ -1,9 +1,28 @@
-"""Checks that the stress is as requested: the stated share of the stress tasks' iterations accessed the object."""
+"""Checks that the stress is as requested: the stated share of the stress tasks' iterations accessed the object.
 
+The draws are computed again from the seed. So the number of accesses is known exactly, and so is how many iterations
+are between two of them: the more there are, the longer the task takes from one access to the next."""
+
+from itertools import islice
 from math import sqrt
+from typing import Final
 
+import numpy as np
+
+from rtoslab.proofs.draws import (
+    LEAST_AGREEMENT,
+    best_agreement_with_draws,
+    does_number_agree,
+    drawn_percentages,
+)
 from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding
+from rtoslab.proofs.observed_steps import observed_steps_to_judge
+from rtoslab.proofs.step_match import KernelService
 from rtoslab.results import ProofFinding
+from rtoslab.targets import CALL
+
+_MOST_GAPS: Final = 200
+"""Gaps between accesses that are compared with the draws."""
 
 
 class StressShareParameters(ProofParameters):
@@ -16,6 +35,10 @@ class StressShareParameters(ProofParameters):
     """The check record with the accesses of a stress task in the window."""
     service: str
     """The service that an access calls once."""
+    seed: str | None = None
+    """The parameter from which the stress tasks draw. None: the draws are not computed again."""
+    seed_factor: int = 1
+    """A stress task begins to draw from this number times the sum of seed and core."""
     deviations: float = 4
     """By how many standard deviations of independent draws the share may be missed."""
     tolerance: int = 2
@@ -44,5 +67,34 @@ def judge_evidence(params: StressShareParameters, evidence: ProofEvidence) -> Pr
             calls = evidence.observed.calls[core, params.service]
             text += f", {calls} calls"
             good = good and abs(calls - accesses) <= (params.tolerance if required else 0)
+        if params.seed is not None:
+            state = (int(evidence.decoded.params[params.seed]) + core) * params.seed_factor & 0xFFFF_FFFF
+            good = good and does_number_agree(state, required, draws, accesses, params.tolerance if required else 0)
+            gaps = _gaps_between_accesses(evidence, core, params.service)
+            drawn = [number < required for number in islice(drawn_percentages(state), draws)]
+            agreement = best_agreement_with_draws(gaps, np.diff(np.flatnonzero(drawn)).astype(np.float64))
+            if agreement is not None:
+                text += f", gaps that agree with the draws by {agreement:.2f}"
+                good = good and agreement >= LEAST_AGREEMENT
         (seen if good else problems).append(text)
     return make_proof_finding(params.rule, demands, problems, seen)
+
+
+def _gaps_between_accesses(evidence: ProofEvidence, core: int, service: str) -> list[int]:
+    """Returns the cycles of the benchmark's own code before each observed access but the first, as far as they are
+    known without a break. Empty without probes."""
+    if evidence.observed is None:
+        return []
+    called = KernelService(evidence.kernel.facts_for_architecture(evidence.board.cpu), service)
+    others = evidence.control_tasks()
+    cycles = [
+        step.own_cycles
+        for step in observed_steps_to_judge(evidence)
+        if step.kind == CALL and step.core == core and step.who not in others and called.matches_call(step)
+    ]
+    known: list[int] = []
+    for own in cycles[1:_MOST_GAPS]:
+        if own is None:
+            break
+        known.append(own)
+    return known

@@ -52,7 +52,13 @@ fn a_watched_call_records_caller_and_two_arguments() {
     probes.record_executions(0x100, 1);
     probes.record_calls(0x100, 2, false);
     probes.record_calls(0x100, 3, true);
-    probes.fire_probes(0x100, 1, 10, ProbedRegisters { r0: 3, r1: 4, r2: 5, r3: 0, lr: 0x555 }, false);
+    probes.fire_probes(
+        0x100,
+        1,
+        10,
+        ProbedRegisters { r0: 3, r1: 4, r2: 5, r3: 0, lr: 0x555, ..ProbedRegisters::default() },
+        false,
+    );
     let seen: Vec<_> =
         probes.take_recorded_events().iter().map(|event| (event.id, event.value, event.more, event.pc)).collect();
     assert_eq!(seen, [(1, 3, 0, 0x100), (2, 3, 4, 0x555), (3, 3, 5, 0x555)]);
@@ -153,7 +159,7 @@ fn further_arguments_follow_the_call() {
     let mut probes = Probes::default();
     probes.record_calls(0x100, 1, false);
     probes.record_further_arguments(0x100, 2);
-    let held = ProbedRegisters { r0: 10, r1: 11, r2: 12, r3: 13, lr: 0x201 };
+    let held = ProbedRegisters { r0: 10, r1: 11, r2: 12, r3: 13, lr: 0x201, stacked: [0; 2] };
     assert!(!probes.fire_probes(0x100, 0, 5, held, false));
     let seen: Vec<_> = probes
         .take_recorded_events()
@@ -161,6 +167,27 @@ fn further_arguments_follow_the_call() {
         .map(|event| (event.id, event.value, event.more, event.pc, event.cycle))
         .collect();
     assert_eq!(seen, [(1, 10, 11, 0x201, 5), (2, 12, 13, 0x201, 5)]);
+}
+
+#[test]
+fn stacked_arguments_follow_the_further_ones() {
+    let mut probes = Probes::default();
+    probes.record_calls(0x100, 1, false);
+    probes.record_calls(0x200, 4, false);
+    probes.record_further_arguments(0x100, 2);
+    probes.record_stacked_arguments(0x100, 3);
+    let mut registers = [0; 16];
+    registers[13] = 0x2000_0010;
+    registers[14] = 0x201;
+    let read_word = |address| (address < 0x2000_0014).then_some(address + 1);
+    for (address, stacked) in [(0x100, [0x2000_0011, 0]), (0x200, [0, 0])] {
+        let site = probes.site_number(address);
+        let held = probes.probed_registers(site, &registers, read_word);
+        assert_eq!(held.stacked, stacked);
+        assert!(!probes.fire_probes(address, 0, 5, held, false));
+    }
+    let seen: Vec<_> = probes.take_recorded_events().iter().map(|event| (event.id, event.value, event.more)).collect();
+    assert_eq!(seen, [(1, 0, 0), (2, 0, 0), (3, 0x2000_0011, 0), (4, 0, 0)]);
 }
 
 #[test]

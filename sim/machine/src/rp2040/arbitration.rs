@@ -6,7 +6,6 @@ use rtoslab_cpu::v6m::core::{Core, Phase};
 use rtoslab_cpu::v6m::exception::ExceptionTiming;
 use rtoslab_cpu::v6m::pair::{Bank, PairedBus, Pairs, Probe, State};
 use rtoslab_cpu::v6m::region::SLOTS;
-use rtoslab_lab::ProbedRegisters;
 use rtoslab_periph::NEVER;
 
 use super::map::{CPUID, FLASH_BASE, SIO, SRAM_BASE, STRIPED_BYTES, slave, sram_bank_of};
@@ -246,14 +245,8 @@ impl PairedBus for System {
             return false;
         }
         let resumed = self.passed_until[core.id].take() == Some(address);
-        self.probes.fire_probes_of_site(
-            number,
-            address,
-            core.id,
-            cycle,
-            ProbedRegisters::from_registers(&core.r),
-            resumed,
-        );
+        let held = self.probed_registers(core, number);
+        self.probes.fire_probes_of_site(number, address, core.id, cycle, held, resumed);
         true
     }
 

@@ -241,6 +241,14 @@ impl System {
         memory.get(offset as usize..(offset as usize).checked_add(bytes)?)
     }
 
+    /// Returns the registers of a core, and the stack's words if a probe of this site reports them.
+    #[inline]
+    pub(super) fn probed_registers(&self, core: &Core, site: u32) -> ProbedRegisters {
+        self.probes.probed_registers(site, &core.r, |address| {
+            self.memory_content_at(address, 4)?.try_into().ok().map(u32::from_le_bytes)
+        })
+    }
+
     /// Writes SRAM. Returns false outside of SRAM.
     pub(super) fn write_sram(&mut self, address: u32, data: &[u8]) -> bool {
         let offset = address.wrapping_sub(SRAM_BASE);
@@ -374,7 +382,8 @@ unsafe impl Bus for System {
     fn serve_stub_op(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op> {
         let (instruction, site) = self.instruction_with_probes_at(address);
         let skip = self.passed_until[core.id].take() == Some(address);
-        if self.probes.fire_probes_of_site(site, address, core.id, t, ProbedRegisters::from_registers(&core.r), skip) {
+        let held = self.probed_registers(core, site);
+        if self.probes.fire_probes_of_site(site, address, core.id, t, held, skip) {
             self.passed_until[core.id] = Some(address);
             self.stop_for_reason(
                 StopReason::Until,

@@ -10,7 +10,7 @@ use rtoslab_cpu::v7m::decode::{Place, decode_instruction};
 use rtoslab_cpu::v7m::exception;
 use rtoslab_cpu::v7m::fault::Fault;
 use rtoslab_cpu::v7m::op::Op;
-use rtoslab_lab::{Console, Injections, ProbedRegisters, Probes, Stimulus};
+use rtoslab_lab::{Console, Injections, Probes, Stimulus};
 use rtoslab_periph::stm32::{Effects, Stm32};
 use rtoslab_timing::stm32_bus;
 
@@ -577,14 +577,10 @@ unsafe impl<F: Family> Bus for System<F> {
             return Some(instruction);
         }
         let skip = self.passed_until.take() == Some(address);
-        if self.probes.fire_probes_of_site(
-            site,
-            address,
-            0,
-            core.next_execution_cycle(),
-            ProbedRegisters::from_registers(&core.r),
-            skip,
-        ) {
+        let held = self.probes.probed_registers(site, &core.r, |address| {
+            self.memory_content_at(address, 4)?.try_into().ok().map(u32::from_le_bytes)
+        });
+        if self.probes.fire_probes_of_site(site, address, 0, core.next_execution_cycle(), held, skip) {
             self.passed_until = Some(address);
             self.stop_for_reason(
                 StopReason::Until,

@@ -118,6 +118,13 @@ impl System {
         }
     }
 
+    /// Returns the core's registers, and the stack's words if a probe of this site reports them.
+    fn probed_registers(&self, core: &Core, site: u32) -> ProbedRegisters {
+        self.devices.probes.probed_registers(site, &core.r, |address| {
+            self.memories.read_bytes(address, 4)?.try_into().ok().map(u32::from_le_bytes)
+        })
+    }
+
     /// Carries out changes of clocks, memories and interrupt lines.
     fn apply_requested_changes(&mut self, core: &mut Core, changes: Changes, now: u64) {
         if changes.clocks {
@@ -357,7 +364,8 @@ unsafe impl Bus for System {
             return OrderedAccess::InTime;
         }
         let Some((instruction, site)) = self.instruction_with_probes_at(address) else { return OrderedAccess::InTime };
-        self.devices.fire_probes_at(site, address, core.t, ProbedRegisters::from_registers(&core.r));
+        let held = self.probed_registers(core, site);
+        self.devices.fire_probes_at(site, address, core.t, held);
         core.retried = true;
         OrderedAccess::Now(instruction)
     }
@@ -409,8 +417,8 @@ unsafe impl Bus for System {
     #[inline(never)]
     fn serve_stub_op(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op> {
         let (instruction, site) = self.instruction_with_probes_at(address)?;
-        (!self.devices.fire_probes_at(site, address, t, ProbedRegisters::from_registers(&core.r)))
-            .then_some(instruction)
+        let held = self.probed_registers(core, site);
+        (!self.devices.fire_probes_at(site, address, t, held)).then_some(instruction)
     }
 
     /// Returns the cycle of the chip's next event. It is 0 when the machine must look at the cores before anything else
