@@ -6,10 +6,10 @@ own show in these counts wherever they are.
 """
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -196,6 +196,35 @@ def _short_branch_target(address: int, code: int) -> int | None:
     return None
 
 
+def _branch_target(address: int, code: bytes) -> int | None:
+    """Returns the target of a branch instruction, or of one that compares with zero and branches. None for every other
+    instruction.
+
+    Encodings: ARMv7-M Architecture Reference Manual, A7.7.12 (B), A7.7.21 (CBNZ, CBZ).
+    """
+    first = int.from_bytes(code[:2], "little")
+    if first >= _WIDE:
+        return branch_target_address(address, code)
+    if first & 0xF500 == 0xB100:
+        return address + 4 + ((first >> 9 & 1) << 6 | (first >> 3 & 0x1F) << 1)
+    return _short_branch_target(address, first)
+
+
+def _leaves(code: bytes) -> bool:
+    """Whether an instruction jumps or returns on no condition: B, BX, POP or LDM with the PC, MOV or LDR to the PC.
+
+    Encodings: ARMv7-M Architecture Reference Manual, A7.7.12, A7.7.20, A7.7.41, A7.7.43, A7.7.77, A7.7.99.
+    """
+    first, second = (int.from_bytes(code[at : at + 2], "little") for at in (0, 2))
+    if first < _WIDE:
+        return first >> 11 == 0b11100 or first & 0xFF87 in {0x4700, 0x4687} or first >> 8 == 0xBD
+    if first & 0xF800 == 0xF000 and second & 0xD000 == 0x9000:
+        return True
+    if first & 0xFE50 == 0xE810:
+        return bool(second & 0x8000)
+    return (first & 0xFF7F == 0xF85F or first & 0xFFF0 in {0xF8D0, 0xF850}) and second >> 12 == 0xF
+
+
 def instructions_from_marks_to_calls(
     own: Sequence[BenchmarkFunction],
     marks: Sequence[IntervalMark],
@@ -206,8 +235,9 @@ def instructions_from_marks_to_calls(
     all marks.
 
     The distance of a begin is the number of executed instructions up to the next call, and of an end that from the call
-    before it. Without a call the distance is that to the next mark, or to the function's begin or end. An instruction
-    that was moved into an interval makes the sum larger, one that was moved out of it makes it smaller.
+    before it. Without a call the distance is that to the next mark, or to the function's begin or end. Both ways follow
+    the jumps of the code, because what is before a mark in memory may be executed after it. An instruction that was
+    moved into an interval makes the sum larger, one that was moved out of it makes it smaller.
     """
     places = _SymbolIndex(symbols)
     at_marks = {mark.address for mark in marks}
@@ -216,30 +246,82 @@ def instructions_from_marks_to_calls(
     for function in own:
         if function.core != (ALL_CORES if together else 0):
             continue
-        code = list(_find_executed_instructions(function, places, read))
-        addresses = [address for address, _ in code]
+        code = _ExecutedCode(_find_executed_instructions(function, places, read))
         for mark in marks:
-            index = bisect_left(addresses, mark.address)
-            if index == len(addresses) or addresses[index] != mark.address:
+            if mark.address not in code:
                 continue
-            way = reversed(code[:index]) if mark.is_end else iter(code[index:])
-            for address, is_call in way:
-                if (is_call and mark.is_end) or (address in at_marks and address != mark.address):
+            for instruction in code.walk_back(mark.address) if mark.is_end else code.walk_on(mark.address):
+                if (instruction.is_call and mark.is_end) or (
+                    instruction.address in at_marks and instruction.address != mark.address
+                ):
                     break
                 total += 1
-                if is_call:
+                if instruction.is_call:
                     break
     return total
 
 
+class _Instruction(NamedTuple):
+    """An executed instruction of one of the benchmark's functions."""
+
+    address: int
+    is_call: bool
+    leaves: bool
+    """Whether the next instruction in memory is never executed after it: it jumps or returns."""
+    target: int | None
+    """Where it branches to, if it names that."""
+
+
+class _ExecutedCode:
+    """The executed instructions of a function, in the order in which one comes after another."""
+
+    def __init__(self, instructions: Iterable[_Instruction]) -> None:
+        self._code = list(instructions)
+        self._places = {item.address: index for index, item in enumerate(self._code)}
+        self._sources: dict[int, list[int]] = defaultdict(list)
+        for item in self._code:
+            if item.target is not None and not item.is_call:
+                self._sources[item.target].append(item.address)
+
+    def __contains__(self, address: int) -> bool:
+        """Whether an instruction at this address was executed."""
+        return address in self._places
+
+    def walk_on(self, address: int) -> Iterator[_Instruction]:
+        """Yields the instructions from this address on. Follows jumps, but no branch that depends on a condition."""
+        visited: set[int] = set()
+        index: int | None = self._places[address]
+        while index is not None and index < len(self._code) and index not in visited:
+            visited.add(index)
+            item = self._code[index]
+            yield item
+            index = self._places.get(item.target or 0) if item.leaves else index + 1
+
+    def walk_back(self, address: int) -> Iterator[_Instruction]:
+        """Yields the instructions that are executed before this address, the last one first. If the previous
+        instruction in memory jumps elsewhere, the walk continues at the first branch to this place."""
+        visited: set[int] = set()
+        index: int | None = self._places[address]
+        while index is not None and index not in visited:
+            visited.add(index)
+            if index and not self._code[index - 1].leaves:
+                index -= 1
+            else:
+                sources = self._sources[self._code[index].address]
+                index = self._places[sources[0]] if sources else None
+            if index is not None:
+                yield self._code[index]
+
+
 def _find_executed_instructions(
     function: BenchmarkFunction, places: _SymbolIndex, read: Callable[[int, int], bytes]
-) -> Iterator[tuple[int, bool]]:
-    """Yields the address of each executed instruction of a function, and whether it is a call."""
+) -> Iterator[_Instruction]:
+    """Yields the executed instructions of a function."""
     place = places.find_function(function.stretches[0].address)
     for part in function.stretches:
         address = part.address
         for _ in range(part.instructions):
             code = read(address, 4)
-            yield address, place is not None and _called_function_name(address, code, place, places) is not None
+            is_call = place is not None and _called_function_name(address, code, place, places) is not None
+            yield _Instruction(address, is_call, _leaves(code), _branch_target(address, code))
             address += 4 if int.from_bytes(code[:2], "little") >= _WIDE else 2

@@ -12,6 +12,7 @@ from rtoslab.targets.observe import ALL_CORES, BenchmarkFunction, OwnCodeSpan
 from rtoslab.targets.own_code import (
     INDIRECT,
     SUPERVISOR_CALL,
+    _leaves,
     executed_benchmark_functions,
     instructions_from_marks_to_calls,
 )
@@ -130,3 +131,42 @@ def test_call_distance_grows_with_each_instruction_in_an_interval(begin: int, en
     assert (
         instructions_from_marks_to_calls([body], marks, symbols, lambda at, size: code[at - 0x100 :][:size]) == distance
     )
+
+
+@pytest.mark.parametrize(
+    ("is_end", "distance"),
+    [
+        (True, 2),  # the comparison that leads to the mark, and the move before it
+        (False, 4),  # a move, the jump, another move, and the call
+    ],
+)
+def test_call_distance_follows_jumps(is_end: bool, distance: int) -> None:
+    """movs r0, #1; cbz r3, mark; 1: movs r0, #2; bl kTake; movs r0, #0; bx lr; mark: movs r0, #3; b 1b"""
+    code = bytes.fromhex("0120 23b1 0220 00f0 0bf8 0020 7047 0320 f8e7")
+    symbols = [(0x100, 18, "body"), (0x120, 2, "kTake")]
+    body = BenchmarkFunction(0, "body", 1, (OwnCodeSpan(0x100, 8, 100, 400),), ())
+    marks = [IntervalMark(0x10E, 1, is_end=is_end)]
+    assert (
+        instructions_from_marks_to_calls([body], marks, symbols, lambda at, size: code[at - 0x100 :][:size]) == distance
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "leaves"),
+    [
+        ("7047", True),  # bx lr
+        ("8047", False),  # blx r0
+        ("f746", True),  # mov pc, lr
+        ("10bd", True),  # pop {r4, pc}
+        ("10bc", False),  # pop {r4}
+        ("bde8f081", True),  # pop.w {r4-r8, pc}
+        ("bde8f001", False),  # pop.w {r4-r8}
+        ("00f00bb8", True),  # b.w
+        ("00f00bf8", False),  # bl
+        ("00f00b80", False),  # beq.w
+        ("dff804f0", True),  # ldr.w pc, [pc, #4]
+        ("dff80400", False),  # ldr.w r0, [pc, #4]
+    ],
+)
+def test_instructions_that_leave_are_known(code: str, leaves: bool) -> None:
+    assert _leaves(bytes.fromhex(code).ljust(4, b"\0")) is leaves
