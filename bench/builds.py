@@ -16,9 +16,9 @@ from pathlib import Path
 
 from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance import conformance_suite_point
+from rtoslab.conformance import conformance_suite_measurement_point
 from rtoslab.images import IMAGE, BuiltImage, build_point_image, cmake_options
-from rtoslab.plan import PlanOptions, Point, make_plan
+from rtoslab.plan import PlannedPoint, PlanOptions, make_measurement_plan
 
 FURTHER = "further image"
 
@@ -61,7 +61,7 @@ def measure_kernel(catalogue: Catalogue, kernel: str, board: str, folder: Path) 
     other = t1_to_t8_points(catalogue, kernel, board, opt="-Os")[0]
     kinds = ["first image", *[FURTHER] * (len(points) - 1), "conformance suite", "first image of another level"]
     rows = []
-    for what, point in zip(kinds, [*points, conformance_suite_point(points[0]), other], strict=True):
+    for what, point in zip(kinds, [*points, conformance_suite_measurement_point(points[0]), other], strict=True):
         before = processor_s()
         built = build_point_image(catalogue, point)
         cached_s = processor_s() - before
@@ -70,14 +70,14 @@ def measure_kernel(catalogue: Catalogue, kernel: str, board: str, folder: Path) 
     return rows
 
 
-def t1_to_t8_points(catalogue: Catalogue, kernel: str, board: str, **config: str) -> list[Point]:
+def t1_to_t8_points(catalogue: Catalogue, kernel: str, board: str, **config: str) -> list[PlannedPoint]:
     """Returns the points of T1 to T8 that the kernel can run."""
     names = [benchmark for benchmark in catalogue.benchmarks if benchmark.startswith("t") and benchmark[1].isdigit()]
     options = PlanOptions([kernel], [board], window_ms=20, config=config)
-    return [point for point in make_plan(catalogue, names, options).points if point.not_applicable is None]
+    return [point for point in make_measurement_plan(catalogue, names, options).points if point.not_applicable is None]
 
 
-def time_whole_build(catalogue: Catalogue, point: Point, built: BuiltImage, parent: Path) -> float:
+def time_whole_build(catalogue: Catalogue, point: PlannedPoint, built: BuiltImage, parent: Path) -> float:
     """Returns the processor seconds of a build of the same image from nothing, in a folder of its own."""
     before = processor_s()
     with tempfile.TemporaryDirectory(dir=parent) as work:

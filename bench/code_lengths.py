@@ -20,8 +20,8 @@ from rtoslab.base import CatalogueError, RtoslabError, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import IMAGE, build_point_image
 from rtoslab.intake import read_toml_table
-from rtoslab.measure import gather_proof_evidence, identity_of_point, virtual_board_job
-from rtoslab.plan import PlanOptions, Point, make_plan
+from rtoslab.measure import gather_proof_evidence, identity_of_point, make_virtual_benchmark_job
+from rtoslab.plan import PlannedPoint, PlanOptions, make_measurement_plan
 from rtoslab.proofs import CODE_LENGTHS
 from rtoslab.records import decode_records, read_wire_constants
 from rtoslab.targets import run_virtual_benchmark
@@ -68,11 +68,11 @@ def main() -> int:
     return int(bool(changed) and not arguments.write)
 
 
-def points_to_measure_lengths(catalogue: Catalogue, chosen: list[str]) -> Iterator[Point]:
+def points_to_measure_lengths(catalogue: Catalogue, chosen: list[str]) -> Iterator[PlannedPoint]:
     """Yields the points: each benchmark with each kernel, board, number of cores and instrument."""
     benchmarks = chosen or list(catalogue.benchmarks)
     options = PlanOptions(kernels=KERNELS, boards=BOARDS, cores=[1, 2], window_ms=None)
-    for point in make_plan(catalogue, benchmarks, options).points:
+    for point in make_measurement_plan(catalogue, benchmarks, options).points:
         if point.not_applicable is None:
             facts = catalogue.find_benchmark(point.benchmark).facts
             if facts.kind == "latency" or facts.window_ms:
@@ -81,13 +81,13 @@ def points_to_measure_lengths(catalogue: Catalogue, chosen: list[str]) -> Iterat
                 yield replace(point, window_ms=WINDOW_MS)
 
 
-def measure_lengths(root: Path, point: Point) -> tuple[str, dict[str, list[int]]] | str:
+def measure_lengths(root: Path, point: PlannedPoint) -> tuple[str, dict[str, list[int]]] | str:
     """Returns the compiler of a point's image, and a row of the table for each core, by its key. The least and the
     most of each length are the same. If the point cannot be measured, returns the reason."""
     catalogue = Catalogue(root)
     try:
         built = build_point_image(catalogue, point)
-        output = run_virtual_benchmark(virtual_board_job(catalogue, point, built.elf_path.read_bytes(), IMAGE))
+        output = run_virtual_benchmark(make_virtual_benchmark_job(catalogue, point, built.elf_path.read_bytes(), IMAGE))
         decoded = decode_records(output.uart, read_wire_constants(root), built.expected)
     except RtoslabError as cause:
         return str(cause)[:300]
@@ -95,9 +95,9 @@ def measure_lengths(root: Path, point: Point) -> tuple[str, dict[str, list[int]]
     if evidence.observed is None:
         return "no profile"
     distance, rows = evidence.observed.call_distance, {}
-    for _, core in evidence.groups_counting_together:
+    for _, core in evidence.task_groups_with_common_count:
         length = evidence.executed_instructions(core)
-        rows[evidence.code_length_key(core)] = [length, length, distance, distance]
+        rows[evidence.code_length_key_of_core(core)] = [length, length, distance, distance]
     return evidence.observed.compiler, rows
 
 

@@ -21,8 +21,8 @@ from boards import ROOT, Board
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import build_point_image
-from rtoslab.measure import virtual_board_job
-from rtoslab.plan import PlanOptions, Point, make_plan
+from rtoslab.measure import make_virtual_benchmark_job
+from rtoslab.plan import PlannedPoint, PlanOptions, make_measurement_plan
 from rtoslab.targets import (
     WINDOW_SYMBOL,
     VirtualBenchmarkJob,
@@ -106,11 +106,11 @@ def measure_as_run_watches(job: VirtualBenchmarkJob) -> WindowSpeed:
     return timed.window
 
 
-def t1_to_t8_points(catalogue: Catalogue, board: str, cores: int, window_ms: int) -> list[Point]:
+def t1_to_t8_points(catalogue: Catalogue, board: str, cores: int, window_ms: int) -> list[PlannedPoint]:
     """Returns the points of T1 to T8 with FreeRTOS."""
     names = [benchmark for benchmark in catalogue.benchmarks if benchmark.startswith("t") and benchmark[1].isdigit()]
     options = PlanOptions(["freertos"], [board], cores=[cores], window_ms=window_ms)
-    return [point for point in make_plan(catalogue, names, options).points if point.not_applicable is None]
+    return [point for point in make_measurement_plan(catalogue, names, options).points if point.not_applicable is None]
 
 
 def unicorn_mips() -> float:
@@ -135,7 +135,7 @@ def make_table(catalogue: Catalogue, window_ms: int, repeats: int) -> list[str]:
     for board, cores in CONFIGURATIONS:
         for point in t1_to_t8_points(catalogue, board, cores, window_ms):
             image = (build_point_image(catalogue, point).folder / "image.elf").read_bytes()
-            job = virtual_board_job(catalogue, point, image, f"{point.benchmark} on {board}")
+            job = make_virtual_benchmark_job(catalogue, point, image, f"{point.benchmark} on {board}")
             # In turn, and the fastest of each: a machine that others use has spells in which it runs at half its speed.
             runs = [
                 (measure_without_instruments(job).megacycles_per_s, measure_as_run_watches(job).megacycles_per_s)

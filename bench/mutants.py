@@ -40,11 +40,11 @@ def main() -> int:
             print(_row_text(future.result()), flush=True)
             for trial in future.result() if options.rules else ():
                 print(f"    {trial.mutant}: {', '.join(trial.failed_rules) or trial.problem or 'measured'}", flush=True)
-    wrong = [trial for trial in trials if not trial.is_as_expected]
+    wrong = [trial for trial in trials if not trial.is_mutant_trial_as_expected]
     for trial in wrong:
         print(f"{trial.benchmark}/{trial.mutant}: {trial.problem}")
     count = sum(trial.mutant != UNBROKEN for trial in trials)
-    refused = sum(trial.is_as_expected and trial.mutant != UNBROKEN for trial in trials)
+    refused = sum(trial.is_mutant_trial_as_expected and trial.mutant != UNBROKEN for trial in trials)
     print(f"{refused} of {count} mutants of {len(chosen)} benchmarks are refused; {time.monotonic() - began:.0f} s")
     return 1 if wrong else 0
 
@@ -99,5 +99,5 @@ def _row_text(trials: list[MutantTrial]) -> str:
     mutants = [trial for trial in trials if trial.mutant != UNBROKEN]
     rules = sorted({rule for mutant in mutants for rule in mutant.failed_rules})
     name = trials[0].benchmark if trials else ""
-    refused = sum(mutant.is_as_expected for mutant in mutants)
+    refused = sum(mutant.is_mutant_trial_as_expected for mutant in mutants)
     return f"{name:26} {refused:3} of {len(mutants):3} refused, by {', '.join(rules)}"

@@ -6,7 +6,13 @@ from typing import Final
 from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.plan import PlanOptions
-from rtoslab.worst_case import WINDOW_MS, SweepSpan, benchmark_scenario, find_worst_case, inject_at_every_cycle
+from rtoslab.worst_case import (
+    WINDOW_MS,
+    SweepSpan,
+    find_worst_case,
+    inject_interrupt_at_every_cycle,
+    prepare_benchmark_sweep_scenario,
+)
 
 OFFSETS: Final = 100_000
 THREADS: Final = 2
@@ -15,10 +21,10 @@ THREADS: Final = 2
 def main() -> None:
     """Prints the time of the sweep, and its result."""
     options = PlanOptions(["freertos"], ["nucleo-f446re"], [1], WINDOW_MS)
-    scenario = benchmark_scenario(Catalogue(find_checkout_root()), "phase_sweep", options)
+    scenario = prepare_benchmark_sweep_scenario(Catalogue(find_checkout_root()), "phase_sweep", options)
     span = SweepSpan(OFFSETS, f"{OFFSETS:,} cycles")
     began = time.monotonic()
-    arrivals = inject_at_every_cycle(scenario, span, threads=THREADS)
+    arrivals = inject_interrupt_at_every_cycle(scenario, span, threads=THREADS)
     seconds = time.monotonic() - began
     print(f"{seconds:.1f} s for {len(arrivals):,} offsets with {THREADS} threads on the {scenario.board.title}")
     print(find_worst_case(scenario, span, arrivals).claim)

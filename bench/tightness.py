@@ -60,7 +60,7 @@ def main() -> int:
 
 def _measure_board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> bool:
     """Measures random task sets on a board. Returns whether no bound was exceeded and the goal was met."""
-    bench = TaskSetTestBench.build_task_set_bench(catalogue, kernel, board, {})
+    bench = TaskSetTestBench.build_task_set_test_bench(catalogue, kernel, board, {})
     firmware, work, overheads = bench.firmware, bench.work, bench.overheads
     ratios: dict[OverheadModel, list[float]] = {model: [] for model in OverheadModel}
     jobs = exceeded = uncovered = 0
@@ -88,7 +88,7 @@ def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets
     """Measures sets of one event level, or with level 0 sets on two cores. Returns whether all bounds held."""
     what = _LEVEL_NAMES.get(level, "on two cores")
     try:
-        bench = TaskSetTestBench.build_task_set_bench(
+        bench = TaskSetTestBench.build_task_set_test_bench(
             catalogue, kernel, board, {}, events=level, cores=1 if level else 2
         )
     except (BuildError, TaskSetCheckError) as cause:

@@ -17,7 +17,7 @@ from kernel_images import CLOSED, CONFIGURATIONS, run_to_window_state, t1_to_t8_
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import build_point_image
-from rtoslab.measure import virtual_board_job
+from rtoslab.measure import make_virtual_benchmark_job
 from rtoslab.targets import WINDOW_SYMBOL, VirtualBenchmarkJob, make_board_at_reset, run_virtual_benchmark
 
 STRETCH_CYCLES: Final = 2_500_000
@@ -77,7 +77,7 @@ def main() -> None:
     for board, cores in CONFIGURATIONS:
         point = t1_to_t8_points(catalogue, board, cores, WINDOW_MS)[0]
         image = (build_point_image(catalogue, point).folder / "image.elf").read_bytes()
-        job = virtual_board_job(catalogue, point, image, f"{point.benchmark} on {board}")
+        job = make_virtual_benchmark_job(catalogue, point, image, f"{point.benchmark} on {board}")
         runs = [
             (measure_printing(job, executed=False), measure_printing(job, executed=True), time_whole_run(job))
             for _ in range(REPEATS)

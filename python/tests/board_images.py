@@ -7,7 +7,7 @@ from typing import Any, Final
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.builder import build_point_image
-from rtoslab.plan.plan import PlanOptions, make_plan
+from rtoslab.plan.plan import PlanOptions, make_measurement_plan
 from rtoslab.targets.board import make_board_at_reset
 
 CATALOGUE: Final = Catalogue(find_checkout_root())
@@ -27,7 +27,7 @@ class Program:
     def elf(self) -> Path:
         """The built image."""
         options = PlanOptions([self.kernel], [self.board], [self.cores], WINDOW_MS)
-        (point,) = make_plan(CATALOGUE, [self.benchmark], options).points
+        (point,) = make_measurement_plan(CATALOGUE, [self.benchmark], options).points
         return build_point_image(CATALOGUE, point).elf_path
 
     def in_window(self) -> Any:

@@ -3,14 +3,16 @@
 import pytest
 
 from rtoslab.conformance.examination import ConformanceVerdict
-from rtoslab.conformance.judge import CheckFinding, CheckOutcome
+from rtoslab.conformance.judge import CheckOutcome, ConformanceCheckResult
 from rtoslab.measure import pipeline
 from rtoslab.worst_case import scenario
 
 HOLDS = ConformanceVerdict(
     digest="0" * 64, kernel="k", board="b", cores=1,
     findings=(
-        CheckFinding(check="c", title="C", core=0, demands="all is well", saw="it is", outcome=CheckOutcome.HOLDS),
+        ConformanceCheckResult(
+            check="c", title="C", core=0, demands="all is well", saw="it is", outcome=CheckOutcome.HOLDS
+        ),
     ),
 )  # fmt: skip
 

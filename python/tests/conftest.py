@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from rtoslab.catalogue.trees import trees_folder
+from rtoslab.catalogue.trees import kernel_tree_descriptions_folder
 
 
 def _take_simulator(library: str) -> None:
@@ -38,7 +38,7 @@ settings.register_profile("any machine", deadline=None, suppress_health_check=[H
 settings.load_profile("any machine")
 
 # What the user of this machine has named is no part of a test, but of those that are about it.
-os.environ.setdefault("RTOSLAB_NAMED_TREES", str(trees_folder()))
+os.environ.setdefault("RTOSLAB_NAMED_TREES", str(kernel_tree_descriptions_folder()))
 os.environ["RTOSLAB_TREES"] = os.devnull
 os.environ.pop("RTOSLAB_PORTS", None)
 

@@ -9,7 +9,13 @@ from typing import Final
 
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.choose import KernelMatrix, boards_to_compare, figure_coverage_by_board, kernel_title, read_kernel_matrices
+from rtoslab.choose import (
+    KernelBoardMatrix,
+    boards_to_compare,
+    figure_coverage_by_board,
+    kernel_title,
+    read_kernel_matrices,
+)
 from rtoslab.choose.coverage import missing_figure_reasons
 from tests.doc_parts import replace_part
 
@@ -23,7 +29,7 @@ def page(text: str) -> str:
     return replace_part(text, "matrix", "tests.doc_matrix", _lines(read_kernel_matrices(ROOT)))
 
 
-def _lines(result: Sequence[KernelMatrix]) -> Iterator[str]:
+def _lines(result: Sequence[KernelBoardMatrix]) -> Iterator[str]:
     catalogue = Catalogue(ROOT)
     boards = boards_to_compare(ROOT)
     yield f"| kernel | version | measured | {' | '.join(boards)} |"

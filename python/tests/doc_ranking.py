@@ -8,7 +8,7 @@ from typing import Final
 
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.cli.cmd_stability import placement_overview_of_papers
+from rtoslab.cli.cmd_stability import code_placement_overview_of_papers
 from rtoslab.reports import TableData
 from tests.doc_parts import replace_part
 
@@ -19,7 +19,7 @@ _PARTS: Final = ("pairs", "spreads", "builds")
 
 def page(text: str) -> str:
     """The page with its parts written anew."""
-    document = placement_overview_of_papers(Catalogue(ROOT))
+    document = code_placement_overview_of_papers(Catalogue(ROOT))
     tables = {section.id: [line for table in section.tables for line in _lines(table)] for section in document.sections}
     text = replace_part(text, "summary", "tests.doc_ranking", [document.summary])
     for name in _PARTS:

@@ -13,16 +13,16 @@ from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.schemas import Board
 from rtoslab.proofs import ProofEvidence
-from rtoslab.proofs.rules import proof_parameters_class, proof_rule_modules
-from rtoslab.records.decoder import ExpectedIdentity, decode_records
+from rtoslab.proofs.rules import benchmark_proof_rule_modules, proof_parameters_class
+from rtoslab.records.decoder import ExpectedImageIdentity, decode_records
 from rtoslab.records.samples import DecodedRun
-from rtoslab.records.wire import WireConstants
-from rtoslab.results.finding import ProofFinding, ProofVerdict
+from rtoslab.records.wire import WireFormatConstants
+from rtoslab.results.finding import BenchmarkProofFinding, ProofVerdict
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.observe import TaskSwitch, WindowObservations
+from rtoslab.targets.observe import MeasurementWindowObservations, TaskSwitch
 
-WIRE = WireConstants(wire_version=2, line_max_chars=240)
-EXPECTED = ExpectedIdentity(run="0123456789abcdef", manifest=0x01234567)
+WIRE = WireFormatConstants(wire_version=2, line_max_chars=240)
+EXPECTED = ExpectedImageIdentity(run="0123456789abcdef", manifest=0x01234567)
 Fields = dict[str, str | int]
 
 
@@ -131,7 +131,7 @@ def evidence(
     time_slice_ticks: int = 0,
 ) -> ProofEvidence:
     """Evidence of one core; switches are (from task, to task, cause) -> count."""
-    observed = WindowObservations(
+    observed = MeasurementWindowObservations(
         switches=Counter(
             {TaskSwitch(0, handle(a), handle(b), why): number for (a, b, why), number in (switches or {}).items()}
         ),
@@ -147,18 +147,18 @@ def evidence(
     )
 
 
-def judge_own(given: ProofEvidence) -> list[ProofFinding]:
+def judge_own(given: ProofEvidence) -> list[BenchmarkProofFinding]:
     """What the benchmark's own proofs find, without those that hold for every benchmark."""
     results = []
     for table in given.benchmark.proof:
-        rule = proof_rule_modules()[table["rule"]]
+        rule = benchmark_proof_rule_modules()[table["rule"]]
         params = proof_parameters_class(rule).model_validate(table)
         if all(map(given.meets_condition, params.when)):
             results.append(rule.judge_evidence(params, given))
     return results
 
 
-def judge_one(given: ProofEvidence) -> ProofFinding:
+def judge_one(given: ProofEvidence) -> BenchmarkProofFinding:
     """The same of a benchmark with one proof."""
     (result,) = judge_own(given)
     return result
@@ -184,8 +184,8 @@ def point(
     )
 
 
-def proof(verdict: ProofVerdict = ProofVerdict.HOLDS) -> ProofFinding:
-    return ProofFinding(rule="checks_zero", demands="failures are zero", saw="failures = 0", verdict=verdict)
+def proof(verdict: ProofVerdict = ProofVerdict.HOLDS) -> BenchmarkProofFinding:
+    return BenchmarkProofFinding(rule="checks_zero", demands="failures are zero", saw="failures = 0", verdict=verdict)
 
 
 def measured_point(
@@ -215,7 +215,7 @@ def measured_point(
                 ) for core in range(cores) if wait
             ),
             functions=tuple(
-                results.FunctionUse(core=core, name=name, kind=kind, cycles=cycles, wait_cycles=lost, entries=per_core)
+                results.FunctionExecutionCycles(core=core, name=name, kind=kind, cycles=cycles, wait_cycles=lost, entries=per_core)
                 for core in range(cores)
                 for name, kind, cycles, lost in (
                     ("body", "application", 10_000_000, 0), ("xQueueSend", "queue", 20_000_000, 500_000),

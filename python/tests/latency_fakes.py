@@ -20,7 +20,7 @@ from rtoslab.targets.event_kinds import (
 )
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.intervals import find_measured_intervals
-from rtoslab.targets.observe import WindowObservations
+from rtoslab.targets.observe import MeasurementWindowObservations
 from tests.fakes import Fields, board, decoded_run, kernel, measured_point
 
 PIN = 8
@@ -106,7 +106,7 @@ def evidence(
     slices: bool = False,
 ) -> ProofEvidence:
     result = find_measured_intervals(raw(orderly() if rows is None else rows), ("semaphore_give",), {0: 1}, PIN)
-    observed = WindowObservations(intervals=result) if probes else None
+    observed = MeasurementWindowObservations(intervals=result) if probes else None
     return ProofEvidence(
         decoded_run(body or counter_records()),
         observed,

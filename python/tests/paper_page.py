@@ -11,7 +11,11 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
 from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
-from rtoslab.reference import program_sizes_of_paper, reference_points_of_paper, reference_values_by_placement
+from rtoslab.reference import (
+    program_sizes_of_paper,
+    reference_points_for_paper_kernels,
+    reference_values_by_code_placement,
+)
 
 PAGE = find_checkout_root() / "docs" / "papers.md"
 BEGIN, END = "<!-- papers: made by tests/paper_page.py -->\n", "<!-- end of papers -->"
@@ -27,9 +31,9 @@ def reproduce_from_references(catalogue: Catalogue, paper: PaperFolder) -> Paper
     root = find_checkout_root()
     bare = PaperFolder(paper.key, paper.folder, paper.facts.model_copy(update={"footprint": ()}), paper.suites)
     return reproduce_paper(
-        catalogue, bare, [], reference_points=reference_points_of_paper(root, paper.key, []),
+        catalogue, bare, [], reference_points=reference_points_for_paper_kernels(root, paper.key, []),
         reference_weights=program_sizes_of_paper(root, paper.key),
-        reference_placements=reference_values_by_placement(root, paper.key),
+        reference_placements=reference_values_by_code_placement(root, paper.key),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from rtoslab.analyses import MeasuredValue, PlacementBand
+from rtoslab.analyses import CodePlacementValueRange, MeasuredValue
 from rtoslab.results import PointId
 
 FOLDER = Path(__file__).parent / "planted"
@@ -64,7 +64,7 @@ def planted_value(row: Mapping[str, Any]) -> MeasuredValue:
         config=dict(sorted(axes.items())),
     )
     numbers = [float(placement) for placement in row.get("placements", [row.get("value", 0)])]
-    band = PlacementBand(numbers) if len(numbers) > 1 else None
+    band = CodePlacementValueRange(numbers) if len(numbers) > 1 else None
     metric = str(row["metric"])
     usual = {"throughput": "1/s", "heap": "bytes", "footprint": "bytes", "lock": "1"}.get(metric, "cycles")
     return MeasuredValue(

@@ -3,12 +3,12 @@
 from rtoslab.analyses.axis_values import (
     MeasuredValue,
     Selector,
+    axis_value_of_measured_point,
     convert_unit,
-    coordinate_of_point,
     select_values_by_coordinates,
     values_of_points,
 )
-from rtoslab.analyses.bands import FigureRatio, PlacementBand
+from rtoslab.analyses.bands import CodePlacementValueRange, FigureRatio
 from rtoslab.analyses.claim_rules import StatementResult, combine_statement_results
 from rtoslab.analyses.claims import OUTCOMES, ClaimVerdict, Outcome, judge_claims
 from rtoslab.analyses.collisions import (
@@ -37,15 +37,15 @@ from rtoslab.analyses.function_cycles import (
 )
 from rtoslab.analyses.heap_fragmentation import most_fragmented_heap
 from rtoslab.analyses.instrument_agreement import ALL_INSTRUMENTS, InstrumentComparison, compare_instruments
-from rtoslab.analyses.instrument_overhead import empty_measurement_costs, window_length_by_instruments
+from rtoslab.analyses.instrument_overhead import empty_measurement_overheads, measurement_window_lengths
 from rtoslab.analyses.latency import (
     SPREAD_FIGURES,
     AbsentSeries,
+    MeasuredLatencySeries,
     SeriesByInstrument,
-    SeriesLatency,
     absent_series,
     histogram_of_samples,
-    instrument_costs,
+    instrument_overheads_of_points,
     latencies_by_instrument,
     latencies_of_point,
     point_id_without_instrument,
@@ -53,8 +53,8 @@ from rtoslab.analyses.latency import (
 )
 from rtoslab.analyses.losses_by_cause import LongestHeldSpinlock, MulticoreLoss, multicore_losses
 from rtoslab.analyses.middle_placement import (
-    PointOverPlacements,
-    group_points_without_figures,
+    MeasuredPointInCodePlacements,
+    group_points_without_measured_values,
     join_points_over_placements,
 )
 from rtoslab.analyses.named_figures import (
@@ -63,33 +63,38 @@ from rtoslab.analyses.named_figures import (
     CYCLES,
     INSTRUCTIONS,
     NamedFigure,
-    all_point_figures,
+    all_measured_point_values,
     figure_unit,
-    leading_point_figures,
     placement_band,
+    primary_speed_values_of_point,
 )
-from rtoslab.analyses.pair_rates import CyclesPerCount, KernelPair, kernel_pairs, mean_cycles_per_count
+from rtoslab.analyses.pair_rates import (
+    CoreCyclesPerBenchmarkCount,
+    KernelPair,
+    kernel_pairs,
+    mean_cycles_per_benchmark_count,
+)
 from rtoslab.analyses.place_matters import depends_on_code_addresses, results_depending_on_addresses
-from rtoslab.analyses.placed_figures import PlacementLookup
+from rtoslab.analyses.placed_figures import CodePlacementLookup
 from rtoslab.analyses.placed_times import (
     PLACEMENT,
-    TimeOverPlacements,
+    MeasuredTimeInCodePlacements,
+    code_placement_number_text,
     geometric_mean_ratio,
     group_points_over_placements,
-    leading_times_over_placements,
-    placement_number_text,
     point_id_without_placement,
+    primary_times_in_code_placements,
 )
 from rtoslab.analyses.placed_values import (
-    ValuesByPlacement,
-    point_numbers_by_placement,
-    values_of_points_over_placements,
+    ValuesByCodePlacement,
+    point_values_by_code_placement,
+    point_values_in_code_placements,
 )
 from rtoslab.analyses.series import cores_and_pinning_text, distinct_point_names, short_test_name, task_pinning_sentence
 from rtoslab.analyses.tick_cost import (
     TickCostModel,
     cycles_by_released_tasks,
     fit_tick_cost_model,
-    next_task_search_samples,
+    scheduler_search_duration_samples,
 )
 from rtoslab.analyses.value_groups import group_values_by_axes

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rtoslab.analyses.bands import PlacementBand
+from rtoslab.analyses.bands import CodePlacementValueRange
 from rtoslab.analyses.counts_per_second import counts_per_second_of_point
 from rtoslab.analyses.cycles import cycle_use_of_cores, lock_wait_share
 from rtoslab.analyses.latency import latencies_of_point
 from rtoslab.analyses.losses_by_cause import longest_held_spinlock
 from rtoslab.analyses.series import pinning_text
-from rtoslab.analyses.tick_cost import cycles_by_released_tasks, fit_tick_cost_model, next_task_search_samples
+from rtoslab.analyses.tick_cost import cycles_by_released_tasks, fit_tick_cost_model, scheduler_search_duration_samples
 from rtoslab.plan import DEFAULTS
 from rtoslab.results import MeasuredPoint, PointId
 
@@ -50,16 +50,16 @@ class MeasuredValue:
     value: float
     unit: str
     n: int
-    band: PlacementBand | None = None
+    band: CodePlacementValueRange | None = None
     """The values in several placements, whose median is `value`, in its unit."""
     substitute_text: str = ""
     """The operation that was measured, if it substitutes one that the kernel lacks."""
 
     @property
-    def placement_band(self) -> PlacementBand:
+    def placement_band(self) -> CodePlacementValueRange:
         """Returns the range of this number over the placements (addresses) of the code. Of one placement it is the
         number alone."""
-        return self.band or PlacementBand([self.value])
+        return self.band or CodePlacementValueRange([self.value])
 
     def coordinate_on_axis(self, name: str) -> str:
         """Returns the value's coordinate on an axis such as `kernel` or `cores`, as text. Empty if it has none.
@@ -73,7 +73,7 @@ class MeasuredValue:
             return self.benchmark_metric.partition(".")[0]
         if name == "clock_mhz":
             return f"{self.clock_hz / 1e6:g}"
-        return coordinate_of_point(self.point, self.params, name)
+        return axis_value_of_measured_point(self.point, self.params, name)
 
     def number_in_unit(self, target_unit: str) -> float | None:
         """Returns the number in another unit. Cycles are those of the point's clock. None if it cannot be converted."""
@@ -95,7 +95,7 @@ def convert_unit(value: float, unit: str, target_unit: str, clock_hz: float) -> 
     return seconds / TIME_S[target_unit] if target_unit in TIME_S else None
 
 
-def coordinate_of_point(point: PointId, params: Mapping[str, str], name: str) -> str:
+def axis_value_of_measured_point(point: PointId, params: Mapping[str, str], name: str) -> str:
     """Returns a measured point's coordinate on an axis of its identity or parameters, as text. Empty if it has none."""
     if name in {"benchmark", "kernel", "board", "cores", "window_ms"}:
         return str(getattr(point, name))
@@ -209,7 +209,7 @@ def _tick_cost_model_values(point: MeasuredPoint) -> Iterator[Quantity]:
 
 def _next_task_search_values(point: MeasuredPoint) -> Iterator[Quantity]:
     """Yields the shortest and longest search for the next task in cycles, by the number of the search's loops."""
-    for loops, series in next_task_search_samples(point).items():
+    for loops, series in scheduler_search_duration_samples(point).items():
         cycles = [value for samples in series for value in samples.cycles]
         yield f"select.loops_{loops}", "max", float(max(cycles)), "cycles", len(cycles)
         yield f"select.loops_{loops}", "min", float(min(cycles)), "cycles", len(cycles)

@@ -9,7 +9,7 @@ from statistics import median
 
 
 @dataclass(frozen=True, slots=True)
-class PlacementBand:
+class CodePlacementValueRange:
     """A figure's values in several placements (addresses) of its code: their median, and the range from smallest to
     largest."""
 
@@ -42,21 +42,23 @@ class PlacementBand:
         return width if width > self.resolution * (1 + 1e-9) else 0.0
 
     @property
-    def width_percent(self) -> float:
+    def range_width_percent(self) -> float:
         """Returns the width of the range in percent of the median."""
         return 100 * self.range_width / abs(self.median) if self.median else 0.0
 
-    def ratio_to(self, other: "PlacementBand") -> "FigureRatio":
+    def ratio_to(self, other: "CodePlacementValueRange") -> "FigureRatio":
         """Returns the ratio of this figure to another one, with its range over all placements of both."""
         known = self.is_known and other.is_known
         return FigureRatio(
             self.median / other.median, self.smallest / other.largest, self.largest / other.smallest, known
         )
 
-    def minus_figure(self, other: "PlacementBand") -> "PlacementBand":
+    def subtract_measured_value(self, other: "CodePlacementValueRange") -> "CodePlacementValueRange":
         """Returns this figure less another one, with the range over all combinations of placements."""
         ends = [self.smallest - other.largest, self.largest - other.smallest]
-        return PlacementBand([ends[0], self.median - other.median, ends[1]], self.resolution + other.resolution)
+        return CodePlacementValueRange(
+            [ends[0], self.median - other.median, ends[1]], self.resolution + other.resolution
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +83,22 @@ class FigureRatio:
             self.value / other.value, self.smallest / other.largest, self.largest / other.smallest, known
         )
 
-    def ratio_over_number(self, number: float) -> "FigureRatio":
+    def divide_ratio_by_number(self, number: float) -> "FigureRatio":
         """Returns this ratio, and its range, divided by a number."""
         return FigureRatio(self.value / number, self.smallest / number, self.largest / number, self.is_known)
 
     @property
-    def differs_in_all_placements(self) -> bool:
+    def differs_in_all_code_placements(self) -> bool:
         """Whether the two figures differ in the same direction for all placements of their code."""
         return self.is_known and not self.smallest <= 1 <= self.largest
 
     @property
-    def may_be_undone_by_placement(self) -> bool:
+    def may_code_placement_reverse_difference(self) -> bool:
         """Whether the two figures' medians differ, but the ranges over placements overlap."""
-        return self.is_known and self.value != 1 and not self.differs_in_all_placements
+        return self.is_known and self.value != 1 and not self.differs_in_all_code_placements
 
     @property
-    def is_undecided_by_one_placement(self) -> bool:
+    def is_undecided_with_one_code_placement(self) -> bool:
         """Whether the two figures differ, but one was measured in one placement only, so that the placement may be the
         cause."""
         return not self.is_known and self.value != 1

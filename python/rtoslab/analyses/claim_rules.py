@@ -10,7 +10,7 @@ from statistics import median
 from typing import Final, Literal
 
 from rtoslab.analyses.axis_values import TIME_S, MeasuredValue
-from rtoslab.analyses.claim_values import ClaimMemberOverPlacements, ClaimMemberValues, NoSingleValueError
+from rtoslab.analyses.claim_values import ClaimOperandInCodePlacements, NoSingleValueError, PaperClaimOperandValues
 from rtoslab.base import count_with_noun
 from rtoslab.catalogue import PaperClaim
 
@@ -18,7 +18,7 @@ StatementResult = Literal["same", "different", "tie"]
 Names = Mapping[str, str]
 """A place on an axis -> its name for readers."""
 ResultText = tuple[StatementResult, str]
-Judge = Callable[[PaperClaim, Sequence[ClaimMemberValues], float, Names], ResultText]
+Judge = Callable[[PaperClaim, Sequence[PaperClaimOperandValues], float, Names], ResultText]
 """(claim, values of the case, resolution of the paper's instrument in seconds, names)"""
 Rule = Callable[[PaperClaim, Sequence[float], float], StatementResult]
 """(claim, the values in one unit, the resolution in that unit)"""
@@ -37,7 +37,7 @@ def judge_stated_order(high: float, low: float, resolution: float) -> StatementR
     return "same" if high > low else "different"
 
 
-def same_or_different_result(holds: bool) -> StatementResult:
+def claim_result_same_or_different(holds: bool) -> StatementResult:
     """Returns `same` if a paper's statement holds, else `different`."""
     return "same" if holds else "different"
 
@@ -55,12 +55,12 @@ def resolution_in_unit(value: MeasuredValue, resolution_s: float) -> float:
     return resolution_s / TIME_S[value.unit] if value.unit in TIME_S else 0.0
 
 
-def coordinates_text(picked: ClaimMemberValues, names: Names) -> str:
+def axis_values_text(picked: PaperClaimOperandValues, names: Names) -> str:
     """Returns the coordinates of a compared value as text: `FreeRTOS, 2 cores`. `names` are titles for readers."""
-    return ", ".join(coordinate_text(axis, place, names) for axis, place in picked.where.items() if axis != "pinning")
+    return ", ".join(axis_value_text(axis, place, names) for axis, place in picked.where.items() if axis != "pinning")
 
 
-def coordinate_text(axis: str, place: str | int, names: Names) -> str:
+def axis_value_text(axis: str, place: str | int, names: Names) -> str:
     """Returns one coordinate of a value as text: `2 cores`, `bytes 64` for a parameter, or the title in `names`."""
     if axis == "cores":
         return count_with_noun(int(place), "core")
@@ -69,32 +69,32 @@ def coordinate_text(axis: str, place: str | int, names: Names) -> str:
     return names.get(str(place), str(place))
 
 
-def verdict_number_text(value: float) -> str:
+def format_verdict_number(value: float) -> str:
     """Returns a number as reports of verdicts show it: without decimals from 1000 on, else with four digits."""
     return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:,.4g}"
 
 
 def _value_or_percent_text(value: float, unit: str) -> str:
     """Returns a number as text, in percent if it has no unit (`1`)."""
-    return f"{value:.1%}" if unit == "1" else verdict_number_text(value)
+    return f"{value:.1%}" if unit == "1" else format_verdict_number(value)
 
 
 def _judge_single_values(rule: Rule) -> Judge:
     """Returns a function that judges a paper's statement by a rule, with exactly one value for each of its members."""
 
     def judge_claim(
-        claim: PaperClaim, picked: Sequence[ClaimMemberValues], resolution_s: float, names: Names
+        claim: PaperClaim, picked: Sequence[PaperClaimOperandValues], resolution_s: float, names: Names
     ) -> ResultText:
         """Judges a paper's statement by its values. Returns the result and the numbers as text."""
-        first = picked[0].first_value
+        first = picked[0].first_operand_value
         unit = claim.unit or first.unit
-        numbers = [value.first_value.number_in_unit(unit) for value in picked]
+        numbers = [value.first_operand_value.number_in_unit(unit) for value in picked]
         known = [number for number in numbers if number is not None]
         if len(known) != len(numbers):
             raise NoSingleValueError("the values have different units")
         parts = [
-            f"{coordinates_text(value, names)} "
-            f"{_value_or_percent_text(number, unit)}{_substitute_operation_note(value.first_value)}".strip()
+            f"{axis_values_text(value, names)} "
+            f"{_value_or_percent_text(number, unit)}{_note_on_substitute_operation(value.first_operand_value)}".strip()
             for value, number in zip(picked, known, strict=True)
         ]
         scale = first.number_in_unit(unit)
@@ -105,7 +105,7 @@ def _judge_single_values(rule: Rule) -> Judge:
     return judge_claim
 
 
-def _substitute_operation_note(value: MeasuredValue) -> str:
+def _note_on_substitute_operation(value: MeasuredValue) -> str:
     """Returns a note in brackets if another operation was measured in place of one that the kernel lacks. Else
     empty."""
     return f" ({value.substitute_text})" if value.substitute_text else ""
@@ -128,22 +128,27 @@ def _judge_values_ascending(claim: PaperClaim, numbers: Sequence[float], resolut
     outcomes = [judge_stated_order(high, low, resolution) for low, high in pairwise(numbers)]
     if combine_statement_results(outcomes) == "same" and (claim.at_least is not None or claim.at_most is not None):
         outcomes += [
-            same_or_different_result(_is_within_claim_bounds(claim, high / low)) for low, high in pairwise(numbers)
+            claim_result_same_or_different(_is_within_claim_bounds(claim, high / low))
+            for low, high in pairwise(numbers)
         ]
     if claim.first_below is not None:
-        outcomes.append(same_or_different_result(numbers[0] < claim.first_below))
+        outcomes.append(claim_result_same_or_different(numbers[0] < claim.first_below))
     if claim.last_above is not None:
-        outcomes.append(same_or_different_result(numbers[-1] > claim.last_above))
+        outcomes.append(claim_result_same_or_different(numbers[-1] > claim.last_above))
     return combine_statement_results(outcomes)
 
 
-def _judge_first_values_smallest(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_claim_first_values_smallest(
+    claim: PaperClaim, numbers: Sequence[float], resolution: float
+) -> StatementResult:
     """Judges the rule `least` of paper statements: the first `leaders` values are smaller than all others."""
     leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
     return judge_stated_order(min(others), max(leaders), resolution)
 
 
-def _judge_first_values_largest(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_claim_first_values_largest(
+    claim: PaperClaim, numbers: Sequence[float], resolution: float
+) -> StatementResult:
     """Judges the rule `most` of paper statements: the first `leaders` values are larger than all others."""
     leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
     return judge_stated_order(min(leaders), max(others), resolution)
@@ -159,7 +164,7 @@ def _judge_rank_of_first_value(claim: PaperClaim, numbers: Sequence[float], reso
     if level:
         return "tie"
     before = max((other for other in others if other < first), default=None)
-    return same_or_different_result(before is None or _is_within_claim_bounds(claim, first / before))
+    return claim_result_same_or_different(before is None or _is_within_claim_bounds(claim, first / before))
 
 
 def _judge_ratio_of_two_values(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
@@ -170,20 +175,20 @@ def _judge_ratio_of_two_values(claim: PaperClaim, numbers: Sequence[float], reso
         return "tie"
     low = claim.at_least is None or first + resolution >= claim.at_least * second
     high = claim.at_most is None or first - resolution <= claim.at_most * second
-    return same_or_different_result(low and high)
+    return claim_result_same_or_different(low and high)
 
 
 def _judge_values_between_bounds(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `between` of paper statements: every value is between the bounds."""
     low = claim.at_least is None or min(numbers) + resolution >= claim.at_least
     high = claim.at_most is None or max(numbers) - resolution <= claim.at_most
-    return same_or_different_result(low and high)
+    return claim_result_same_or_different(low and high)
 
 
 def _judge_first_near_median(claim: PaperClaim, numbers: Sequence[float], _: float) -> StatementResult:
     """Judges the rule `near_others` of paper statements: the first value, divided by the others' median, is between the
     bounds."""
-    return same_or_different_result(_is_within_claim_bounds(claim, numbers[0] / median(numbers[1:])))
+    return claim_result_same_or_different(_is_within_claim_bounds(claim, numbers[0] / median(numbers[1:])))
 
 
 def _judge_first_not_smallest(_: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
@@ -193,14 +198,14 @@ def _judge_first_not_smallest(_: PaperClaim, numbers: Sequence[float], resolutio
 
 def _judge_values_alike(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `alike` of paper statements: the largest value is at most `at_most` times the smallest."""
-    return same_or_different_result(max(numbers) <= min(numbers) * (claim.at_most or 1.0) + resolution)
+    return claim_result_same_or_different(max(numbers) <= min(numbers) * (claim.at_most or 1.0) + resolution)
 
 
 def _judge_values_vary(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `varies` of paper statements: the largest value is at least `at_least` times the smallest."""
     if max(numbers) - min(numbers) <= resolution:
         return "tie" if resolution else "different"
-    return same_or_different_result(max(numbers) >= min(numbers) * (claim.at_least or 1.0))
+    return claim_result_same_or_different(max(numbers) >= min(numbers) * (claim.at_least or 1.0))
 
 
 def _judge_values_distinct(_: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
@@ -212,8 +217,8 @@ def _judge_values_distinct(_: PaperClaim, numbers: Sequence[float], resolution: 
     return "same" if all(step > resolution for step in steps) else "tie"
 
 
-def _sample_spreads(
-    picked: Sequence[ClaimMemberValues], resolution_s: float, names: Names
+def _sample_value_ranges(
+    picked: Sequence[PaperClaimOperandValues], resolution_s: float, names: Names
 ) -> tuple[list[tuple[float, float]], str]:
     """Returns, for each compared value, its largest less its smallest sample and the instrument's resolution. Also
     returns the numbers as text."""
@@ -224,30 +229,32 @@ def _sample_spreads(
             raise NoSingleValueError("the shortest and longest sample are not known")
         low, high = by_stat["min"], by_stat["max"]
         spreads.append((high.value - low.value, resolution_in_unit(low, resolution_s)))
-        span = f"{verdict_number_text(low.value)} to {verdict_number_text(high.value)} {low.unit}"
-        words.append(f"{coordinates_text(group, names)} {span}".strip())
+        span = f"{format_verdict_number(low.value)} to {format_verdict_number(high.value)} {low.unit}"
+        words.append(f"{axis_values_text(group, names)} {span}".strip())
     return spreads, "; ".join(words)
 
 
 def _judge_samples_without_spread(
-    _: PaperClaim, picked: Sequence[ClaimMemberValues], resolution_s: float, names: Names
+    _: PaperClaim, picked: Sequence[PaperClaimOperandValues], resolution_s: float, names: Names
 ) -> ResultText:
     """Judges the rule `no_spread` of paper statements: no value's samples differ by more than the paper's instrument
     resolves."""
-    spreads, seen = _sample_spreads(picked, resolution_s, names)
-    return same_or_different_result(all(spread <= least for spread, least in spreads)), seen
+    spreads, seen = _sample_value_ranges(picked, resolution_s, names)
+    return claim_result_same_or_different(all(spread <= least for spread, least in spreads)), seen
 
 
-def _judge_samples_with_spread(
-    _: PaperClaim, picked: Sequence[ClaimMemberValues], resolution_s: float, names: Names
+def _judge_claim_samples_vary(
+    _: PaperClaim, picked: Sequence[PaperClaimOperandValues], resolution_s: float, names: Names
 ) -> ResultText:
     """Judges the rule `spread` of paper statements: every value's samples differ by more than the paper's instrument
     resolves."""
-    spreads, seen = _sample_spreads(picked, resolution_s, names)
-    return same_or_different_result(all(spread > least for spread, least in spreads)), seen
+    spreads, seen = _sample_value_ranges(picked, resolution_s, names)
+    return claim_result_same_or_different(all(spread > least for spread, least in spreads)), seen
 
 
-def _judge_same_ranking(claim: PaperClaim, picked: Sequence[ClaimMemberValues], _: float, names: Names) -> ResultText:
+def _judge_same_ranking(
+    claim: PaperClaim, picked: Sequence[PaperClaimOperandValues], _: float, names: Names
+) -> ResultText:
     """Judges the rule `same_ranking` of paper statements: two sequences along an axis have the same order, up to a
     share of pairs."""
     first, second = ({value.coordinate_on_axis(claim.along): value.value for value in side.values} for side in picked)
@@ -257,17 +264,17 @@ def _judge_same_ranking(claim: PaperClaim, picked: Sequence[ClaimMemberValues], 
     pairs = list(combinations(shared, 2))
     agree = sum((first[a] - first[b]) * (second[a] - second[b]) > 0 for a, b in pairs)
     orders = [
-        f"{coordinates_text(side, names)}: "
+        f"{axis_values_text(side, names)}: "
         f"{' < '.join(names.get(place, place) for place in sorted(shared, key=number_by_place.__getitem__))}"
         for side, number_by_place in zip(picked, (first, second), strict=True)
     ]
-    return same_or_different_result(
+    return claim_result_same_or_different(
         _is_within_claim_bounds(claim, agree / len(pairs))
     ), f"{agree} of {count_with_noun(len(pairs), 'pair')} agree; {'; '.join(orders)}"
 
 
-def judge_same_in_all_placements(
-    claim: PaperClaim, gathered: Sequence[ClaimMemberOverPlacements], names: Names
+def judge_claim_stable_in_code_placements(
+    claim: PaperClaim, gathered: Sequence[ClaimOperandInCodePlacements], names: Names
 ) -> ResultText:
     """Judges the rule `same_in_all_placements` of paper statements: the range over placements of the code is at most
     `at_most` of the median."""
@@ -276,16 +283,17 @@ def judge_same_in_all_placements(
         for value, _ in group.members:
             if value.band is None:
                 raise NoSingleValueError("measured in only one placement of the code")
-            where = coordinates_text(ClaimMemberValues(group.where, [value]), names)
+            where = axis_values_text(PaperClaimOperandValues(group.where, [value]), names)
             count = len(value.band.values)
-            words.append(
-                f"{where} {value.band.width_percent:.1f} % apart over {count_with_noun(count, 'placement')}".strip()
+            apart = f"{value.band.range_width_percent:.1f} % apart"
+            words.append(f"{where} {apart} over {count_with_noun(count, 'placement')}".strip())
+            outcomes.append(
+                claim_result_same_or_different(value.band.range_width_percent <= 100 * (claim.at_most or 0.0))
             )
-            outcomes.append(same_or_different_result(value.band.width_percent <= 100 * (claim.at_most or 0.0)))
     return combine_statement_results(outcomes), "; ".join(words)
 
 
-def _decreases_of_sequence(claim: PaperClaim, picked: Sequence[ClaimMemberValues]) -> tuple[list[float], str]:
+def _decreases_of_sequence(claim: PaperClaim, picked: Sequence[PaperClaimOperandValues]) -> tuple[list[float], str]:
     """Returns how much a sequence falls from step to step, as parts of its first value. Also returns the numbers as
     text."""
     places = sorted((float(item.coordinate_on_axis(claim.along) or 0), item.value) for item in picked[0].values)
@@ -296,16 +304,18 @@ def _decreases_of_sequence(claim: PaperClaim, picked: Sequence[ClaimMemberValues
     return [low - high for (_, low), (_, high) in pairwise(parts)], seen
 
 
-def _judge_first_decrease_largest(
-    claim: PaperClaim, picked: Sequence[ClaimMemberValues], _: float, __: Names
+def _judge_claim_first_decrease_largest(
+    claim: PaperClaim, picked: Sequence[PaperClaimOperandValues], _: float, __: Names
 ) -> ResultText:
     """Judges the rule `first_step_largest` of paper statements: the first decrease is at least `at_least` times any
     later one."""
     steps, seen = _decreases_of_sequence(claim, picked)
-    return same_or_different_result(steps[0] > 0 and steps[0] >= (claim.at_least or 1.0) * max(steps[1:])), seen
+    return claim_result_same_or_different(steps[0] > 0 and steps[0] >= (claim.at_least or 1.0) * max(steps[1:])), seen
 
 
-def _judge_decreases_shrink(claim: PaperClaim, picked: Sequence[ClaimMemberValues], _: float, __: Names) -> ResultText:
+def _judge_claim_decreases_get_smaller(
+    claim: PaperClaim, picked: Sequence[PaperClaimOperandValues], _: float, __: Names
+) -> ResultText:
     """Judges the rule `steps_shrink` of paper statements: after the first step, the later half of the decreases is not
     larger than the earlier half.
 
@@ -319,20 +329,22 @@ def _judge_decreases_shrink(claim: PaperClaim, picked: Sequence[ClaimMemberValue
         raise NoSingleValueError(f"too few steps along {claim.along}")
     if sum(steps) <= allowed:
         return "different", f"it does not decrease: {seen}"
-    return same_or_different_result(sum(later[-half:]) <= sum(later[:half]) + allowed), seen
+    return claim_result_same_or_different(sum(later[-half:]) <= sum(later[:half]) + allowed), seen
 
 
-def _judge_falls_gradually(claim: PaperClaim, picked: Sequence[ClaimMemberValues], _: float, __: Names) -> ResultText:
+def _judge_claim_values_fall_gradually(
+    claim: PaperClaim, picked: Sequence[PaperClaimOperandValues], _: float, __: Names
+) -> ResultText:
     """Judges the rule `gradual` of paper statements: the sequence falls, and no step takes more than `at_most` of the
     whole loss."""
     steps, seen = _decreases_of_sequence(claim, picked)
-    return same_or_different_result(sum(steps) > 0 and max(steps) <= (claim.at_most or 1.0) * sum(steps)), seen
+    return claim_result_same_or_different(sum(steps) > 0 and max(steps) <= (claim.at_most or 1.0) * sum(steps)), seen
 
 
 RULES: Final[dict[str, Judge]] = {
     "ascending": _judge_single_values(_judge_values_ascending),
-    "least": _judge_single_values(_judge_first_values_smallest),
-    "most": _judge_single_values(_judge_first_values_largest),
+    "least": _judge_single_values(_judge_claim_first_values_smallest),
+    "most": _judge_single_values(_judge_claim_first_values_largest),
     "rank": _judge_single_values(_judge_rank_of_first_value),
     "ratio": _judge_single_values(_judge_ratio_of_two_values),
     "between": _judge_single_values(_judge_values_between_bounds),
@@ -342,9 +354,9 @@ RULES: Final[dict[str, Judge]] = {
     "distinct": _judge_single_values(_judge_values_distinct),
     "varies": _judge_single_values(_judge_values_vary),
     "no_spread": _judge_samples_without_spread,
-    "spread": _judge_samples_with_spread,
+    "spread": _judge_claim_samples_vary,
     "same_ranking": _judge_same_ranking,
-    "first_step_largest": _judge_first_decrease_largest,
-    "steps_shrink": _judge_decreases_shrink,
-    "gradual": _judge_falls_gradually,
+    "first_step_largest": _judge_claim_first_decrease_largest,
+    "steps_shrink": _judge_claim_decreases_get_smaller,
+    "gradual": _judge_claim_values_fall_gradually,
 }

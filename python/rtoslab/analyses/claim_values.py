@@ -24,7 +24,7 @@ class ValuesByMetric:
         for value in values:
             self._by_metric.setdefault(value.metric, []).append(value)
 
-    def select_by_coordinates(self, where: Selector) -> list[MeasuredValue]:
+    def select_values_by_axis_values(self, where: Selector) -> list[MeasuredValue]:
         """Returns the values of the run with the coordinates that `where` names."""
         metric = where.get("metric")
         if metric is None:
@@ -38,20 +38,20 @@ class ValuesByMetric:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimMemberValues:
+class PaperClaimOperandValues:
     """The values of one member of a paper's statement: several along a sequence or of several statistics, else one."""
 
     where: AxisPlaces
     values: Sequence[MeasuredValue]
 
     @property
-    def first_value(self) -> MeasuredValue:
+    def first_operand_value(self) -> MeasuredValue:
         """Returns the member's first value. Most rules compare one value for each member, and this is it."""
         return self.values[0]
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimMemberOverPlacements:
+class ClaimOperandInCodePlacements:
     """The values of one member of a paper's statement in all placements of the code, each with the value to divide it
     by."""
 
@@ -61,40 +61,41 @@ class ClaimMemberOverPlacements:
 
 def gather_claim_values(
     claim: PaperClaim, case: AxisPlaces, index: ValuesByMetric, absence: ExplainAbsence
-) -> list[ClaimMemberOverPlacements]:
+) -> list[ClaimOperandInCodePlacements]:
     """Returns the measured values of one case of a paper's statement, in the order of the statement's members.
     `absence` explains a missing value. Raises NoSingleValueError."""
-    gathered: list[ClaimMemberOverPlacements] = []
+    gathered: list[ClaimOperandInCodePlacements] = []
     joined_places: list[set[tuple[str, ...]]] = []
     for where in claim.of or ({},):
         place: dict[str, str | int | tuple[str | int, ...]] = {**claim.where, **case, **where}
-        values = index.select_by_coordinates(place)
+        values = index.select_values_by_axis_values(place)
         if not values:
             raise NoSingleValueError(absence(place))
         joined_places.append({tuple(value.coordinate_on_axis(axis) for axis in claim.join) for value in values})
         if joined_places[-1] != joined_places[0]:
             raise NoSingleValueError(
-                f"{_value_coordinates_text(gathered[0].where)} and {_value_coordinates_text(where)} do not have "
+                f"{_axes_text_of_compared_value(gathered[0].where)} and "
+                f"{_axes_text_of_compared_value(where)} do not have "
                 "the same operations"
             )
         bases = [_find_divisor_value(value, place, claim, index, absence) if claim.over else None for value in values]
-        gathered.append(ClaimMemberOverPlacements(where, list(zip(values, bases, strict=True))))
+        gathered.append(ClaimOperandInCodePlacements(where, list(zip(values, bases, strict=True))))
     return gathered
 
 
-def largest_placement_count(gathered: Iterable[ClaimMemberOverPlacements]) -> int:
+def largest_placement_count(gathered: Iterable[ClaimOperandInCodePlacements]) -> int:
     """Returns the largest number of placements of the code in which any of the values was measured."""
     values = (value for group in gathered for pair in group.members for value in pair if value is not None)
     return max((len(group.placement_band.values) for group in values), default=1)
 
 
-def claim_values_in_placement(
-    claim: PaperClaim, gathered: Iterable[ClaimMemberOverPlacements], placement: int
-) -> list[ClaimMemberValues]:
+def claim_operands_in_code_placement(
+    claim: PaperClaim, gathered: Iterable[ClaimOperandInCodePlacements], placement: int
+) -> list[PaperClaimOperandValues]:
     """Returns the values of a paper's statement in one placement of the code, by its number. A value in fewer
     placements counts by its last one. Raises NoSingleValueError."""
     return [
-        ClaimMemberValues(
+        PaperClaimOperandValues(
             group.where,
             _combine_values_over_axes(claim, [_value_over_divisor(*pair, placement) for pair in group.members]),
         )
@@ -102,7 +103,7 @@ def claim_values_in_placement(
     ]
 
 
-def _value_coordinates_text(where: AxisPlaces) -> str:
+def _axes_text_of_compared_value(where: AxisPlaces) -> str:
     """Returns the coordinates of a compared value as text."""
     return ", ".join(str(place) for place in where.values()) or "one value"
 
@@ -114,7 +115,7 @@ def _find_divisor_value(
     exactly one."""
     alike = {axis: value.coordinate_on_axis(axis) for axis in (*claim.join, claim.along) if axis}
     base_place: dict[str, str | int | tuple[str | int, ...]] = {**place, **alike, **claim.over}
-    bases = index.select_by_coordinates(base_place)
+    bases = index.select_values_by_axis_values(base_place)
     if not bases:
         raise NoSingleValueError(absence(base_place))
     if len(bases) > 1 or not bases[0].value:
@@ -125,16 +126,17 @@ def _find_divisor_value(
 def _value_over_divisor(value: MeasuredValue, base: MeasuredValue | None, placement: int) -> MeasuredValue:
     """Returns a value in one placement of the code, divided by its base value if it has one."""
     if base is None:
-        return replace(value, value=_value_number_in_placement(value, placement), band=None)
+        return replace(value, value=_measured_number_in_code_placement(value, placement), band=None)
     return replace(
         value,
-        value=_value_number_in_placement(value, placement) / _value_number_in_placement(base, placement),
+        value=_measured_number_in_code_placement(value, placement)
+        / _measured_number_in_code_placement(base, placement),
         unit="1",
         band=None,
     )
 
 
-def _value_number_in_placement(value: MeasuredValue, placement: int) -> float:
+def _measured_number_in_code_placement(value: MeasuredValue, placement: int) -> float:
     """Returns the number of a value in one placement of the code, or in its last one."""
     placed = value.placement_band.values
     return placed[min(placement, len(placed) - 1)]

@@ -15,18 +15,18 @@ from rtoslab.analyses.claim_rules import (
     Names,
     ResultText,
     StatementResult,
-    coordinate_text,
-    judge_same_in_all_placements,
+    axis_value_text,
+    judge_claim_stable_in_code_placements,
 )
 from rtoslab.analyses.claim_values import (
     ExplainAbsence,
     NoSingleValueError,
     ValuesByMetric,
-    claim_values_in_placement,
+    claim_operands_in_code_placement,
     gather_claim_values,
     largest_placement_count,
 )
-from rtoslab.base import all_count_with_noun
+from rtoslab.base import all_items_phrase
 from rtoslab.catalogue import TIMED, AxisPlaces, InstrumentResolution, PaperClaim
 
 Outcome = Literal["same", "different", "partly", "tie", "not computed"]
@@ -66,16 +66,16 @@ class ClaimVerdict:
         if not outcomes:
             return "not computed"
         if "same" in outcomes:
-            return "same" if len(outcomes) == 1 and self.number_of_computed_cases == len(self.cases) else "partly"
+            return "same" if len(outcomes) == 1 and self.number_of_computed_claim_cases == len(self.cases) else "partly"
         return "different" if "different" in outcomes else "tie"
 
     @property
-    def number_of_held_cases(self) -> int:
+    def number_of_confirmed_claim_cases(self) -> int:
         """Returns the number of cases in which the paper's statement holds."""
         return sum(verdict.outcome == "same" for verdict in self.cases)
 
     @property
-    def number_of_computed_cases(self) -> int:
+    def number_of_computed_claim_cases(self) -> int:
         """Returns the number of cases that could be computed."""
         return sum(verdict.outcome is not None for verdict in self.cases)
 
@@ -83,10 +83,14 @@ class ClaimVerdict:
     def outcome_with_count_text(self) -> str:
         """Returns the outcome with its count: `partly (3 of 8)`."""
         outcome = self.overall_outcome
-        return f"{outcome} ({self.number_of_held_cases} of {len(self.cases)})" if outcome == "partly" else outcome
+        return (
+            f"{outcome} ({self.number_of_confirmed_claim_cases} of {len(self.cases)})"
+            if outcome == "partly"
+            else outcome
+        )
 
     @property
-    def numbers_of_only_case_text(self) -> str:
+    def text_of_compared_claim_numbers(self) -> str:
         """Returns the compared numbers of the only case as text. If there are several cases, returns their names by
         outcome, contradictions first."""
         if len(self.cases) == 1:
@@ -108,7 +112,7 @@ def _case_names_text(cases: Sequence[ClaimCaseVerdict], whole: int, *, numbers: 
     """Returns the names of some cases of a statement, the first ones with their numbers if `numbers` is set. `whole` is
     the number of all cases."""
     if len(cases) == whole and not numbers:
-        return all_count_with_noun(whole, "case")
+        return all_items_phrase(whole, "case")
     if not numbers:
         return " / ".join(verdict.name for verdict in cases)
     shown = [f"{verdict.name}: {verdict.explanation}" for verdict in cases[:_SHOWN]]
@@ -145,10 +149,10 @@ def _judge_claim(
         try:
             gathered = gather_claim_values(claim, case, index, absence)
             if claim.kind == "same_in_all_placements":
-                judged = [judge_same_in_all_placements(claim, gathered, names)]
+                judged = [judge_claim_stable_in_code_placements(claim, gathered, names)]
             else:
                 builds = [
-                    claim_values_in_placement(claim, gathered, build)
+                    claim_operands_in_code_placement(claim, gathered, build)
                     for build in range(largest_placement_count(gathered))
                 ]
                 judged = [RULES[claim.kind](claim, picked, resolution.seconds, names) for picked in builds]
@@ -158,7 +162,7 @@ def _judge_claim(
             cases.append(
                 ClaimCaseVerdict(
                     _case_coordinates_text(case, names),
-                    *_combine_results_of_placements(judged),
+                    *_combine_results_of_code_placements(judged),
                     tuple(outcome for outcome, _ in judged),
                 )
             )
@@ -168,18 +172,18 @@ def _judge_claim(
 def _case_coordinates_text(case: AxisPlaces, names: Names) -> str:
     """Returns the coordinates of a statement's case as text, without the benchmark of a series and without pinning."""
     silent = {"pinning"} | ({"benchmark"} if "metric" in case else set())
-    words = (coordinate_text(axis, place, names) for axis, place in case.items() if axis not in silent)
+    words = (axis_value_text(axis, place, names) for axis, place in case.items() if axis not in silent)
     return ", ".join(dict.fromkeys(words))
 
 
-def _combine_results_of_placements(judged: Sequence[ResultText]) -> ResultText:
+def _combine_results_of_code_placements(judged: Sequence[ResultText]) -> ResultText:
     """Returns one result from those in each placement of the code. It is a tie if they disagree."""
     text, seen = judged[0]
     if len(set(judged)) == 1:
         return text, seen
     outcomes = Counter(outcomes_of_build for outcomes_of_build, _ in judged)
     if len(outcomes) == 1:
-        return text, f"{seen} (so in {all_count_with_noun(len(judged), 'placement')})"
+        return text, f"{seen} (so in {all_items_phrase(len(judged), 'placement')})"
     split = ", ".join(f"{outcome} in {count}" for outcome, count in outcomes.most_common())
     examples = [
         next(

@@ -51,7 +51,7 @@ def compare_stress_runs(points: Iterable[MeasuredPoint]) -> list[StressRun]:
             (
                 item
                 for item in measured
-                if _stress_level_percent(item) == 0 and _differ_only_in_stress_level(item, point)
+                if _stress_level_percent(item) == 0 and _is_stress_level_only_difference(item, point)
             ),
             None,
         )
@@ -67,7 +67,7 @@ def compare_stress_runs(points: Iterable[MeasuredPoint]) -> list[StressRun]:
                 normalised=rate / counts_per_second_of_point(unstressed).total_hz if unstressed else None,
                 stress_iterations=sum(item.count for item in stress),
                 accesses=sum(point.checks.get("accesses", {}).values()),
-                stress_busy=_stress_share_outside_tasks(point),
+                stress_busy=_stress_cycle_share_outside_tasks(point),
                 failed_attempts={wait.core: wait.failed for wait in waits},
                 collided_calls={wait.core: wait.collided for wait in waits},
                 wait_part=lock_wait_share(target) if target else None,
@@ -87,7 +87,7 @@ class RunsAtStressLevel:
     runs: tuple[StressRun, ...]
 
     @property
-    def rate_range_over_unstressed(self) -> tuple[float, float, float] | None:
+    def rate_range_relative_to_unstressed_run(self) -> tuple[float, float, float] | None:
         """Returns minimum, median and maximum of the target's rate, as parts of its rate without stress. None if that
         was not measured."""
         normalised = [run.normalised for run in self.runs if run.normalised is not None]
@@ -107,7 +107,7 @@ def _stress_level_percent(point: MeasuredPoint) -> int:
     return int(point.params[STRESS_PARAMETER])
 
 
-def _differ_only_in_stress_level(one: MeasuredPoint, other: MeasuredPoint) -> bool:
+def _is_stress_level_only_difference(one: MeasuredPoint, other: MeasuredPoint) -> bool:
     """Whether two stress runs differ in nothing but their level of stress."""
     return _stress_run_key(one) == _stress_run_key(other)
 
@@ -120,7 +120,7 @@ def _stress_run_key(point: MeasuredPoint, *but: str) -> str:
     return identity.model_copy(update={"config": config}).model_dump_json()
 
 
-def _stress_share_outside_tasks(point: MeasuredPoint) -> float | None:
+def _stress_cycle_share_outside_tasks(point: MeasuredPoint) -> float | None:
     """Returns the share of the stress cores' cycles that was not spent in the stress tasks' own code. None on a real
     board."""
     if point.virtual is None:

@@ -22,7 +22,7 @@ class Throughput:
     """Largest difference between counters of tasks on one core, in counts."""
 
     @property
-    def core_shares_of_counts(self) -> dict[int, float]:
+    def core_shares_of_benchmark_counts(self) -> dict[int, float]:
         """Returns each core's share of all counts, from 0 to 1."""
         return {core: rate / self.total_hz if self.total_hz else 0.0 for core, rate in self.per_core_hz.items()}
 
@@ -68,14 +68,14 @@ class MulticoreGain:
     many_cores: Throughput
 
     @property
-    def rate_over_single_core(self) -> float:
+    def speedup_over_single_core(self) -> float:
         """Returns the total rate with all cores divided by that with one core."""
         return self.many_cores.total_hz / self.one_core.total_hz
 
     @property
-    def rate_per_core_over_single(self) -> float:
+    def parallel_efficiency_per_core(self) -> float:
         """Returns the rate per core divided by that of one core alone (Vieira's normalised throughput)."""
-        return self.rate_over_single_core / self.cores
+        return self.speedup_over_single_core / self.cores
 
 
 def multicore_gains(points: Iterable[MeasuredPoint]) -> list[MulticoreGain]:

@@ -9,7 +9,7 @@ those of data and fetch, wherever they happened."""
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from rtoslab.results import FunctionUse, LockUse, MeasuredPoint
+from rtoslab.results import FunctionExecutionCycles, LockUse, MeasuredPoint
 from rtoslab.targets import APPLICATION, IDLE, LIBRARY
 
 CYCLE_PARTS = (
@@ -61,7 +61,7 @@ def cycle_use_of_cores(point: MeasuredPoint) -> list[CoreCycleUse]:
     asleep = {sleep.core: sleep.cycles for sleep in point.virtual.lock_sleeps}
     for core in point.virtual.cores:
         functions = [function for function in point.virtual.functions if function.core == core.core]
-        own = {kind: _execution_cycles_of_kind(functions, kind) for kind in (APPLICATION, IDLE, LIBRARY)}
+        own = {kind: _execution_cycles_of_function_kind(functions, kind) for kind in (APPLICATION, IDLE, LIBRARY)}
         kernel = sum(function.cycles - function.wait_cycles for function in functions) - sum(own.values())
         spinning = min(kernel, sum(lock.wait_cycles for lock in point.virtual.locks if lock.core == core.core))
         waits = sum(function.wait_cycles for function in functions)
@@ -88,7 +88,7 @@ def cycle_use_of_cores(point: MeasuredPoint) -> list[CoreCycleUse]:
     return result
 
 
-def _execution_cycles_of_kind(functions: list[FunctionUse], kind: str) -> int:
+def _execution_cycles_of_function_kind(functions: list[FunctionExecutionCycles], kind: str) -> int:
     """Returns the cycles of the functions of one kind (such as kernel), without their bus and flash waits."""
     return sum(function.cycles - function.wait_cycles for function in functions if function.kind == kind)
 
@@ -121,11 +121,11 @@ def spinlock_costs(point: MeasuredPoint) -> list[SpinlockCost]:
     ]
 
 
-def functions_with_most_cycles(point: MeasuredPoint, limit: int) -> list[FunctionUse]:
+def functions_with_most_cycles(point: MeasuredPoint, limit: int) -> list[FunctionExecutionCycles]:
     """Returns the `limit` functions with the most cycles over all cores, without those of the application."""
     if point.virtual is None:
         return []
-    merged: dict[str, FunctionUse] = {}
+    merged: dict[str, FunctionExecutionCycles] = {}
     for function in point.virtual.functions:
         if function.kind == APPLICATION:
             continue

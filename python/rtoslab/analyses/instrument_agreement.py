@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.analyses.bands import PlacementBand
-from rtoslab.analyses.instrument_overhead import window_length_by_instruments
+from rtoslab.analyses.bands import CodePlacementValueRange
+from rtoslab.analyses.instrument_overhead import measurement_window_lengths
 from rtoslab.analyses.latency import SeriesByInstrument, latencies_by_instrument
-from rtoslab.analyses.placed_figures import PlacementLookup
+from rtoslab.analyses.placed_figures import CodePlacementLookup
 from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.results import MeasuredPoint, PointId
 
@@ -28,21 +28,21 @@ class InstrumentComparison:
     title: str
     """The titles of the series that it consists of."""
     point: PointId
-    by_instrument: Mapping[str, PlacementBand]
+    by_instrument: Mapping[str, CodePlacementValueRange]
     """Keyed by instrument, each in the placements of its points."""
 
-    def difference_from_probe(self, instrument: str) -> PlacementBand | None:
+    def difference_from_virtual_probe(self, instrument: str) -> CodePlacementValueRange | None:
         """Returns the figure of an instrument less that of the virtual board's probe, in cycles. None if one of them is
         missing."""
         return (
-            self.by_instrument[instrument].minus_figure(self.by_instrument["probe"])
+            self.by_instrument[instrument].subtract_measured_value(self.by_instrument["probe"])
             if instrument in self.by_instrument and "probe" in self.by_instrument
             else None
         )
 
 
 def compare_instruments(
-    points: Iterable[MeasuredPoint], places: PlacementLookup, parts_of: Mapping[str, tuple[str, ...]]
+    points: Iterable[MeasuredPoint], places: CodePlacementLookup, parts_of: Mapping[str, tuple[str, ...]]
 ) -> list[InstrumentComparison]:
     """Compares the instruments for each measured point whose counts consist of intervals that a latency benchmark
     measures. `parts_of` has, by benchmark, the series of intervals that one count consists of."""
@@ -57,7 +57,7 @@ def compare_instruments(
 
 
 def _compare_instruments_at_point(
-    point: MeasuredPoint, places: PlacementLookup, series: tuple[str, ...], timed: list[SeriesByInstrument]
+    point: MeasuredPoint, places: CodePlacementLookup, series: tuple[str, ...], timed: list[SeriesByInstrument]
 ) -> InstrumentComparison | None:
     """Compares the time per count of a measured point with the latencies of its parts. None if a part was not
     measured."""
@@ -71,21 +71,24 @@ def _compare_instruments_at_point(
         return None
     ways = [way for way in INSTRUMENTS if all(way in part.by_instrument for part in parts)]
     by = {
-        way: _sum_placement_bands(
-            [places.series_band(part.by_instrument[way], lambda one: one.spread.median) for part in parts]
+        way: _sum_code_placement_ranges(
+            [
+                places.latency_series_value_range(part.by_instrument[way], lambda one: one.spread.median)
+                for part in parts
+            ]
         )
         for way in ways
     }
-    counted = [_cycles_per_count(placed) for placed in places.placements_of(point)]
+    counted = [_net_cycles_per_benchmark_count(placed) for placed in places.results_in_all_code_placements(point)]
     per_count = [placed for placed in counted if placed is not None]
     if per_count:
-        by = {ITERATIONS: PlacementBand(per_count), **by}
+        by = {ITERATIONS: CodePlacementValueRange(per_count), **by}
     return InstrumentComparison(" and ".join(part.title for part in parts), point.point, by) if len(by) > 1 else None
 
 
-def _sum_placement_bands(parts: Sequence[PlacementBand]) -> PlacementBand:
+def _sum_code_placement_ranges(parts: Sequence[CodePlacementValueRange]) -> CodePlacementValueRange:
     """Returns the sum of figures that were measured in the same placements of the code."""
-    return PlacementBand([sum(values) for values in zip(*(part.values for part in parts), strict=False)])
+    return CodePlacementValueRange([sum(values) for values in zip(*(part.values for part in parts), strict=False)])
 
 
 def _have_same_conditions(one: PointId, other: PointId) -> bool:
@@ -93,10 +96,10 @@ def _have_same_conditions(one: PointId, other: PointId) -> bool:
     return (one.kernel, one.board, one.cores, one.config) == (other.kernel, other.board, other.cores, other.config)
 
 
-def _cycles_per_count(point: MeasuredPoint) -> float | None:
+def _net_cycles_per_benchmark_count(point: MeasuredPoint) -> float | None:
     """Returns the cycles per count on core 0, without those of an empty loop. None if the empty loop was not
     measured."""
-    effect = window_length_by_instruments(point)
+    effect = measurement_window_lengths(point)
     count = sum(
         counter.count for counter in point.counters if counter.index in point.metric_tasks and counter.core == 0
     )

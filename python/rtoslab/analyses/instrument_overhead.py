@@ -25,7 +25,7 @@ class EmptyMeasurementCost:
     """The index of the longest repeat, from 0."""
 
 
-def empty_measurement_costs(point: MeasuredPoint) -> list[EmptyMeasurementCost]:
+def empty_measurement_overheads(point: MeasuredPoint) -> list[EmptyMeasurementCost]:
     """Returns the cost of every empty measurement that a point's image made: what the measuring itself takes."""
     return [
         EmptyMeasurementCost(
@@ -43,7 +43,7 @@ def empty_measurement_costs(point: MeasuredPoint) -> list[EmptyMeasurementCost]:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowLengthByInstrument:
+class MeasurementWindowLengths:
     """The length of a measurement window by two instruments: the firmware's timer and the virtual board's cycle
     count."""
 
@@ -59,13 +59,15 @@ class WindowLengthByInstrument:
         return self.timer_us - self.observed_us
 
 
-def window_length_by_instruments(point: MeasuredPoint) -> WindowLengthByInstrument | None:
+def measurement_window_lengths(point: MeasuredPoint) -> MeasurementWindowLengths | None:
     """Returns the length of a point's measurement window by two instruments: the firmware's timer and the virtual
     board. None on a real board."""
     if point.virtual is None:
         return None
     costs = {
-        cost.name: cost.minimum for cost in empty_measurement_costs(point) if cost.core == 0 and cost.unit == "cycles"
+        cost.name: cost.minimum
+        for cost in empty_measurement_overheads(point)
+        if cost.core == 0 and cost.unit == "cycles"
     }
     loop = (costs["loop_100"] - costs.get("empty", 0)) / LOOP_ROUNDS if "loop_100" in costs else None
-    return WindowLengthByInstrument(point.window_s * 1e6, point.virtual.cores[0].cycles / point.clock_hz * 1e6, loop)
+    return MeasurementWindowLengths(point.window_s * 1e6, point.virtual.cores[0].cycles / point.clock_hz * 1e6, loop)

@@ -83,7 +83,7 @@ def histogram_of_samples(samples: ArrayLike, bins: int = MAX_BINS) -> list[Histo
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NetLatencySamples(Sequence[float]):
+class OverheadFreeLatencySamples(Sequence[float]):
     """The samples of a measured series in cycles, less the cost of the instrument and of a contained series.
 
     They are computed on each access, because a long window has millions of them.
@@ -112,7 +112,7 @@ class NetLatencySamples(Sequence[float]):
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesLatency:
+class MeasuredLatencySeries:
     """The latency in one measured series of a point (one kind of interval), by the point's instrument, in cycles."""
 
     point: MeasuredPoint
@@ -129,10 +129,10 @@ class SeriesLatency:
     """Samples into which a tick fell."""
 
     @property
-    def net_samples(self) -> "NetLatencySamples":
+    def samples_without_instrument_overhead(self) -> "OverheadFreeLatencySamples":
         """Returns the samples in cycles, less the cost of the instrument and of a contained series. If an interval
         repeats its operation, they are per repetition."""
-        return NetLatencySamples(self.series, self.instrument_cost, self.overhead)
+        return OverheadFreeLatencySamples(self.series, self.instrument_cost, self.overhead)
 
     @property
     def instrument(self) -> str:
@@ -148,7 +148,7 @@ class SeriesLatency:
         return self.spread.median * self.series.rounds + self.overhead - self.mark_spread.median
 
     @property
-    def median_between_marks(self) -> float | None:
+    def median_between_marker_events(self) -> float | None:
         """Returns the median in cycles of the same intervals between their marks, as the virtual board saw them. None
         on a real board."""
         return None if self.mark_spread is None else self.mark_spread.median
@@ -162,7 +162,7 @@ class SeriesLatency:
         return cycles * 1e9 / self.point.clock_hz
 
 
-def latencies_of_point(point: MeasuredPoint) -> list[SeriesLatency]:
+def latencies_of_point(point: MeasuredPoint) -> list[MeasuredLatencySeries]:
     """Returns the latencies of a measured point, without the empty interval and those that its instrument cannot
     measure."""
     raw = {samples.id: samples for samples in point.series}
@@ -176,15 +176,15 @@ def latencies_of_point(point: MeasuredPoint) -> list[SeriesLatency]:
 
 def _series_latency(
     point: MeasuredPoint, series: SeriesSamples, cost: float, raw: dict[str, SeriesSamples]
-) -> SeriesLatency:
+) -> MeasuredLatencySeries:
     """Returns the latency in one series of a measured point. `cost` is that of the instrument in cycles."""
     overhead = median(raw[series.overhead].cycles) - cost if series.overhead is not None else 0.0
-    return SeriesLatency(
+    return MeasuredLatencySeries(
         point=point,
         series=series,
         instrument_cost=cost,
         overhead=overhead,
-        spread=sample_statistics(NetLatencySamples(series, cost, overhead)),
+        spread=sample_statistics(OverheadFreeLatencySamples(series, cost, overhead)),
         mark_spread=sample_statistics(series.mark_cycles) if series.mark_cycles else None,
         tick_samples=int(np.count_nonzero(np.asarray(series.ticks))),
     )
@@ -198,11 +198,11 @@ class SeriesByInstrument:
     """The conditions, without the instrument."""
     id: str
     title: str
-    by_instrument: dict[str, SeriesLatency]
+    by_instrument: dict[str, MeasuredLatencySeries]
     """Keyed by instrument, in the order of INSTRUMENTS."""
 
     @property
-    def by_least_disturbing_instrument(self) -> SeriesLatency:
+    def latency_by_least_intrusive_instrument(self) -> MeasuredLatencySeries:
         """Returns the latency by that instrument which disturbs least: the probe, else the counter, else the pin."""
         return next(self.by_instrument[name] for name in BEST_FIRST if name in self.by_instrument)
 
@@ -270,7 +270,7 @@ class InstrumentCost:
     spread: SampleStatistics
 
 
-def instrument_costs(points: Iterable[MeasuredPoint]) -> list[InstrumentCost]:
+def instrument_overheads_of_points(points: Iterable[MeasuredPoint]) -> list[InstrumentCost]:
     """Returns the cost of each point's instrument, from its empty intervals, in the order of the points."""
     return [
         InstrumentCost(point, sample_statistics(samples.cycles))

@@ -12,7 +12,7 @@ from rtoslab.results import MeasuredPoint
 
 
 @dataclass(frozen=True, slots=True)
-class CountCyclesByCause:
+class BenchmarkCountCyclesByCause:
     """The cycles of one core for one count of a benchmark, by cause."""
 
     parts: dict[str, float]
@@ -28,7 +28,7 @@ class CountCyclesByCause:
         return sum(self.parts.values())
 
 
-def cycles_per_count_by_cause(point: MeasuredPoint) -> CountCyclesByCause | None:
+def benchmark_count_cycles_by_cause(point: MeasuredPoint) -> BenchmarkCountCyclesByCause | None:
     """Returns the cycles for one count of a measured point, by cause. None on a real board, which cannot report them,
     and if nothing was counted."""
     counting = [share for share in cycle_use_of_cores(point) if share.core in point.metric_cores]
@@ -38,9 +38,9 @@ def cycles_per_count_by_cause(point: MeasuredPoint) -> CountCyclesByCause | None
     parts = {part: sum(core_share.parts[part] for core_share in counting) / counts for part in CYCLE_PARTS}
     sections = [use for use in point.virtual.critical if use.core in point.metric_cores]
     if not sections:
-        return CountCyclesByCause(parts, None, None)
+        return BenchmarkCountCyclesByCause(parts, None, None)
     inside = sum(section.cycles for section in sections) / counts
-    return CountCyclesByCause(parts, inside, sum(section.sections for section in sections) / counts)
+    return BenchmarkCountCyclesByCause(parts, inside, sum(section.sections for section in sections) / counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,8 @@ class MulticoreLoss:
     """The loss of a benchmark on several cores against the same benchmark on one core."""
 
     gain: MulticoreGain
-    one_core: CountCyclesByCause
-    many_cores: CountCyclesByCause
+    one_core: BenchmarkCountCyclesByCause
+    many_cores: BenchmarkCountCyclesByCause
     lock: LongestHeldSpinlock | None
 
     @property
@@ -100,7 +100,10 @@ def multicore_losses(points: Iterable[MeasuredPoint]) -> list[MulticoreLoss]:
     known."""
     result = []
     for pair in multicore_gains(points):
-        one, many = cycles_per_count_by_cause(pair.one_core.point), cycles_per_count_by_cause(pair.many_cores.point)
+        one, many = (
+            benchmark_count_cycles_by_cause(pair.one_core.point),
+            benchmark_count_cycles_by_cause(pair.many_cores.point),
+        )
         if one is not None and many is not None:
             result.append(MulticoreLoss(pair, one, many, longest_held_spinlock(pair.many_cores.point)))
     return result

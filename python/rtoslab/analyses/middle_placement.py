@@ -4,18 +4,18 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rtoslab.analyses.bands import PlacementBand
-from rtoslab.analyses.named_figures import NamedFigure, leading_point_figures, placement_band
+from rtoslab.analyses.bands import CodePlacementValueRange
+from rtoslab.analyses.named_figures import NamedFigure, placement_band, primary_speed_values_of_point
 from rtoslab.analyses.placed_times import (
+    code_placement_number_text,
     group_points_over_placements,
-    placement_number_text,
     point_id_without_placement,
 )
-from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable, PointId
 
 
 @dataclass(frozen=True, slots=True)
-class PointOverPlacements:
+class MeasuredPointInCodePlacements:
     """A measured point in one or several placements (addresses) of its code, represented by the one with the median
     figure."""
 
@@ -26,34 +26,34 @@ class PointOverPlacements:
     """The number of the placement in the middle."""
 
     @property
-    def leading_figure_ranges(self) -> list[tuple[NamedFigure, PlacementBand]]:
+    def primary_speed_value_ranges(self) -> list[tuple[NamedFigure, CodePlacementValueRange]]:
         """Returns each leading figure (cycles per count, median of a series) with its range over the placements of the
         code. Empty for one placement."""
         if len(self.placements) == 1:
             return []
-        figures = [{metric.id: metric for metric in leading_point_figures(point)} for point in self.placements]
+        figures = [{metric.id: metric for metric in primary_speed_values_of_point(point)} for point in self.placements]
         shared = [figure for figure in figures[0].values() if all(figure.id in other for other in figures)]
         alike = [(metric, [other[metric.id] for other in figures]) for metric in shared]
         return [(item, placement_band(row)) for item, row in alike]
 
 
-def join_points_over_placements(points: Iterable[MeasuredPoint]) -> list[PointOverPlacements]:
+def join_points_over_placements(points: Iterable[MeasuredPoint]) -> list[MeasuredPointInCodePlacements]:
     """Groups measured points that differ only in the placement of their code, in the order of the points."""
     return [_join_placements(group) for group in group_points_over_placements(points)]
 
 
-def group_points_without_figures(
-    absent: Iterable[FailedPoint | NotApplicable], measured: Iterable[MeasuredPoint]
-) -> list[tuple[Sequence[FailedPoint | NotApplicable], PointId]]:
+def group_points_without_measured_values(
+    absent: Iterable[FailedMeasurement | NotApplicable], measured: Iterable[MeasuredPoint]
+) -> list[tuple[Sequence[FailedMeasurement | NotApplicable], PointId]]:
     """Groups failed and not applicable points by identity. Placements are one group if all of them lack a figure for
     the same reason."""
-    alike: dict[tuple[str, str], list[FailedPoint | NotApplicable]] = {}
+    alike: dict[tuple[str, str], list[FailedMeasurement | NotApplicable]] = {}
     count = Counter(point_id_without_placement(item.point).model_dump_json() for item in measured)
     for item in absent:
         axes = point_id_without_placement(item.point).model_dump_json()
         count[axes] += 1
-        alike.setdefault((axes, item.message if isinstance(item, FailedPoint) else item.reason), []).append(item)
-    groups: list[tuple[Sequence[FailedPoint | NotApplicable], PointId]] = []
+        alike.setdefault((axes, item.message if isinstance(item, FailedMeasurement) else item.reason), []).append(item)
+    groups: list[tuple[Sequence[FailedMeasurement | NotApplicable], PointId]] = []
     for (axes, _), group in alike.items():
         together = len(group) == count[axes]
         groups += (
@@ -64,19 +64,19 @@ def group_points_without_figures(
     return groups
 
 
-def _join_placements(group: Sequence[MeasuredPoint]) -> PointOverPlacements:
-    """Returns the placements of one measured point as one `PointOverPlacements`."""
+def _join_placements(group: Sequence[MeasuredPoint]) -> MeasuredPointInCodePlacements:
+    """Returns the placements of one measured point as one `MeasuredPointInCodePlacements`."""
     if len(group) == 1:
-        return PointOverPlacements(group[0], group)
-    ordered = sorted(group, key=_first_leading_value)
+        return MeasuredPointInCodePlacements(group[0], group)
+    ordered = sorted(group, key=_first_primary_speed_value)
     middle = ordered[(len(ordered) - 1) // 2]
-    return PointOverPlacements(
+    return MeasuredPointInCodePlacements(
         middle.model_copy(update={"point": point_id_without_placement(middle.point)}),
         group,
-        placement_number_text(middle.point),
+        code_placement_number_text(middle.point),
     )
 
 
-def _first_leading_value(point: MeasuredPoint) -> float:
+def _first_primary_speed_value(point: MeasuredPoint) -> float:
     """Returns the value of a point's first leading figure, or 0 if it has none."""
-    return next((metric.value for metric in leading_point_figures(point)), 0.0)
+    return next((metric.value for metric in primary_speed_values_of_point(point)), 0.0)

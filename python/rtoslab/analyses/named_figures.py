@@ -9,9 +9,9 @@ image.text, .data, .bss      bytes of the image
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rtoslab.analyses.bands import PlacementBand
+from rtoslab.analyses.bands import CodePlacementValueRange
 from rtoslab.analyses.counts_per_second import counts_per_second_of_point
-from rtoslab.analyses.latency import SeriesLatency, latencies_of_point
+from rtoslab.analyses.latency import MeasuredLatencySeries, latencies_of_point
 from rtoslab.results import MeasuredPoint
 
 CYCLES = "cycles"
@@ -34,13 +34,13 @@ class NamedFigure:
     """The samples of a median, in the metric's unit. Empty for any other figure."""
     resolution: float = 0.0
     """The resolution of the clock that measured the figure, in its unit."""
-    band: PlacementBand | None = None
+    band: CodePlacementValueRange | None = None
     """The band of a figure in several placements, whose median is the value."""
 
 
-def placement_band(figures: Sequence[NamedFigure]) -> PlacementBand:
+def placement_band(figures: Sequence[NamedFigure]) -> CodePlacementValueRange:
     """Returns the range of one figure over the placements of its code."""
-    return PlacementBand([figure.value for figure in figures], max(figure.resolution for figure in figures))
+    return CodePlacementValueRange([figure.value for figure in figures], max(figure.resolution for figure in figures))
 
 
 def figure_unit(metric_id: str) -> str:
@@ -48,17 +48,17 @@ def figure_unit(metric_id: str) -> str:
     return BYTES if metric_id.partition(".")[0] in _MEMORY else CYCLES
 
 
-def all_point_figures(point: MeasuredPoint) -> list[NamedFigure]:
+def all_measured_point_values(point: MeasuredPoint) -> list[NamedFigure]:
     """Returns all figures of a measured point that may get better or worse: time, then memory."""
-    return [*_time_figures(point), *_memory_figures(point)]
+    return [*_measured_time_values(point), *_memory_figures(point)]
 
 
-def leading_point_figures(point: MeasuredPoint) -> list[NamedFigure]:
+def primary_speed_values_of_point(point: MeasuredPoint) -> list[NamedFigure]:
     """Returns the figures of a measured point's speed: cycles per count, or the median of each series."""
-    return [metric for metric in _time_figures(point) if metric.id == COUNTS or metric.samples]
+    return [metric for metric in _measured_time_values(point) if metric.id == COUNTS or metric.samples]
 
 
-def _time_figures(point: MeasuredPoint) -> list[NamedFigure]:
+def _measured_time_values(point: MeasuredPoint) -> list[NamedFigure]:
     """Returns a measured point's figures of time, in cycles."""
     metrics = []
     if point.counters and not point.has_latency_samples:
@@ -71,10 +71,15 @@ def _time_figures(point: MeasuredPoint) -> list[NamedFigure]:
     return metrics
 
 
-def _latency_figure(latency: SeriesLatency, name: str) -> NamedFigure:
+def _latency_figure(latency: MeasuredLatencySeries, name: str) -> NamedFigure:
     """Returns one statistic of a latency as a figure. `name` is such as `median`."""
     value = float(getattr(latency.spread, name))
-    return NamedFigure(f"{latency.series.id}.{name}", CYCLES, value, latency.net_samples if name == "median" else ())
+    return NamedFigure(
+        f"{latency.series.id}.{name}",
+        CYCLES,
+        value,
+        latency.samples_without_instrument_overhead if name == "median" else (),
+    )
 
 
 def _memory_figures(point: MeasuredPoint) -> list[NamedFigure]:

@@ -15,7 +15,7 @@ _PAIR_KEYS: Final = frozenset({BESIDE, CORE, "ram"})
 
 
 @dataclass(frozen=True, slots=True)
-class CyclesPerCount:
+class CoreCyclesPerBenchmarkCount:
     """The cycles of one core for one of its counts, and those spent waiting."""
 
     cycles: float
@@ -58,7 +58,7 @@ class KernelPair:
         return one, other
 
     @property
-    def rates_over_alone(self) -> tuple[float | None, float | None]:
+    def kernel_rates_relative_to_solo_runs(self) -> tuple[float | None, float | None]:
         """Returns each kernel's rate divided by its rate with the board to itself. None if that was not measured."""
         one, other = (
             counts_per_second_of_point(point).total_hz / counts_per_second_of_point(single).total_hz
@@ -69,14 +69,14 @@ class KernelPair:
         return one, other
 
     @property
-    def work_over_single_core(self) -> float | None:
+    def combined_work_in_single_core_units(self) -> float | None:
         """Returns the work of both kernels in units of one core alone: 2 is perfect. None if one was not measured
         alone."""
-        one, other = self.rates_over_alone
+        one, other = self.kernel_rates_relative_to_solo_runs
         return None if one is None or other is None else one + other
 
     @property
-    def shared_kernel_work_over_single_core(self) -> float | None:
+    def single_kernel_work_in_core_units(self) -> float | None:
         """Returns the work of one kernel on both cores, in units of one core alone. None if that was not measured."""
         single = self.single[0]
         if self.shared is None or single is None:
@@ -112,13 +112,13 @@ def kernel_pairs(points: Iterable[MeasuredPoint]) -> list[KernelPair]:
     return pairs
 
 
-def mean_cycles_per_count(point: MeasuredPoint) -> CyclesPerCount | None:
+def mean_cycles_per_benchmark_count(point: MeasuredPoint) -> CoreCyclesPerBenchmarkCount | None:
     """Returns a measured point's cycles for one count, mean over the cores. None for a real board."""
     shares = cycle_use_of_cores(point)
     counts = sum(share.counts for share in shares)
     if not counts:
         return None
-    return CyclesPerCount(
+    return CoreCyclesPerBenchmarkCount(
         sum(share.cycles for share in shares) / counts,
         sum(share.parts["bus wait"] for share in shares) / counts,
         sum(share.parts["flash wait"] for share in shares) / counts,

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean
 
-from rtoslab.analyses.bands import FigureRatio, PlacementBand
-from rtoslab.analyses.named_figures import leading_point_figures
+from rtoslab.analyses.bands import CodePlacementValueRange, FigureRatio
+from rtoslab.analyses.named_figures import primary_speed_values_of_point
 from rtoslab.results import MeasuredPoint, PointId
 
 PLACEMENT = "placement"
@@ -13,15 +13,15 @@ PLACEMENT = "placement"
 
 
 @dataclass(frozen=True, slots=True)
-class TimeOverPlacements:
+class MeasuredTimeInCodePlacements:
     """One leading figure of a measured point as a time, with its range over the placements of the code."""
 
     point: PointId
     """Without its placement."""
     metric: str
-    seconds: PlacementBand
+    seconds: CodePlacementValueRange
 
-    def ratio_to(self, other: "TimeOverPlacements") -> FigureRatio:
+    def ratio_to(self, other: "MeasuredTimeInCodePlacements") -> FigureRatio:
         """Returns the ratio of this time to another one, with its range."""
         return self.seconds.ratio_to(other.seconds)
 
@@ -36,9 +36,9 @@ def geometric_mean_ratio(ratios: Sequence[FigureRatio]) -> FigureRatio:
     )
 
 
-def leading_times_over_placements(
+def primary_times_in_code_placements(
     points: Iterable[MeasuredPoint], place_dependent: Collection[int] = ()
-) -> Iterator[TimeOverPlacements]:
+) -> Iterator[MeasuredTimeInCodePlacements]:
     """Yields the leading figures of measured points as times with their range over placements, in the order of the
     points. Figures that are 0 are left out, because no ratio can be made of them.
 
@@ -46,7 +46,9 @@ def leading_times_over_placements(
     (`results_depending_on_addresses`).
     """
     for group in group_points_over_placements(points):
-        yield from _leading_times_of_point(group, is_known=len(group) > 1 or id(group[0]) not in place_dependent)
+        yield from _primary_times_of_measured_point(
+            group, is_known=len(group) > 1 or id(group[0]) not in place_dependent
+        )
 
 
 def group_points_over_placements(points: Iterable[MeasuredPoint]) -> list[list[MeasuredPoint]]:
@@ -57,16 +59,18 @@ def group_points_over_placements(points: Iterable[MeasuredPoint]) -> list[list[M
     return list(groups.values())
 
 
-def _leading_times_of_point(group: Sequence[MeasuredPoint], *, is_known: bool) -> Iterator[TimeOverPlacements]:
+def _primary_times_of_measured_point(
+    group: Sequence[MeasuredPoint], *, is_known: bool
+) -> Iterator[MeasuredTimeInCodePlacements]:
     """Yields the leading figures of one point as times. `group` has its placements. `is_known` is false if another
     placement might give other times."""
-    figures = [{metric.id: metric for metric in leading_point_figures(point)} for point in group]
+    figures = [{metric.id: metric for metric in primary_speed_values_of_point(point)} for point in group]
     for name in figures[0]:
         if all(name in figure and figure[name].value > 0 for figure in figures):
             values = [pair[name].value / point.clock_hz for pair, point in zip(figures, group, strict=True)]
             grain = max(pair[name].resolution / point.clock_hz for pair, point in zip(figures, group, strict=True))
-            yield TimeOverPlacements(
-                point_id_without_placement(group[0].point), name, PlacementBand(values, grain, is_known)
+            yield MeasuredTimeInCodePlacements(
+                point_id_without_placement(group[0].point), name, CodePlacementValueRange(values, grain, is_known)
             )
 
 
@@ -76,6 +80,6 @@ def point_id_without_placement(point: PointId) -> PointId:
     return point.model_copy(update={"config": config})
 
 
-def placement_number_text(point: PointId) -> str:
+def code_placement_number_text(point: PointId) -> str:
     """Returns the number of a point's placement as text, `0` for the linker's own order."""
     return point.config.get(PLACEMENT, "0")

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rtoslab.analyses.axis_values import MeasuredValue, values_of_points
-from rtoslab.analyses.bands import PlacementBand
-from rtoslab.analyses.middle_placement import PointOverPlacements
+from rtoslab.analyses.bands import CodePlacementValueRange
+from rtoslab.analyses.middle_placement import MeasuredPointInCodePlacements
 from rtoslab.results import MeasuredPoint
 
 ValueName = tuple[str, str, str, int]
@@ -14,36 +14,36 @@ ValueName = tuple[str, str, str, int]
 
 
 @dataclass(frozen=True)
-class ValuesByPlacement:
+class ValuesByCodePlacement:
     """The numbers of a measured point in each placement of its code, by name. The linker's own order is first."""
 
     run_id: str
     """The run id of the point in the linker's own order."""
     by_name: Mapping[ValueName, Sequence[float]] = field(default_factory=dict)
 
-    def numbers_by_placement(self, value: MeasuredValue, occurrence: int = 0) -> Sequence[float]:
+    def value_numbers_by_code_placement(self, value: MeasuredValue, occurrence: int = 0) -> Sequence[float]:
         """Returns the numbers of a value in all placements of the code. Empty if they are not stored. `occurrence`
         tells several values of one name apart."""
         return self.by_name.get((value.metric, value.stat, value.unit, occurrence), ())
 
 
-def values_of_points_over_placements(points: Iterable[PointOverPlacements]) -> list[MeasuredValue]:
+def point_values_in_code_placements(points: Iterable[MeasuredPointInCodePlacements]) -> list[MeasuredValue]:
     """Returns the values of every measured point. A value is the median over all placements of the code, with its
     range."""
     result = []
     for point in points:
-        known = point_numbers_by_placement(point.placements)
+        known = point_values_by_code_placement(point.placements)
         times: Counter[tuple[str, str, str]] = Counter()
         for value in values_of_points([point.middle]):
             key = (value.metric, value.stat, value.unit)
-            numbers = known.numbers_by_placement(value, times[key])
+            numbers = known.value_numbers_by_code_placement(value, times[key])
             times[key] += 1
-            band = PlacementBand(numbers) if len(numbers) > 1 else None
+            band = CodePlacementValueRange(numbers) if len(numbers) > 1 else None
             result.append(replace(value, value=band.median, band=band) if band is not None else value)
     return result
 
 
-def point_numbers_by_placement(points: Sequence[MeasuredPoint]) -> ValuesByPlacement:
+def point_values_by_code_placement(points: Sequence[MeasuredPoint]) -> ValuesByCodePlacement:
     """Returns the numbers of one measured point in all placements of its code. A number that one placement lacks is
     left out."""
     by_placement: list[dict[ValueName, float]] = []
@@ -56,6 +56,6 @@ def point_numbers_by_placement(points: Sequence[MeasuredPoint]) -> ValuesByPlace
             times[key] += 1
         by_placement.append(mine)
     shared = [name for name in by_placement[0] if all(name in values_of for values_of in by_placement)]
-    return ValuesByPlacement(
+    return ValuesByCodePlacement(
         points[0].run_id, {name: [values_of[name] for values_of in by_placement] for name in shared}
     )

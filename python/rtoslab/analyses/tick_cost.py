@@ -97,7 +97,7 @@ def fit_tick_cost_model(samples: Mapping[int, Sequence[int]]) -> TickCostModel |
     )
 
 
-def next_task_search_samples(point: MeasuredPoint) -> dict[int, list[SeriesSamples]]:
+def scheduler_search_duration_samples(point: MeasuredPoint) -> dict[int, list[SeriesSamples]]:
     """Returns the durations of the kernel's search for the next task, by the number of the search's loops. A search
     without a step counts as one loop."""
     by_loops_: dict[int, list[SeriesSamples]] = {}

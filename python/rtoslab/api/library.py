@@ -21,20 +21,20 @@ from rtoslab.conformance import verdict_digest
 from rtoslab.images import build_point_image, image_inputs_digest
 from rtoslab.instruments import ObservedImageOptions, Profile, Timeline, find_observed_image, profile_image
 from rtoslab.instruments import record_timeline as timeline_of_subject
-from rtoslab.measure import Listener, MeasureOptions, PointOutcome, identity_of_point, measure_points_of_plan
-from rtoslab.plan import Plan, PlanOptions, make_plan
+from rtoslab.measure import Listener, MeasurementPointOutcome, MeasureOptions, identity_of_point, measure_points_of_plan
+from rtoslab.plan import MeasurementPlan, PlanOptions, make_measurement_plan
 from rtoslab.store import RunDirectory, StoredPoint
 from rtoslab.targets import VirtualBoard, simulator_sources_digest
 from rtoslab.worst_case import (
     WINDOW_MS,
     WorstCase,
-    benchmark_scenario,
+    default_interrupt_sweep_benchmark,
     find_worst_case,
-    inject_at_every_cycle,
+    inject_interrupt_at_every_cycle,
     parse_sweep_span,
+    prepare_benchmark_sweep_scenario,
     services_to_pick,
-    settings_calling_service,
-    sweeping_benchmark,
+    settings_for_background_service_calls,
 )
 
 
@@ -50,22 +50,22 @@ def run(
     jobs: int = 2,
     listener: Listener = lambda _: None,
     fresh: bool = False,
-) -> list[PointOutcome]:
+) -> list[MeasurementPointOutcome]:
     """Measures suites and benchmarks on virtual boards. Returns one outcome per point, in the plan's order.
 
     `window_ms` is in milliseconds of the board's time. `config` holds what `plan.PlanOptions` lists: `opt`, `clock_hz`,
     `param.NAME`, macros of the kernel; `full` takes a paper's own durations. `out` is the run directory (resumed if it
     exists), by default `runs/<names>-<hash>`. `fresh` measures what is known too, and demands the same bytes.
-    Raises RtoslabError. A point that fails is an outcome with a `FailedPoint` as its result, not an exception.
+    Raises RtoslabError. A point that fails is an outcome with a `FailedMeasurement` as its result, not an exception.
     """
     root = find_checkout_root()
     options = PlanOptions(kernels, boards, cores, window_ms, config or {}, full)
-    plan = make_plan(Catalogue(root), names, options)
+    plan = make_measurement_plan(Catalogue(root), names, options)
     folder = Path(out) if out else default_run_directory(root, plan, names)
     return measure_points_of_plan(root, plan, folder, jobs=jobs, listener=listener, options=MeasureOptions(again=fresh))
 
 
-def default_run_directory(root: Path, plan: Plan, names: Iterable[str]) -> Path:
+def default_run_directory(root: Path, plan: MeasurementPlan, names: Iterable[str]) -> Path:
     """Returns the default run directory, `runs/<names>-<hash>`: the same for the same request on the same sources."""
     catalogue = Catalogue(root)
     with file_contents_cache():
@@ -107,7 +107,9 @@ def build_image(
     Raises PlanError if it is n/a (not applicable), BuildError.
     """
     catalogue = Catalogue(find_checkout_root())
-    points = make_plan(catalogue, [benchmark], PlanOptions([kernel], [board], [cores], window_ms, config or {})).points
+    points = make_measurement_plan(
+        catalogue, [benchmark], PlanOptions([kernel], [board], [cores], window_ms, config or {})
+    ).points
     if len(points) != 1:
         raise PlanError(f"{benchmark} needs {len(points)} images; give one benchmark, and one instrument in config.")
     if points[0].not_applicable is not None:
@@ -133,15 +135,15 @@ def sweep_phases(
     Raises PlanError, BuildError, ConformanceError, RunError.
     """
     catalogue = Catalogue(find_checkout_root())
-    name = sweeping_benchmark(catalogue)
+    name = default_interrupt_sweep_benchmark(catalogue)
     facts = catalogue.find_benchmark(name).facts
-    picked = settings_calling_service(facts, service)
+    picked = settings_for_background_service_calls(facts, service)
     if not picked:
         raise UnknownNameError("service", service, services_to_pick(facts))
     options = PlanOptions([kernel], [board], [1], WINDOW_MS, picked)
-    scenario = benchmark_scenario(catalogue, name, options, earlier_arrivals=earlier)
+    scenario = prepare_benchmark_sweep_scenario(catalogue, name, options, earlier_arrivals=earlier)
     chosen = parse_sweep_span(scenario, span, samples, seed)
-    arrivals = inject_at_every_cycle(scenario, chosen)
+    arrivals = inject_interrupt_at_every_cycle(scenario, chosen)
     return find_worst_case(scenario, chosen, arrivals), arrivals
 
 
@@ -162,4 +164,4 @@ def timeline(name: str, **choice: Unpack[ObservedImageOptions]) -> Timeline:
 
 def load(*runs: Path | str) -> list[StoredPoint]:
     """Returns the stored points of one or more run directories. Raises StoreError."""
-    return [point for path in runs for point in RunDirectory.open_run_directory(Path(path)).read_points()]
+    return [point for path in runs for point in RunDirectory.open_run_directory(Path(path)).read_measured_points()]

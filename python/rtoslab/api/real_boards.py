@@ -28,16 +28,16 @@ from rtoslab.hardware import (
     read_hardware_map,
 )
 from rtoslab.images import BuiltImage
-from rtoslab.measure import PointOutcome, Runner, identity_of_point, measure_and_store_point
-from rtoslab.plan import Plan, PlanOptions, Point, make_plan
+from rtoslab.measure import MeasurementPointOutcome, Runner, identity_of_point, measure_and_store_point
+from rtoslab.plan import MeasurementPlan, PlannedPoint, PlanOptions, make_measurement_plan
 from rtoslab.records import read_wire_constants
 from rtoslab.store import RunDirectory
 from rtoslab.targets import Progress, RunOutput
 
 _BENCH_ERRORS: Final = (PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError)
 """Errors of the bench and its wiring, which say nothing of the image."""
-_MakeRunner = Callable[[Point], Runner]
-_RunResult = tuple[Path, list[PointOutcome]]
+_MakeRunner = Callable[[PlannedPoint], Runner]
+_RunResult = tuple[Path, list[MeasurementPointOutcome]]
 
 
 def find_target_for_each_board(
@@ -55,7 +55,12 @@ def find_target_for_each_board(
     mapped, devices = read_hardware_map(bench) if bench is not None else None, connected_devices()
     return {
         name: find_connected_board(
-            targets, catalogue.find_board(name).facts, catalogue.flash_names_of_chip(name), devices, port, mapped
+            targets,
+            catalogue.find_board(name).facts,
+            catalogue.chip_names_in_flash_programs(name),
+            devices,
+            port,
+            mapped,
         )
         for name in names
     }
@@ -63,7 +68,7 @@ def find_target_for_each_board(
 
 def measure_on_connected_boards(
     names: Iterable[str], options: PlanOptions, targets: Mapping[str, ConnectedBoard], out: Path | None = None
-) -> tuple[Path, list[PointOutcome]]:
+) -> tuple[Path, list[MeasurementPointOutcome]]:
     """Flashes each point's image onto its real board, starts it, and reads its records. `targets`: real boards by board
     name.
 
@@ -71,7 +76,7 @@ def measure_on_connected_boards(
     """
     catalogue = Catalogue(find_checkout_root())
 
-    def point_runner(point: Point) -> Runner:
+    def point_runner(point: PlannedPoint) -> Runner:
         """Returns a function that measures this point on its real board."""
 
         def flash_and_run(built: BuiltImage, progress: Progress) -> RunOutput:
@@ -91,14 +96,14 @@ def measure_on_connected_boards(
 
 def measure_over_serial_port(
     names: Iterable[str], options: PlanOptions, port: str, out: Path | None = None
-) -> tuple[Path, list[PointOutcome]]:
+) -> tuple[Path, list[MeasurementPointOutcome]]:
     """Measures on a real board, point by point: each image must be flashed by the user while the port is listened to.
 
     Says on standard error which image to flash. Raises PortError, BoardSilentError.
     """
     catalogue = Catalogue(find_checkout_root())
 
-    def point_runner(point: Point) -> Runner:
+    def point_runner(point: PlannedPoint) -> Runner:
         """Returns a function that reads a run of this point from the serial port."""
 
         def ask_to_flash_and_listen(built: BuiltImage, progress: Progress) -> RunOutput:
@@ -114,7 +119,7 @@ def measure_over_serial_port(
     return _measure_points(catalogue, names, options, out, point_runner)
 
 
-def mark_unreadable_points(plan: Plan) -> Plan:
+def mark_unreadable_points(plan: MeasurementPlan) -> MeasurementPlan:
     """Returns the plan, in which points that need a pin or a probe are marked as n/a: a real board sends only counter
     readings.
 
@@ -124,7 +129,7 @@ def mark_unreadable_points(plan: Plan) -> Plan:
     return replace(plan, points=tuple(points))
 
 
-def _unreadable_reason(point: Point) -> str | None:
+def _unreadable_reason(point: PlannedPoint) -> str | None:
     """Returns why a point cannot be measured on a real board. None if it can."""
     if point.beside is not None:
         return "two kernels at the same time are not measured on a real board yet"
@@ -139,12 +144,12 @@ def _measure_points(
     """Measures points, each with the function that `runner` returns for it, and stores them. Returns the run directory
     and how each ended."""
     listed = list(names)
-    plan = mark_unreadable_points(make_plan(catalogue, listed, options))
+    plan = mark_unreadable_points(make_measurement_plan(catalogue, listed, options))
     folder = out or default_run_directory(catalogue.root, plan, [*listed, "board"])
     run_folder = RunDirectory.create_run_directory(
         folder, plan.suite, [identity_of_point(catalogue, point) for point in plan.points]
     )
-    outcomes: list[PointOutcome] = []
+    outcomes: list[MeasurementPointOutcome] = []
     for point in plan.points:
         try:
             outcomes.append(measure_and_store_point(catalogue, point, run_folder, runner=runner(point)))

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
         EXPORTERS,
         FIGURE_COLUMNS,
         SAMPLE_COLUMNS,
-        export_rows_of_figures,
         export_rows_of_samples,
+        measured_value_export_rows,
     )
-    from rtoslab.archive.index import ArchivedPoint, PointFilters, find_stored_points
-    from rtoslab.archive.run_list import RunSummary, summarize_points, summarize_runs
+    from rtoslab.archive.index import ArchivedMeasuredPoint, PointFilters, find_stored_points
+    from rtoslab.archive.run_list import RunSummary, summarize_archived_runs, summarize_runs
 else:
     __getattr__ = lazy_attribute_getter(__name__)

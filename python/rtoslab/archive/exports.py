@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from rtoslab.analyses import all_point_figures, placement_number_text
-from rtoslab.archive.index import ArchivedPoint
+from rtoslab.analyses import all_measured_point_values, code_placement_number_text
+from rtoslab.archive.index import ArchivedMeasuredPoint
 from rtoslab.intake import encode_parquet, escape_csv_cell, make_parquet_column
 from rtoslab.results import COLUMNS, MeasuredPoint
 
@@ -39,7 +39,7 @@ Row = dict[str, Any]
 Columns = tuple[tuple[str, Any], ...]
 
 
-def export_rows_of_figures(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
+def measured_value_export_rows(points: Iterable[ArchivedMeasuredPoint]) -> Iterator[Row]:
     """Yields a row for each figure of each measured point. A point without a number has one row without a figure."""
     for point in points:
         axes = _point_identity_cells(point)
@@ -47,11 +47,11 @@ def export_rows_of_figures(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
         if not isinstance(result, MeasuredPoint):
             yield {**axes, "metric": None, "value": None, "unit": None}
             continue
-        for metric in all_point_figures(result):
+        for metric in all_measured_point_values(result):
             yield {**axes, "metric": metric.id, "value": metric.value, "unit": metric.unit}
 
 
-def export_rows_of_samples(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
+def export_rows_of_samples(points: Iterable[ArchivedMeasuredPoint]) -> Iterator[Row]:
     """Yields a row for each raw sample of each latency point, with the columns of samples.parquet."""
     for point in points:
         axes = _point_identity_cells(point)
@@ -62,7 +62,7 @@ def export_rows_of_samples(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
                 yield {**axes, "series": series.id, "index": index, **values}
 
 
-def _point_identity_cells(result: ArchivedPoint) -> Row:
+def _point_identity_cells(result: ArchivedMeasuredPoint) -> Row:
     """Returns the cells of a row that identify the point and its run."""
     point = result.point_id
     return {
@@ -75,7 +75,7 @@ def _point_identity_cells(result: ArchivedPoint) -> Row:
         "cores": point.cores,
         "window_ms": point.window_ms,
         "config": json.dumps(point.config, sort_keys=True),
-        "placement": int(placement_number_text(point)),
+        "placement": int(code_placement_number_text(point)),
         "run_id": result.result.run_id,
         "status": result.result.status,
         "deviations": "; ".join(result.result.deviations) if isinstance(result.result, MeasuredPoint) else "",

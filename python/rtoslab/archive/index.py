@@ -14,7 +14,7 @@ from rtoslab.store import AnyResult, JournalSession, RunDirectory, StoredPoint, 
 
 
 @dataclass(frozen=True, slots=True)
-class ArchivedPoint:
+class ArchivedMeasuredPoint:
     """A stored point with the run directory and session in which it was measured."""
 
     run: Path
@@ -51,7 +51,7 @@ class PointFilters:
     """The beginning of a run id, of the image's hash or of the kernel package's."""
 
 
-def find_stored_points(run_folders: Iterable[Path], filters: PointFilters) -> Iterator[ArchivedPoint]:
+def find_stored_points(run_folders: Iterable[Path], filters: PointFilters) -> Iterator[ArchivedMeasuredPoint]:
     """Yields the stored points that match the filters, one run directory after the other. `run_folders`: run
     directories, or folders of them."""
     for run, session in runs_with_newest_sessions(run_folders):
@@ -59,13 +59,13 @@ def find_stored_points(run_folders: Iterable[Path], filters: PointFilters) -> It
             continue
         if filters.until and session.date[: len(filters.until)] > filters.until:
             continue
-        for stored in RunDirectory.open_run_directory(run).read_unaltered_points():
-            point = ArchivedPoint(run, session, stored)
+        for stored in RunDirectory.open_run_directory(run).read_unaltered_measured_points():
+            point = ArchivedMeasuredPoint(run, session, stored)
             if _does_point_match_filters(point, filters):
                 yield point
 
 
-def _does_point_match_filters(result: ArchivedPoint, filters: PointFilters) -> bool:
+def _does_point_match_filters(result: ArchivedMeasuredPoint, filters: PointFilters) -> bool:
     """Whether a stored point satisfies all conditions of a search except the dates."""
     point = result.point_id
     axes = (

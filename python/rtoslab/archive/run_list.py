@@ -14,7 +14,7 @@ from rtoslab.intake import STORED_BYTES, parse_json_object, read_bytes
 from rtoslab.store import PLAN, POINTS, JournalSession, axes_in_folder_name, runs_with_newest_sessions
 
 if TYPE_CHECKING:
-    from rtoslab.archive.index import ArchivedPoint
+    from rtoslab.archive.index import ArchivedMeasuredPoint
 
 _Axes = tuple[str, str, str]
 """Kernel, board and benchmark of a point."""
@@ -38,16 +38,16 @@ def summarize_runs(run_folders: Iterable[Path]) -> Iterator[RunSummary]:
     """Yields a summary of each run directory with a finished point, oldest first. `run_folders`: run directories, or
     folders of them."""
     for run, session in runs_with_newest_sessions(run_folders):
-        axes = _axes_of_finished_points(run)
+        axes = _axes_of_finished_measurements(run)
         if axes:
             yield _make_summary(run, session, axes)
 
 
-def summarize_points(points: "Iterable[ArchivedPoint]") -> Iterator[RunSummary]:
+def summarize_archived_runs(points: "Iterable[ArchivedMeasuredPoint]") -> Iterator[RunSummary]:
     """Yields a summary of each run directory of these points, with these points alone."""
     for run, group in groupby(points, key=lambda point: point.run):
         own = list(group)
-        yield _make_summary(run, own[0].session, [_axes_of_point(point) for point in own])
+        yield _make_summary(run, own[0].session, [_kernel_board_benchmark_of_point(point) for point in own])
 
 
 def _make_summary(run: Path, session: JournalSession, axes: Sequence[_Axes]) -> RunSummary:
@@ -56,28 +56,28 @@ def _make_summary(run: Path, session: JournalSession, axes: Sequence[_Axes]) -> 
     return RunSummary(run, session, kernels, boards, benchmarks, len(axes))
 
 
-def _axes_of_point(point: "ArchivedPoint") -> _Axes:
+def _kernel_board_benchmark_of_point(point: "ArchivedMeasuredPoint") -> _Axes:
     """Returns kernel, board and benchmark of a point."""
     identity = point.point_id
     return identity.kernel, identity.board, identity.benchmark
 
 
-def _axes_of_finished_points(run: Path) -> list[_Axes]:
+def _axes_of_finished_measurements(run: Path) -> list[_Axes]:
     """Returns kernel, board and benchmark of each finished point.
 
     If the plan cannot be read or lacks a point, the points themselves are read.
     """
     folders = sorted(path.name for path in (run / POINTS).glob("[!.]*"))
     try:
-        planned = _axes_by_folder_start(run / PLAN)
+        planned = _axes_by_result_folder_prefix(run / PLAN)
         return [planned[name.rsplit("-", 2)[0]] for name in folders]
     except (StoreError, ValueError, KeyError, TypeError):
         from rtoslab.archive.index import PointFilters, find_stored_points  # noqa: PLC0415 (slow)
 
-        return [_axes_of_point(point) for point in find_stored_points([run], PointFilters())]
+        return [_kernel_board_benchmark_of_point(point) for point in find_stored_points([run], PointFilters())]
 
 
-def _axes_by_folder_start(plan: Path) -> dict[str, _Axes]:
+def _axes_by_result_folder_prefix(plan: Path) -> dict[str, _Axes]:
     """Returns kernel, board and benchmark of the points in a plan.json, by the start of their folders' names.
 
     Raises StoreError, ValueError, KeyError or TypeError if it is no plan. A changed plan does no harm, because its

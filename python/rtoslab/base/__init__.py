@@ -6,7 +6,7 @@ from rtoslab.base.lazy_names import lazy_attribute_getter
 
 if TYPE_CHECKING:
     from rtoslab.base import tools
-    from rtoslab.base.architecture_facts import cross_tool_name, load_architecture, without_thumb_bit
+    from rtoslab.base.architecture_facts import cross_tool_name, load_architecture_facts, without_thumb_bit
     from rtoslab.base.canonical_json import to_canonical_json
     from rtoslab.base.contents import (
         FileStamp,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         package_digest,
         sha256_of_file,
     )
-    from rtoslab.base.counting import all_count_with_noun, count_with_noun
+    from rtoslab.base.counting import all_items_phrase, count_with_noun
     from rtoslab.base.digest_line import digest_of_values, prepend_digest_line, strip_digest_line
     from rtoslab.base.errors import (
         EXIT_ERROR,
@@ -64,15 +64,15 @@ if TYPE_CHECKING:
         most_similar_name,
     )
     from rtoslab.base.extras import (
+        guard_optional_package_imports,
         how_to_install_extra,
-        imports_of_extra,
         missing_extra_package,
         missing_module_sentence,
-        require_extra,
+        require_optional_packages,
     )
     from rtoslab.base.file_flags import combine_open_flags
     from rtoslab.base.file_locks import exclusive_lock, try_exclusive_lock
-    from rtoslab.base.html_pages import render_template, web_page
+    from rtoslab.base.html_pages import html_page_style_and_script, render_template
     from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_file_atomically
     from rtoslab.base.paths import (
         PROJECT_FILE,

@@ -60,7 +60,7 @@ class ArchitectureFacts(StrictModel):
 
 
 @cache
-def load_architecture() -> ArchitectureFacts:
+def load_architecture_facts() -> ArchitectureFacts:
     """Returns the facts in arch.toml of the checkout in use. Raises CatalogueError, which names the file."""
     return read_architecture(find_checkout_root())
 
@@ -73,12 +73,12 @@ def without_thumb_bit(address: int) -> int:
 @cache
 def _thumb_state_mask() -> int:
     """Returns the mask that clears the state bits. It is cached, because readers of events ask for each event."""
-    return ~load_architecture().code.state_bits
+    return ~load_architecture_facts().code.state_bits
 
 
 def cross_tool_name(name: str) -> str:
     """Returns the name of a tool chain program with its prefix, such as `arm-none-eabi-gcc` for `gcc`."""
-    return load_architecture().tool_prefix + name
+    return load_architecture_facts().tool_prefix + name
 
 
 def read_architecture(root: Path) -> ArchitectureFacts:

@@ -74,7 +74,7 @@ def memoize_by_contents(function: Callable[Arguments, Result]) -> Callable[Argum
     """
 
     @wraps(function)
-    def call_cached(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+    def return_cached_result_or_call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         """Returns the cached result for these arguments, or calls the function."""
         cached = _CACHE.get()
         if cached is None:
@@ -85,7 +85,7 @@ def memoize_by_contents(function: Callable[Arguments, Result]) -> Callable[Argum
         result: Result = cached.values[key]
         return result
 
-    return call_cached
+    return return_cached_result_or_call
 
 
 @cache

@@ -7,6 +7,6 @@ def count_with_noun(number: int, noun: str, verb_one: str = "", verb_many: str =
     return f"{number:,} {noun}{'' if number == 1 else 's'}{' ' if verb else ''}{verb}"
 
 
-def all_count_with_noun(number: int, noun: str) -> str:
+def all_items_phrase(number: int, noun: str) -> str:
     """Returns a number of things as text with `all` or `the one` before it: `the one point`, `all 1,000 points`."""
     return f"the one {noun}" if number == 1 else f"all {count_with_noun(number, noun)}"

@@ -23,7 +23,7 @@ MODULES: Final = {
 
 
 @contextmanager
-def imports_of_extra(extra: str, purpose: str) -> Iterator[None]:
+def guard_optional_package_imports(extra: str, purpose: str) -> Iterator[None]:
     """Wraps the import statements of packages that an extra of rtoslab brings.
 
     Raises ToolMissingError that says which one is missing, for what, and what to install."""
@@ -46,7 +46,7 @@ def missing_extra_package(extra: str) -> str:
     return ""
 
 
-def require_extra(extra: str, purpose: str) -> None:
+def require_optional_packages(extra: str, purpose: str) -> None:
     """Raises ToolMissingError if a package of an extra is not installed. Call it before long work. `purpose`: names
     what needs it."""
     package = missing_extra_package(extra)

@@ -18,7 +18,7 @@ class WebPage:
 
 
 @cache
-def web_page(script: str = "") -> WebPage:
+def html_page_style_and_script(script: str = "") -> WebPage:
     """Returns the style, script and security policy of an HTML page.
     `script` replaces the usual one, which sorts tables.
     """

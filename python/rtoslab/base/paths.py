@@ -68,7 +68,7 @@ def default_runs_folder() -> Path:
 def build_folder(root: Path) -> Path:
     """Returns the folder of built images. The environment variable RTOSLAB_BUILD names another."""
     named = os.environ.get("RTOSLAB_BUILD")
-    return Path(named).resolve() if named else _build_or_cache_folder(root) / "firmware"
+    return Path(named).resolve() if named else _generated_files_folder(root) / "firmware"
 
 
 def is_checkout(root: Path) -> bool:
@@ -76,7 +76,7 @@ def is_checkout(root: Path) -> bool:
     return root != _INSTALLED
 
 
-def _build_or_cache_folder(root: Path) -> Path:
+def _generated_files_folder(root: Path) -> Path:
     """Returns the folder of what can be made again: `build` in a checkout that can be written to, else the user's cache
     folder."""
     return root / "build" if is_checkout(root) and os.access(root, os.W_OK) else user_cache_path("rtoslab")
@@ -88,5 +88,5 @@ def cached_results_folder(root: Path) -> Path:
     if named:
         return Path(named).resolve()
     return (
-        build_folder(root) / "results" if os.environ.get("RTOSLAB_BUILD") else _build_or_cache_folder(root) / "results"
+        build_folder(root) / "results" if os.environ.get("RTOSLAB_BUILD") else _generated_files_folder(root) / "results"
     )

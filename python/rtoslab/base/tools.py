@@ -150,7 +150,7 @@ def english_environment() -> dict[str, str]:
     return {**os.environ, "LC_ALL": "C"}
 
 
-def build_environment() -> dict[str, str]:
+def build_environment_variables() -> dict[str, str]:
     """Returns the environment variables for programs that build an image: those in BUILD_VARIABLES, and messages in
     English.
 

@@ -10,23 +10,27 @@ from rtoslab.calibrate.readings import (
     CalibrationReadings,
     calibration_image,
     calibration_image_runner,
-    read_rows_on_real_board,
+    measure_calibration_on_real_board,
 )
 from rtoslab.calibrate.report import calibration_rows_table, timing_settings_table
-from rtoslab.calibrate.settings_fit import SettingsFit, calibration_rows_outside_bounds, fit_settings_to_silicon
+from rtoslab.calibrate.settings_fit import (
+    BoardTimingFitResult,
+    calibration_rows_outside_bounds,
+    fit_settings_to_silicon,
+)
 from rtoslab.calibrate.silicon_figures import (
-    BoardFigures,
+    BoardMeasuredValues,
     KernelFigure,
     kernel_figures_of_runs,
     pair_silicon_and_virtual_figures,
     silicon_comparison_table,
 )
 from rtoslab.calibrate.silicon_file import (
-    KernelFigures,
-    SiliconFile,
-    kernel_figures_for_file,
-    make_silicon_file,
-    read_silicon_file,
-    timing_setting_grades,
-    write_silicon_file,
+    KernelMeasuredValues,
+    SiliconCalibrationFile,
+    kernel_values_for_silicon_file,
+    make_silicon_calibration_file,
+    read_silicon_calibration_file,
+    timing_setting_confidence_grades,
+    write_silicon_calibration_file,
 )

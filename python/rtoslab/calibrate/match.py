@@ -23,7 +23,7 @@ Vector = NDArray[np.float64]
 """The witnesses' values one after the other."""
 
 
-class SettingsMatch:
+class SiliconTimingComparator:
     """Compares the virtual board under any timing settings with silicon. Each combination of settings runs once."""
 
     def __init__(
@@ -34,7 +34,7 @@ class SettingsMatch:
         self.defaults = dict(defaults)
         self._runs = runs
         self._values_by_settings: dict[tuple[int, ...], Vector | None] = {}
-        centres, bounds = silicon.most_probable_readings(), silicon.reading_bounds()
+        centres, bounds = silicon.most_probable_readings(), silicon.calibration_reading_bounds()
         of = {row.id: tuple(key for key in row.keys if key in defaults) for row in table.row}
         self.rows = [row for row, keys in of.items() if keys and row in centres]
         """Witnesses that silicon sent."""
@@ -75,7 +75,7 @@ class SettingsMatch:
         """Returns how far the virtual board's values are outside silicon's bounds, in cycles, summed over the rows'
         means."""
         simulated = self.virtual_board_values(values)
-        return float("inf") if simulated is None else self._excess_by_weight(simulated)
+        return float("inf") if simulated is None else self._weighted_deviation_from_silicon(simulated)
 
     def predicts_match_no_worse(self, values: SettingValues, steps: Mapping[str, int]) -> bool:
         """Whether these steps of several settings together, by a linear estimate, bring the values no further outside
@@ -85,9 +85,9 @@ class SettingsMatch:
         for key, by in steps.items():
             slope = self.setting_effect(values, key, int(np.sign(by)))
             simulated = simulated if slope is None else simulated + by * slope
-        return self._excess_by_weight(simulated) <= self.cycles_outside_bounds(values) + TOLERANCE_CYCLES
+        return self._weighted_deviation_from_silicon(simulated) <= self.cycles_outside_bounds(values) + TOLERANCE_CYCLES
 
-    def _excess_by_weight(self, simulated: Vector) -> float:
+    def _weighted_deviation_from_silicon(self, simulated: Vector) -> float:
         """Returns the weighted sum of how far simulated values are outside silicon's bounds."""
         return float(self.weights @ np.abs(self._cycles_beyond_bounds(simulated)))
 
@@ -121,7 +121,7 @@ class SettingsMatch:
         """Whether a step of this setting changes any measured value."""
         return any(self.setting_effect(values, key, by) is not None for by in (1, -1))
 
-    def affect_common_value(self, one: str, other: str) -> bool:
+    def do_settings_affect_same_value(self, one: str, other: str) -> bool:
         """Whether there is a measured value that depends on both settings."""
         return one != other and bool(np.any(self.witnessed[one] & self.witnessed[other]))
 

@@ -12,14 +12,14 @@ from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.catalogue import Board, Catalogue
 from rtoslab.hardware import ConnectedBoard, measure_real_board_with_retries
 from rtoslab.images import CALIBRATION_IMAGE, BuiltImage, build_point_image
-from rtoslab.plan import DEFAULT_WINDOW_MS, Point
+from rtoslab.plan import DEFAULT_WINDOW_MS, PlannedPoint
 from rtoslab.records import DecodedRun, decode_records, read_wire_constants
 from rtoslab.targets import (
     CHUNK_CYCLES,
     DONE_SYMBOL,
     apply_timing_settings,
     convert_simulator_errors,
-    find_address,
+    find_symbol_address,
     load_image_into_board,
     make_board_at_reset,
 )
@@ -41,11 +41,11 @@ class CalibrationReadings:
         interrupts.
         """
         return {
-            name: np.array([_probable_reading_and_bounds(rounds)[0] for rounds in row])
+            name: np.array([_most_probable_reading_with_bounds(rounds)[0] for rounds in row])
             for name, row in self.rows.items()
         }
 
-    def reading_bounds(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    def calibration_reading_bounds(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """Returns, for each value of each calibration row, the lowest and the highest reading that may be true.
 
         That is the centre, with all readings at least two thirds as frequent, and down to a reading that occurred
@@ -53,14 +53,14 @@ class CalibrationReadings:
         """
         return {
             name: (
-                np.array([_probable_reading_and_bounds(rounds)[1] for rounds in row]),
-                np.array([_probable_reading_and_bounds(rounds)[2] for rounds in row]),
+                np.array([_most_probable_reading_with_bounds(rounds)[1] for rounds in row]),
+                np.array([_most_probable_reading_with_bounds(rounds)[2] for rounds in row]),
             )
             for name, row in self.rows.items()
         }
 
 
-def _probable_reading_and_bounds(rounds: NDArray[np.int64]) -> tuple[float, float, float]:
+def _most_probable_reading_with_bounds(rounds: NDArray[np.int64]) -> tuple[float, float, float]:
     """Returns the most probable reading of a value, and the lowest and the highest one that may be true.
 
     The error of a median is by the median absolute deviation: 1.4826 of it is a normal deviation, and a median's error
@@ -96,7 +96,7 @@ def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str,
             f"The calibration does not support the {facts.chip} of {facts.id} yet, because its registers are not "
             f"listed; it supports {', '.join(sorted(table.registers))} (firmware/calibration/calibration.toml)."
         )
-    point = Point(
+    point = PlannedPoint(
         benchmark=CALIBRATION_IMAGE,
         kernel=_folder_without_kernel_name(catalogue),
         board=facts.id,
@@ -108,7 +108,7 @@ def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str,
     return build_point_image(catalogue, point)
 
 
-def read_rows_on_real_board(
+def measure_calibration_on_real_board(
     catalogue: Catalogue, table: CalibrationTable, built: BuiltImage, target: ConnectedBoard, say: Callable[[str], None]
 ) -> CalibrationReadings:
     """Writes the calibration image to a real board's flash, runs it, and returns its readings. `say`: is told what
@@ -152,7 +152,7 @@ def _run_image(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes
     load_image_into_board(machine, image, CALIBRATION_IMAGE)
     output = bytearray()
     with convert_simulator_errors(RunError):
-        machine.until(find_address(machine, DONE_SYMBOL))
+        machine.until(find_symbol_address(machine, DONE_SYMBOL))
         while machine.cycle() < LIMIT_S * board.clock.sys_hz:
             stop = machine.run(CHUNK_CYCLES)
             output += machine.take_uart()

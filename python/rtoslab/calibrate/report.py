@@ -7,10 +7,10 @@ import numpy as np
 from rtoslab.base import TitledTable, Value
 from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.calibrate.readings import CalibrationReadings
-from rtoslab.calibrate.settings_fit import SettingFinding, SettingsFit
+from rtoslab.calibrate.settings_fit import BoardTimingFitResult, TimingSettingFitResult
 
 
-def timing_settings_table(fit: SettingsFit, grades: Mapping[str, str]) -> TitledTable:
+def timing_settings_table(fit: BoardTimingFitResult, grades: Mapping[str, str]) -> TitledTable:
     """Returns a table of the timing settings, each with its default, its best fit and the verdict."""
     rows = [
         (
@@ -38,13 +38,13 @@ def timing_settings_table(fit: SettingsFit, grades: Mapping[str, str]) -> Titled
     return TitledTable("rules", "Timing rules", columns, rows)
 
 
-def _setting_verdict_text(fit: SettingsFit, finding: SettingFinding) -> str:
+def _setting_verdict_text(fit: BoardTimingFitResult, finding: TimingSettingFitResult) -> str:
     """Returns the verdict on one timing setting as text, such as `confirmed` or `refuted`."""
     if not finding.has_effect:
         return "affects no row"
     if finding.unexplained_cycles:
         return f"not explained; {finding.best} is nearest"
-    if finding.is_default_refuted:
+    if finding.is_setting_default_refuted:
         return f"it is {finding.best}" if finding.low == finding.high else f"it is {finding.low} to {finding.high}"
     if finding.together:
         refuted = any(group.differs for group in fit.groups if finding.key in group.keys)

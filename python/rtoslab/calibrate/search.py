@@ -11,7 +11,13 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.calibrate.match import TOLERANCE_CYCLES, SettingsMatch, SettingValues, Vector, with_changed_setting
+from rtoslab.calibrate.match import (
+    TOLERANCE_CYCLES,
+    SettingValues,
+    SiliconTimingComparator,
+    Vector,
+    with_changed_setting,
+)
 
 REACH: Final = 12
 """The range of the search for a setting without a usable slope."""
@@ -24,21 +30,23 @@ Slopes = dict[str, dict[int, Vector]]
 """Setting -> 1 or -1 -> the change of each value by a step in this direction."""
 
 
-def search_best_settings(match: SettingsMatch, keys: Sequence[str], say: Say) -> SettingValues:
+def search_best_settings(match: SiliconTimingComparator, keys: Sequence[str], say: Say) -> SettingValues:
     """Returns the values of all settings that match silicon best. Only those named in `keys` are changed. `say`: is
     told the progress."""
-    best = _search_by_steps(match, keys, say)
+    best = _search_settings_step_by_step(match, keys, say)
     if match.cycles_outside_bounds(best) > TOLERANCE_CYCLES:
         # A first step may have been wrong, so the search runs again without each changed setting.
         for wrong in match.keys_of_changed_settings(best):
             say(f"Another way, with {wrong} as it is.")
             best = min(
-                best, _search_by_steps(match, [key for key in keys if key != wrong], say), key=match.mismatch_score
+                best,
+                _search_settings_step_by_step(match, [key for key in keys if key != wrong], say),
+                key=match.mismatch_score,
             )
-    return _move_towards_defaults(match, _drop_unneeded_changes(match, best, keys))
+    return _move_settings_towards_defaults(match, _drop_unneeded_changes(match, best, keys))
 
 
-def _search_by_steps(match: SettingsMatch, keys: Sequence[str], say: Say) -> SettingValues:
+def _search_settings_step_by_step(match: SiliconTimingComparator, keys: Sequence[str], say: Say) -> SettingValues:
     """Returns settings that are improved from the defaults, step by step, until no change gives a better match."""
     values = dict(match.defaults)
     for _ in range(_STEPS):
@@ -52,13 +60,15 @@ def _search_by_steps(match: SettingsMatch, keys: Sequence[str], say: Say) -> Set
     return values
 
 
-def _find_better_settings(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> SettingValues | None:
+def _find_better_settings(
+    match: SiliconTimingComparator, values: SettingValues, keys: Sequence[str]
+) -> SettingValues | None:
     """Returns settings that match silicon better after one change. None if no change helps."""
     slopes = _setting_effects(match, values, keys)
     for candidates in (
         _single_setting_changes(match, values, slopes),
         _pairs_of_setting_changes(match, values, slopes),
-        _changes_within_reach(values, slopes),
+        _setting_changes_within_step_limit(values, slopes),
     ):
         best = min(candidates, key=match.mismatch_score, default=values)
         if match.mismatch_score(best) < match.mismatch_score(values):
@@ -66,7 +76,7 @@ def _find_better_settings(match: SettingsMatch, values: SettingValues, keys: Seq
     return None
 
 
-def _setting_effects(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> Slopes:
+def _setting_effects(match: SiliconTimingComparator, values: SettingValues, keys: Sequence[str]) -> Slopes:
     """Returns, for each setting that could explain a remaining difference, how a step up and a step down changes the
     values."""
     left = _remaining_difference(match, values)
@@ -81,14 +91,16 @@ def _setting_effects(match: SettingsMatch, values: SettingValues, keys: Sequence
     return slopes
 
 
-def _remaining_difference(match: SettingsMatch, values: SettingValues) -> Vector:
+def _remaining_difference(match: SiliconTimingComparator, values: SettingValues) -> Vector:
     """Returns silicon's values minus those of the virtual board under these settings."""
     simulated = match.virtual_board_values(values)
     assert simulated is not None
     return match.silicon_values - simulated
 
 
-def _single_setting_changes(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
+def _single_setting_changes(
+    match: SiliconTimingComparator, values: SettingValues, slopes: Slopes
+) -> Iterator[SettingValues]:
     """Yields the settings with one of them changed, as far as its slope suggests."""
     left = _remaining_difference(match, values)
     for key, ways in slopes.items():
@@ -108,11 +120,13 @@ def _median_by_weight(left: Vector, slope: Vector, weight: Vector) -> int:
     return round(float(steps[order][min(int(half), len(order) - 1)]))
 
 
-def _pairs_of_setting_changes(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
+def _pairs_of_setting_changes(
+    match: SiliconTimingComparator, values: SettingValues, slopes: Slopes
+) -> Iterator[SettingValues]:
     """Yields the settings with two of them changed together, where a linear estimate promises most first."""
     left, promised = _remaining_difference(match, values), []
     for one, other in combinations(slopes, 2):
-        if not match.affect_common_value(one, other):
+        if not match.do_settings_affect_same_value(one, other):
             continue
         for a, b in product(_NEAR, repeat=2):
             first, second = slopes[one].get(int(np.sign(a))), slopes[other].get(int(np.sign(b)))
@@ -123,7 +137,7 @@ def _pairs_of_setting_changes(match: SettingsMatch, values: SettingValues, slope
         yield with_changed_setting(with_changed_setting(values, one, a), other, b)
 
 
-def _changes_within_reach(values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
+def _setting_changes_within_step_limit(values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
     """Yields the settings with one of them changed by each number of steps up to REACH, since effects may not be
     linear."""
     for key in slopes:
@@ -132,7 +146,9 @@ def _changes_within_reach(values: SettingValues, slopes: Slopes) -> Iterator[Set
                 yield with_changed_setting(values, key, by)
 
 
-def _repeat_setting_change(match: SettingsMatch, before: SettingValues, values: SettingValues) -> SettingValues:
+def _repeat_setting_change(
+    match: SiliconTimingComparator, before: SettingValues, values: SettingValues
+) -> SettingValues:
     """Repeats the change from `before` to `values` as long as it helps. Returns the best settings."""
     direction = {key: int(np.sign(values[key] - before[key])) for key in values}
     while True:
@@ -142,7 +158,7 @@ def _repeat_setting_change(match: SettingsMatch, before: SettingValues, values: 
         values = on
 
 
-def _drop_unneeded_changes(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> SettingValues:
+def _drop_unneeded_changes(match: SiliconTimingComparator, values: SettingValues, keys: Sequence[str]) -> SettingValues:
     """Returns the settings with fewer changes from the defaults, if the match stays as good. One other setting may
     replace a change."""
     again = True
@@ -151,8 +167,8 @@ def _drop_unneeded_changes(match: SettingsMatch, values: SettingValues, keys: Se
         for key in match.keys_of_changed_settings(values):
             tried = {**values, key: match.defaults[key]}
             if match.cycles_outside_bounds(tried) > match.cycles_outside_bounds(values) + TOLERANCE_CYCLES:
-                tried = _compensate_by_setting(
-                    match, values, tried, [other for other in keys if match.affect_common_value(key, other)]
+                tried = _compensate_with_another_setting(
+                    match, values, tried, [other for other in keys if match.do_settings_affect_same_value(key, other)]
                 )
             fewer = len(match.keys_of_changed_settings(tried)) < len(match.keys_of_changed_settings(values))
             if fewer and match.cycles_outside_bounds(tried) <= match.cycles_outside_bounds(values) + TOLERANCE_CYCLES:
@@ -161,19 +177,22 @@ def _drop_unneeded_changes(match: SettingsMatch, values: SettingValues, keys: Se
     return values
 
 
-def _compensate_by_setting(
-    match: SettingsMatch, values: SettingValues, tried: SettingValues, keys: Sequence[str]
+def _compensate_with_another_setting(
+    match: SiliconTimingComparator, values: SettingValues, tried: SettingValues, keys: Sequence[str]
 ) -> SettingValues:
     """Returns the settings `tried`, with one of `keys` changed if the match then is as good as with `values`."""
     slopes = _setting_effects(match, tried, keys)
-    for candidates in (_single_setting_changes(match, tried, slopes), _changes_within_reach(tried, slopes)):
+    for candidates in (
+        _single_setting_changes(match, tried, slopes),
+        _setting_changes_within_step_limit(tried, slopes),
+    ):
         best = min(candidates, key=match.mismatch_score, default=tried)
         if match.cycles_outside_bounds(best) <= match.cycles_outside_bounds(values) + TOLERANCE_CYCLES:
             return best
     return tried
 
 
-def _move_towards_defaults(match: SettingsMatch, values: SettingValues) -> SettingValues:
+def _move_settings_towards_defaults(match: SiliconTimingComparator, values: SettingValues) -> SettingValues:
     """Returns the settings, each changed one moved towards its default as far as the match stays as good."""
     for key in match.keys_of_changed_settings(values):
         towards = 1 if values[key] < match.defaults[key] else -1

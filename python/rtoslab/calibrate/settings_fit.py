@@ -13,7 +13,7 @@ import numpy as np
 
 from rtoslab.base import count_with_noun
 from rtoslab.calibrate.calibration_table import CalibrationTable
-from rtoslab.calibrate.match import TOLERANCE_CYCLES, SettingsMatch, SettingValues, Vector
+from rtoslab.calibrate.match import TOLERANCE_CYCLES, SettingValues, SiliconTimingComparator, Vector
 from rtoslab.calibrate.readings import CalibrationReadings, RunSettings
 from rtoslab.calibrate.search import search_best_settings
 
@@ -27,7 +27,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class SettingFinding:
+class TimingSettingFitResult:
     """The result of the fit for one timing setting: its best value and range."""
 
     key: str
@@ -46,7 +46,7 @@ class SettingFinding:
     """Settings that compensate it: the rows show only their common effect."""
 
     @property
-    def is_default_refuted(self) -> bool:
+    def is_setting_default_refuted(self) -> bool:
         """Whether silicon refutes the setting's default."""
         return self.has_effect and not self.low <= self.default <= self.high
 
@@ -61,10 +61,10 @@ class SettingGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsFit:
+class BoardTimingFitResult:
     """The result of a fit of all timing settings to silicon."""
 
-    findings: tuple[SettingFinding, ...]
+    findings: tuple[TimingSettingFitResult, ...]
     groups: tuple[SettingGroup, ...]
     settings: Mapping[str, int]
     """The fitted settings that differ from the defaults."""
@@ -81,21 +81,24 @@ def fit_settings_to_silicon(
     runs: RunSettings,
     defaults: Mapping[str, int],
     say: Say = lambda _: None,
-) -> SettingsFit:
+) -> BoardTimingFitResult:
     """Returns the timing settings under which the virtual board matches silicon best, and the range of each.
     `defaults`: keys begin with `timing.`.
 
     `runs`: runs the virtual board. Raises the errors of the runs.
     """
     runs({})  # so that an error of the image itself is raised here
-    match = SettingsMatch(table, silicon, runs, defaults)
+    match = SiliconTimingComparator(table, silicon, runs, defaults)
     start = dict(match.defaults)
     seen = [key for key in match.keys if match.does_setting_have_effect(start, key)]
     say(f"{count_with_noun(len(seen), 'setting', 'affects', 'affect')} the rows; the search begins.")
     best = search_best_settings(match, seen, say)
-    ranges = {key: _range_with_others_fixed(match, best, key) for key in seen}
+    ranges = {key: _setting_range_with_others_fixed(match, best, key) for key in seen}
     groups: list[SettingGroup] = []
-    for trade in [*_cancelling_steps(match, best, seen), *_equivalent_steps(match, best, seen)]:
+    for trade in [
+        *_mutually_cancelling_setting_steps(match, best, seen),
+        *_cancelling_setting_pairs_by_runs(match, best, seen),
+    ]:
         points = _equivalent_settings(match, best, trade)
         if len(points) > 1 and not any(set(group.keys) == set(trade) for group in groups):
             best = min(
@@ -106,7 +109,7 @@ def fit_settings_to_silicon(
             groups.append(SettingGroup(tuple(trade), differs))
             for key in trade:
                 ranges[key] = _extend_range_to_contain(ranges[key], [point[key] for point in points])
-    return SettingsFit(
+    return BoardTimingFitResult(
         tuple(_make_finding(match, best, key, ranges.get(key), groups) for key in sorted(defaults)),
         tuple(groups),
         {key: best[key] for key in match.keys_of_changed_settings(best)},
@@ -116,33 +119,35 @@ def fit_settings_to_silicon(
     )
 
 
-def _range_with_others_fixed(match: SettingsMatch, best: SettingValues, key: str) -> tuple[int, int]:
+def _setting_range_with_others_fixed(match: SiliconTimingComparator, best: SettingValues, key: str) -> tuple[int, int]:
     """Returns the lowest and the highest value of a setting that match as well, while all others keep their values."""
-    return best[key] - _steps_without_worse_match(match, best, {key: -1}), best[key] + _steps_without_worse_match(
+    return best[key] - _count_harmless_setting_steps(match, best, {key: -1}), best[key] + _count_harmless_setting_steps(
         match, best, {key: 1}
     )
 
 
-def _steps_without_worse_match(match: SettingsMatch, best: SettingValues, steps: Mapping[str, int]) -> int:
+def _count_harmless_setting_steps(match: SiliconTimingComparator, best: SettingValues, steps: Mapping[str, int]) -> int:
     """Returns how often the changes `steps` can be made together before the match gets worse."""
 
-    def is_match_kept(times: int) -> bool:
+    def is_silicon_match_as_good(times: int) -> bool:
         """Whether the match is as good after the changes are made this many times."""
         return _is_match_as_good(match, best, {key: times * by for key, by in steps.items()})
 
     for times in range(_NEAR):
-        if not is_match_kept(times + 1):
+        if not is_silicon_match_as_good(times + 1):
             return times
     low, high = _NEAR, 2 * _NEAR
-    while high < _FAR and is_match_kept(high):
+    while high < _FAR and is_silicon_match_as_good(high):
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if is_match_kept(middle) else (low, middle)
+        low, high = (middle, high) if is_silicon_match_as_good(middle) else (low, middle)
     return low
 
 
-def _cancelling_steps(match: SettingsMatch, best: SettingValues, keys: Sequence[str]) -> list[dict[str, int]]:
+def _mutually_cancelling_setting_steps(
+    match: SiliconTimingComparator, best: SettingValues, keys: Sequence[str]
+) -> list[dict[str, int]]:
     """Returns changes of several settings whose effects cancel each other, by their slopes. Each is a mapping of
     setting -> steps."""
     independent: dict[str, Vector] = {}
@@ -155,14 +160,14 @@ def _cancelling_steps(match: SettingsMatch, best: SettingValues, keys: Sequence[
             columns = np.column_stack(list(independent.values()))
             parts = np.linalg.lstsq(columns, slope, rcond=None)[0]
             if np.allclose(columns @ parts, slope, atol=1e-6):
-                trade = _steps_with_integer_ratios([*zip(independent, -parts, strict=True), (key, 1.0)])
+                trade = _setting_steps_as_integers([*zip(independent, -parts, strict=True), (key, 1.0)])
                 trades += [trade] if trade else []
                 continue
         independent[key] = slope
     return trades
 
 
-def _steps_with_integer_ratios(parts: list[tuple[str, float]]) -> dict[str, int] | None:
+def _setting_steps_as_integers(parts: list[tuple[str, float]]) -> dict[str, int] | None:
     """Returns the steps of settings as whole numbers with the same ratios. None if no small multiple is whole."""
     for multiple in _MULTIPLES:
         steps = {key: multiple * part for key, part in parts if abs(part) > TOLERANCE_CYCLES**0.5}
@@ -171,32 +176,38 @@ def _steps_with_integer_ratios(parts: list[tuple[str, float]]) -> dict[str, int]
     return None
 
 
-def _equivalent_steps(match: SettingsMatch, best: SettingValues, keys: Sequence[str]) -> list[dict[str, int]]:
+def _cancelling_setting_pairs_by_runs(
+    match: SiliconTimingComparator, best: SettingValues, keys: Sequence[str]
+) -> list[dict[str, int]]:
     """Returns pairs of changes, where one setting cancels the change of another, which are found by runs.
 
     Slopes do not show them if values are rounded, as to the clock of a slower bus, or if the rounds differ.
     """
     result = []
     for one, other in permutations(keys, 2):
-        if not match.affect_common_value(one, other):
+        if not match.do_settings_affect_same_value(one, other):
             continue
         alike = np.array_equal(match.witnessed[one], match.witnessed[other])
         for steps, sign in product(_ROUNDED, (1, -1)):
             trade = {one: -sign * steps, other: sign}
-            if (alike or match.predicts_match_no_worse(best, trade)) and _compensate_each_other(match, best, trade):
+            if (alike or match.predicts_match_no_worse(best, trade)) and _do_setting_changes_cancel_out(
+                match, best, trade
+            ):
                 result.append(trade)
                 break
     return result
 
 
-def _compensate_each_other(match: SettingsMatch, best: SettingValues, trade: Mapping[str, int]) -> bool:
+def _do_setting_changes_cancel_out(
+    match: SiliconTimingComparator, best: SettingValues, trade: Mapping[str, int]
+) -> bool:
     """Whether the changes together leave the match as good, while each of them alone makes it worse."""
     return _is_match_as_good(match, best, trade) and not any(
         _is_match_as_good(match, best, {key: by}) for key, by in trade.items()
     )
 
 
-def _is_match_as_good(match: SettingsMatch, best: SettingValues, steps: Mapping[str, int]) -> bool:
+def _is_match_as_good(match: SiliconTimingComparator, best: SettingValues, steps: Mapping[str, int]) -> bool:
     """Whether the match is as good after these changes of settings."""
     tried = {**best, **{key: best[key] + by for key, by in steps.items()}}
     return (
@@ -205,17 +216,20 @@ def _is_match_as_good(match: SettingsMatch, best: SettingValues, steps: Mapping[
     )
 
 
-def _equivalent_settings(match: SettingsMatch, best: SettingValues, trade: Mapping[str, int]) -> list[SettingValues]:
+def _equivalent_settings(
+    match: SiliconTimingComparator, best: SettingValues, trade: Mapping[str, int]
+) -> list[SettingValues]:
     """Returns the settings that are reached by making the changes `trade` again and again, in both directions, while
     the match stays as good."""
     back, on = (
-        _steps_without_worse_match(match, best, {key: sign * step for key, step in trade.items()}) for sign in (-1, 1)
+        _count_harmless_setting_steps(match, best, {key: sign * step for key, step in trade.items()})
+        for sign in (-1, 1)
     )
     places = range(-back, on + 1)
     return [{**best, **{key: best[key] + times * step for key, step in trade.items()}} for times in places]
 
 
-def _distance_from_defaults(match: SettingsMatch, values: SettingValues) -> int:
+def _distance_from_defaults(match: SiliconTimingComparator, values: SettingValues) -> int:
     """Returns by how much all settings together differ from their defaults."""
     return sum(abs(value - match.defaults[key]) for key, value in values.items())
 
@@ -226,18 +240,22 @@ def _extend_range_to_contain(edges: tuple[int, int], values: Sequence[int]) -> t
 
 
 def _make_finding(
-    match: SettingsMatch, best: SettingValues, key: str, edges: tuple[int, int] | None, groups: Sequence[SettingGroup]
-) -> SettingFinding:
+    match: SiliconTimingComparator,
+    best: SettingValues,
+    key: str,
+    edges: tuple[int, int] | None,
+    groups: Sequence[SettingGroup],
+) -> TimingSettingFitResult:
     """Returns the result of the fit for one setting. `edges`: its lowest and highest value, or None if it affects no
     row."""
     default = match.defaults[key]
     if edges is None:
-        return SettingFinding(
+        return TimingSettingFitResult(
             key, default, default, default, default, has_effect=False, error_cycles=0.0, unexplained_cycles=0.0
         )
     together = sorted({other for group in groups if key in group.keys for other in group.keys} - {key})
     error, left = match.largest_error_cycles(best, key), match.unexplained_cycles(best, key)
-    return SettingFinding(
+    return TimingSettingFitResult(
         key, default, best[key], *edges, True, error, left if left > TOLERANCE_CYCLES else 0.0, tuple(together)
     )
 
@@ -248,7 +266,7 @@ def calibration_rows_outside_bounds(silicon: CalibrationReadings, model: Calibra
 
     Distances are in cycles.
     """
-    simulated, bounds, result = model.most_probable_readings(), silicon.reading_bounds(), {}
+    simulated, bounds, result = model.most_probable_readings(), silicon.calibration_reading_bounds(), {}
     for row, (low, high) in bounds.items():
         worst = float(np.max(np.maximum(low - simulated[row], 0) + np.maximum(simulated[row] - high, 0)))
         if worst > 0:

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.analyses import NamedFigure, leading_point_figures
+from rtoslab.analyses import NamedFigure, primary_speed_values_of_point
 from rtoslab.base import PlanError, TitledTable, Value
 from rtoslab.results import MeasuredPoint, NotApplicable
 from rtoslab.store import RunDirectory
@@ -35,7 +35,7 @@ class MeasuredFigure:
 
 
 @dataclass(frozen=True, slots=True)
-class BoardFigures:
+class BoardMeasuredValues:
     """All kernel figures of a board by name, and the reasons for missing ones."""
 
     figures: Mapping[str, MeasuredFigure]
@@ -66,32 +66,34 @@ class KernelFigure:
         """Returns how far the virtual board's figure is from silicon's, in percent of silicon's. 0 if that is zero."""
         return 100 * self.difference_cycles(fitted) / self.silicon.median_cycles if self.silicon.median_cycles else 0.0
 
-    def is_within_error(self, fitted: bool = False) -> bool:
+    def is_virtual_value_within_error_bar(self, fitted: bool = False) -> bool:
         """Whether the virtual board's figure is within the error bar of silicon's."""
         return abs(self.difference_cycles(fitted)) <= self.silicon.error_cycles + 1e-9
 
 
-def kernel_figures_of_runs(runs: Sequence[Path]) -> BoardFigures:
+def kernel_figures_of_runs(runs: Sequence[Path]) -> BoardMeasuredValues:
     """Returns the kernel figures in run directories that repeat the same points on one board. Raises StoreError."""
     repeats_of: dict[str, list[NamedFigure]] = {}
     missing: dict[str, str] = {}
     images: dict[str, str] = {}
     for run in runs:
-        for stored in RunDirectory.open_run_directory(run).read_points():
+        for stored in RunDirectory.open_run_directory(run).read_measured_points():
             result = stored.result
             if isinstance(result, MeasuredPoint):
                 images[result.point.benchmark] = str(stored.manifest["elf_sha256"])
-                for metric in leading_point_figures(result):
+                for metric in primary_speed_values_of_point(result):
                     repeats_of.setdefault(f"{result.point.benchmark}.{metric.id}", []).append(
-                        _with_count_resolution(metric, result)
+                        _add_benchmark_count_resolution(metric, result)
                     )
             else:
                 reason = result.reason if isinstance(result, NotApplicable) else result.message
                 missing[result.point.benchmark] = reason
-    return BoardFigures({name: figure_of_repeats(repeats) for name, repeats in repeats_of.items()}, missing, images)
+    return BoardMeasuredValues(
+        {name: measured_value_of_repeats(repeats) for name, repeats in repeats_of.items()}, missing, images
+    )
 
 
-def _with_count_resolution(metric: NamedFigure, result: MeasuredPoint) -> NamedFigure:
+def _add_benchmark_count_resolution(metric: NamedFigure, result: MeasuredPoint) -> NamedFigure:
     """Returns the figure with a resolution of one count or more, because the measurement window may end before or after
     a count."""
     counts = sum(counter.count for counter in result.counters)
@@ -100,7 +102,7 @@ def _with_count_resolution(metric: NamedFigure, result: MeasuredPoint) -> NamedF
     return replace(metric, resolution=max(metric.resolution, metric.value / counts))
 
 
-def figure_of_repeats(repeats: Sequence[NamedFigure]) -> MeasuredFigure:
+def measured_value_of_repeats(repeats: Sequence[NamedFigure]) -> MeasuredFigure:
     """Returns a kernel figure from its values in several runs, with an error bar."""
     values = tuple(repeat.value for repeat in repeats)
     errors = [max(repeat.resolution, _standard_error_of_median(repeat.samples)) for repeat in repeats]
@@ -116,7 +118,7 @@ def _standard_error_of_median(samples: Sequence[float]) -> float:
 
 
 def pair_silicon_and_virtual_figures(
-    silicon: BoardFigures, default: BoardFigures, fitted: BoardFigures | None
+    silicon: BoardMeasuredValues, default: BoardMeasuredValues, fitted: BoardMeasuredValues | None
 ) -> list[KernelFigure]:
     """Returns each figure that both silicon and the virtual board have, side by side. Raises PlanError if they ran
     different images."""

@@ -21,8 +21,8 @@ from rtoslab.base import (
     write_file_atomically,
 )
 from rtoslab.calibrate.readings import CalibrationReadings
-from rtoslab.calibrate.settings_fit import SettingsFit
-from rtoslab.calibrate.silicon_figures import BoardFigures, MeasuredFigure
+from rtoslab.calibrate.settings_fit import BoardTimingFitResult
+from rtoslab.calibrate.silicon_figures import BoardMeasuredValues, MeasuredFigure
 from rtoslab.catalogue import SILICON_FILE, Catalogue
 from rtoslab.intake import first_validation_problem, printable_path, read_json_object
 from rtoslab.targets import simulator_sources_digest, timing_settings
@@ -32,7 +32,7 @@ SILICON: Final = "silicon"
 """The grade of a rule that a board of silicon confirmed."""
 
 
-class FittedSetting(StrictModel):
+class FittedTimingSettingRange(StrictModel):
     """The fitted value and range of one timing setting."""
 
     default: int
@@ -53,7 +53,7 @@ class SiliconFigure(StrictModel):
     error_cycles: float = Field(ge=0)
 
 
-class KernelFigures(StrictModel):
+class KernelMeasuredValues(StrictModel):
     """All kernel figures that were measured on silicon with one kernel."""
 
     kernel: str
@@ -65,13 +65,13 @@ class KernelFigures(StrictModel):
     missing: dict[str, str]
     """Benchmark -> why it has none."""
 
-    def board_figures(self) -> BoardFigures:
+    def board_measured_values(self) -> BoardMeasuredValues:
         """Returns the kernel figures as they were measured, for comparisons."""
         seen = {name: MeasuredFigure(figure.repeats, figure.error_cycles) for name, figure in self.figures.items()}
-        return BoardFigures(seen, self.missing, self.images)
+        return BoardMeasuredValues(seen, self.missing, self.images)
 
 
-class SiliconFile(StrictModel):
+class SiliconCalibrationFile(StrictModel):
     """The content of a silicon.json: a real board's calibration rows and the fit to them."""
 
     format: Literal[1]
@@ -84,10 +84,10 @@ class SiliconFile(StrictModel):
     image_sha256: str = Field(pattern=r"[0-9a-f]{64}")
     simulator_sha256: str
     """SHA-256 of the simulator sources whose rules were fitted."""
-    rules: dict[str, FittedSetting]
+    rules: dict[str, FittedTimingSettingRange]
     rows: dict[str, tuple[tuple[int, ...], ...]]
     """Raw: row -> value -> rounds, cycles."""
-    kernel_figures: KernelFigures | None = None
+    kernel_figures: KernelMeasuredValues | None = None
     sha256: str
     """SHA-256 of all other content."""
 
@@ -96,27 +96,27 @@ class SiliconFile(StrictModel):
         return CalibrationReadings({name: np.array(row, dtype=np.int64) for name, row in self.rows.items()})
 
 
-def kernel_figures_for_file(kernel: str, window_ms: int, seen: BoardFigures) -> KernelFigures:
+def kernel_values_for_silicon_file(kernel: str, window_ms: int, seen: BoardMeasuredValues) -> KernelMeasuredValues:
     """Returns a board's kernel figures as a silicon.json has them. `seen`: as measured."""
     figures = {
         name: SiliconFigure(repeats=figure.repeats, error_cycles=round(figure.error_cycles, 6))
         for name, figure in seen.figures.items()
     }
-    return KernelFigures(
+    return KernelMeasuredValues(
         kernel=kernel, window_ms=window_ms, images=dict(seen.images), figures=figures, missing=dict(seen.missing)
     )
 
 
-def make_silicon_file(
+def make_silicon_calibration_file(
     catalogue: Catalogue,
     board: str,
     clock_hz: int,
     image_sha256: str,
     about: str,
     silicon: CalibrationReadings,
-    fit_result: SettingsFit,
-    figures: KernelFigures | None = None,
-) -> SiliconFile:
+    fit_result: BoardTimingFitResult,
+    figures: KernelMeasuredValues | None = None,
+) -> SiliconCalibrationFile:
     """Returns the content of a silicon.json for a finished calibration, with its digest. `about`: the contributor's
     words on the board."""
     body: dict[str, Any] = {
@@ -144,20 +144,20 @@ def make_silicon_file(
         "rows": {name: row.tolist() for name, row in silicon.rows.items()},
         "kernel_figures": None if figures is None else figures.model_dump(mode="json"),
     }
-    return SiliconFile.model_validate({**body, "sha256": _content_digest(body)})
+    return SiliconCalibrationFile.model_validate({**body, "sha256": _content_digest(body)})
 
 
-def write_silicon_file(path: Path, silicon: SiliconFile) -> None:
+def write_silicon_calibration_file(path: Path, silicon: SiliconCalibrationFile) -> None:
     """Writes a silicon.json. Raises StoreError."""
     write_file_atomically(path, to_canonical_json(silicon.model_dump(mode="json")) + "\n", "the calibration")
 
 
-def read_silicon_file(path: Path) -> SiliconFile:
+def read_silicon_calibration_file(path: Path) -> SiliconCalibrationFile:
     """Returns the content of a silicon.json. Raises CatalogueError if the file has another form, AlteredFileError if it
     was changed."""
     table = read_json_object(path, "the calibration", CatalogueError)
     try:
-        silicon = SiliconFile.model_validate(table)
+        silicon = SiliconCalibrationFile.model_validate(table)
         for name, rows in silicon.rows.items():
             if len({len(row) for row in rows}) != 1 or not rows[0]:
                 raise CatalogueError(
@@ -173,7 +173,7 @@ def read_silicon_file(path: Path) -> SiliconFile:
     return silicon
 
 
-def timing_setting_grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
+def timing_setting_confidence_grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
     """Returns how well each timing setting of a board is known (its grade): `silicon` for those that a silicon.json
     confirms.
 
@@ -184,7 +184,7 @@ def timing_setting_grades(catalogue: Catalogue, board: str) -> Mapping[str, str]
     grades_ = {key: grade for key, (_, grade) in defaults.items()}
     path = entry.folder / SILICON_FILE
     if path.is_file():
-        silicon = read_silicon_file(path)
+        silicon = read_silicon_calibration_file(path)
         if silicon.chip != entry.facts.chip:
             raise CatalogueError(
                 f"{printable_path(path)} was measured on a {silicon.chip}, not on a {entry.facts.chip}; remove it."

@@ -24,13 +24,13 @@ class LogicChannel:
     levels: NDArray[np.int8]
     """0, 1, or `UNKNOWN` (an analyzer's x or z)."""
 
-    def level_changes(self) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    def logic_level_changes(self) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
         """Returns the ticks and the new levels of all changes between 0 and 1. A level after an unknown one is no
         edge."""
         changed = (self.levels[1:] != self.levels[:-1]) & (self.levels[1:] != UNKNOWN) & (self.levels[:-1] != UNKNOWN)
         return self.ticks[1:][changed], self.levels[1:][changed]
 
-    def unknown_ticks(self) -> NDArray[np.int64]:
+    def unknown_level_ticks(self) -> NDArray[np.int64]:
         """Returns the ticks at which the channel's level becomes unknown between two known levels."""
         known = np.flatnonzero(self.levels != UNKNOWN)
         if not len(known):
@@ -41,7 +41,7 @@ class LogicChannel:
 
 
 @dataclass(frozen=True, slots=True)
-class Capture:
+class LogicLevelCapture:
     """Logic levels of several channels, recorded together. `end_tick` is the first tick that was not recorded any
     more."""
 
@@ -54,7 +54,7 @@ class Capture:
     sample_s: Fraction | None = None
     """Interval between the samples, where the times of edges are interpolated or stored more finely than that."""
 
-    def find_channel(self, name: str | None) -> LogicChannel:
+    def find_logic_channel(self, name: str | None) -> LogicChannel:
         """Returns the channel with this name. Without a name, returns the only channel that has an edge. Raises
         CaptureError."""
         if name is not None:
@@ -62,7 +62,7 @@ class Capture:
             if match is None:
                 raise CaptureError(f"There is no channel {name!r}; the capture has {_channel_names(self.channels)}.")
             return match
-        lively = [channel for channel in self.channels if len(channel.level_changes()[0])]
+        lively = [channel for channel in self.channels if len(channel.logic_level_changes()[0])]
         if len(lively) != 1:
             which = (
                 f"{_channel_names(lively)} have edges"
@@ -85,11 +85,11 @@ def build_channel_from_levels(name: str, ticks: Sequence[int], levels: Sequence[
     return LogicChannel(name, at[fresh], to[fresh])
 
 
-def require_known_levels(capture: Capture, form: str) -> None:
+def require_known_logic_levels(capture: LogicLevelCapture, form: str) -> None:
     """Raises CaptureError if a level between two known ones is unknown, for file formats that would store it as 0.
     `form` names the format."""
     for channel in capture.channels:
-        unknown = channel.unknown_ticks()
+        unknown = channel.unknown_level_ticks()
         if len(unknown):
             raise CaptureError(
                 f"{form} cannot store that the level of {channel.name} is unknown at tick {unknown[0]}; write VCD "
@@ -97,7 +97,7 @@ def require_known_levels(capture: Capture, form: str) -> None:
             )
 
 
-def merge_channel_changes(capture: Capture) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+def merge_channel_changes(capture: LogicLevelCapture) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
     """Returns the ticks at which any channel changes, and the levels of all channels at each of them (rows by
     channels)."""
     ticks = np.unique(np.concatenate([channel.ticks for channel in capture.channels] or [np.zeros(0, np.int64)]))

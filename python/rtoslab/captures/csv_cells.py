@@ -37,10 +37,10 @@ def is_decimal_number(cell: str) -> bool:
 def csv_row_reader(data: bytes, name: str, separator: str) -> Any:
     """Returns a csv.reader (whose type has no name) of the lines of a text. No cell of these files contains a line end,
     so iteration raises CaptureError for a quotation mark that is not closed in its line. `name` is the file's."""
-    return csv.reader(_complete_csv_lines(data, name), delimiter=separator, skipinitialspace=True)
+    return csv.reader(_split_into_csv_lines(data, name), delimiter=separator, skipinitialspace=True)
 
 
-def _complete_csv_lines(data: bytes, name: str) -> Iterator[str]:
+def _split_into_csv_lines(data: bytes, name: str) -> Iterator[str]:
     """Yields the lines of a CSV text. Raises CaptureError for a quotation mark that is not closed in its line."""
     for number, line in enumerate(decode_text_lines(data, name, CaptureError), 1):
         if '"' in line and line.count('"') % 2:

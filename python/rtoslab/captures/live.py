@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import CaptureError, PlanError
-from rtoslab.captures.capture import Capture
+from rtoslab.captures.capture import LogicLevelCapture
 from rtoslab.captures.forms import read_capture
 from rtoslab.captures.rates import parse_rate_hz
 from rtoslab.captures.recording import OUT
@@ -20,7 +20,7 @@ from rtoslab.captures.sampling import round_times_to_samples
 from rtoslab.catalogue import Board, Catalogue
 from rtoslab.hardware import TRIES, AnalyzerRecording, ConnectedBoard, LogicAnalyzer, measure_real_board_with_retries
 from rtoslab.images import build_point_image
-from rtoslab.plan import Point
+from rtoslab.plan import PlannedPoint
 from rtoslab.records import read_wire_constants
 from rtoslab.targets import Progress
 
@@ -35,7 +35,7 @@ _RATE: Final = re.compile(rb"Acquisition with \d+/\d+ channels at ([^\r\n]{1,40}
 class LiveCaptureRun:
     """A run of one benchmark on a real board with a logic analyzer at its pins."""
 
-    point: Point
+    point: PlannedPoint
     target: ConnectedBoard
     analyzer: LogicAnalyzer
 
@@ -84,7 +84,7 @@ def pin_name_on_board(pin: int | str) -> str:
 
 def record_pins_of_real_board(
     catalogue: Catalogue, live: LiveCaptureRun, output: Path, progress: Progress = lambda *_: None
-) -> Capture:
+) -> LogicLevelCapture:
     """Flashes, resets and runs a real board, and records its pins until the end of the run. The board's records are
     checked as in a run.
 
@@ -120,7 +120,7 @@ def record_pins_of_real_board(
             recorder.stop_recording()
 
 
-def _read_recording(raw: Path, analyzer: LogicAnalyzer) -> Capture:
+def _read_recording(raw: Path, analyzer: LogicAnalyzer) -> LogicLevelCapture:
     """Returns the capture in an analyzer's raw recording. Raises CaptureError for another sample rate than the
     requested one."""
     with raw.open("rb") as file:

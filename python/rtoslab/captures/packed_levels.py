@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import CaptureError
-from rtoslab.captures.capture import Capture, LogicChannel
+from rtoslab.captures.capture import LogicChannel, LogicLevelCapture
 from rtoslab.captures.tracks import number_repeated_labels, too_many_changes_error
 from rtoslab.intake import CHANGES
 
@@ -50,7 +50,7 @@ class PackedSampleReader:
         self._count += len(rows)
         self._last_sample = rows[-1].copy()
 
-    def to_capture(self, tick_s: Fraction) -> Capture:
+    def to_capture(self, tick_s: Fraction) -> LogicLevelCapture:
         """Returns the capture in all pieces, with this time from sample to sample. Raises CaptureError if a sample is
         incomplete."""
         if self._partial_sample:
@@ -64,7 +64,7 @@ class PackedSampleReader:
             ticks = np.concatenate([np.zeros(0, np.int64), *self._ticks[number]])
             levels = np.concatenate([np.zeros(0, np.int8), *self._levels[number]])
             channels.append(LogicChannel(label, ticks, levels))
-        return Capture(tick_s, tuple(channels), self._count)
+        return LogicLevelCapture(tick_s, tuple(channels), self._count)
 
 
 def _level_change_indices(rows: NDArray[np.uint8], last: NDArray[np.uint8] | None) -> NDArray[np.int64]:

@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from rtoslab.captures.capture import Capture, LogicChannel
+from rtoslab.captures.capture import LogicChannel, LogicLevelCapture
 from rtoslab.targets import EVENT, KIND_PIN
 
 
-def capture_from_events(raw: bytes, pins: Mapping[int, str], clock_hz: int, start: int, end: int) -> Capture:
+def capture_from_events(raw: bytes, pins: Mapping[int, str], clock_hz: int, start: int, end: int) -> LogicLevelCapture:
     """Returns the pin edges in the virtual board's packed events between two cycles as a capture, with cycles as ticks.
 
     `pins` maps pin numbers to channel names. All pins are low at `start`.
@@ -23,4 +23,4 @@ def capture_from_events(raw: bytes, pins: Mapping[int, str], clock_hz: int, star
         levels = np.concatenate(([0], mine["value"].astype(np.int8))).astype(np.int8)
         fresh = np.concatenate(([True], levels[1:] != levels[:-1]))
         channels.append(LogicChannel(name, ticks[fresh], levels[fresh]))
-    return Capture(Fraction(1, clock_hz), tuple(channels), end - start)
+    return LogicLevelCapture(Fraction(1, clock_hz), tuple(channels), end - start)

@@ -29,7 +29,7 @@ class PulseTrain:
         """Returns the largest error of a pulse's width in seconds: a sample, else a tick."""
         return self.tick_s if self.sample_s is None else self.sample_s
 
-    def widths_in_cycles(self, clock_hz: int) -> NDArray[np.float64]:
+    def pulse_widths_in_cycles(self, clock_hz: int) -> NDArray[np.float64]:
         """Returns the width of each pulse in cycles of a clock of this frequency."""
         return self.width_ticks.astype(np.float64) * float(self.tick_s * clock_hz)
 
@@ -56,18 +56,18 @@ def find_pulses(channel: LogicChannel, tick_s: Fraction, sample_s: Fraction | No
     # Levels alternate unless one is unknown, so between two lows stands one high, or something unknown.
     highs = befores[(afters - befores == 2) & (channel.levels[befores + 1] == 1)] + 1
     rises, falls = channel.ticks[highs], channel.ticks[highs + 1]
-    return PulseTrain(tick_s, rises, falls - rises, _first_unknown_level_ticks(channel, lows), sample_s)
+    return PulseTrain(tick_s, rises, falls - rises, _first_unknown_tick_between_lows(channel, lows), sample_s)
 
 
-def _first_unknown_level_ticks(channel: LogicChannel, lows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _first_unknown_tick_between_lows(channel: LogicChannel, lows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Returns the first tick with an unknown level between each two low levels. `lows` are the indices of the low
     levels."""
-    unknown = channel.unknown_ticks()
+    unknown = channel.unknown_level_ticks()
     intervals = np.searchsorted(channel.ticks[lows], unknown)
     return unknown[np.unique(intervals, return_index=True)[1]]
 
 
-def unknown_width_sentence(channel: LogicChannel, tick_s: Fraction) -> str | None:
+def unknown_pulse_width_sentence(channel: LogicChannel, tick_s: Fraction) -> str | None:
     """Returns a sentence about a channel's pulses of unknown width. None if there are none."""
     unsure = find_pulses(channel, tick_s).unsure_ticks
     if not len(unsure):

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import CaptureError, PlanError, RunError, count_with_noun
-from rtoslab.captures.capture import Capture, LogicChannel
+from rtoslab.captures.capture import LogicChannel, LogicLevelCapture
 from rtoslab.captures.pins import capture_from_events
 from rtoslab.captures.pulses import PulseTrain, find_pulses
 from rtoslab.catalogue import Benchmark, Catalogue
 from rtoslab.images import build_point_image
-from rtoslab.plan import PlanOptions, Point, make_plan
+from rtoslab.plan import PlannedPoint, PlanOptions, make_measurement_plan
 from rtoslab.results import series_facts
 from rtoslab.targets import (
     CHUNK_CYCLES,
@@ -31,12 +31,12 @@ from rtoslab.targets import (
     Progress,
     apply_timing_settings,
     convert_simulator_errors,
-    find_address,
     find_measured_intervals,
+    find_symbol_address,
     load_image_into_board,
     make_board_at_reset,
     pin_number_in_events,
-    read_marks,
+    read_interval_marker_addresses,
 )
 
 OUT: Final = "out"
@@ -52,7 +52,7 @@ class PinRecording:
     """The pin edges of a run on the virtual board, with the series of each pulse."""
 
     title: str
-    capture: Capture
+    capture: LogicLevelCapture
     clock_hz: int
     series: tuple[str, ...]
     """Ids of the series, in the image's numbering."""
@@ -61,10 +61,10 @@ class PinRecording:
     pulses_after_window: int
     """How many pulses come after the window."""
 
-    def pulses_by_series(self, channel: LogicChannel, capture: Capture) -> dict[str, PulseTrain]:
+    def pulses_by_series(self, channel: LogicChannel, capture: LogicLevelCapture) -> dict[str, PulseTrain]:
         """Returns the pulses of a capture of the same image in its measurement window, by measured series. Pulses that
         were not recorded are left out. Raises CaptureError if the pulses do not match those of the image."""
-        pulses, image_pulses = find_pulses(channel, capture.tick_s, capture.sample_s), self._image_pulses()
+        pulses, image_pulses = find_pulses(channel, capture.tick_s, capture.sample_s), self._pulses_of_recorded_image()
         is_coarse = (
             len(image_pulses.width_ticks) and float(pulses.resolution_s) > image_pulses.widths_in_seconds().min()
         )
@@ -78,13 +78,13 @@ class PinRecording:
             ident: pulses.select_pulses(places[seen & (order == number)]) for number, ident in enumerate(self.series)
         }
 
-    def count_shorter_than(self, length_s: float) -> tuple[int, int]:
+    def count_pulses_shorter_than(self, length_s: float) -> tuple[int, int]:
         """Returns how many of the image's pulses, from the window's opening on, are shorter than a time, and how many
         there are."""
-        seconds = self._image_pulses().widths_in_seconds()
+        seconds = self._pulses_of_recorded_image().widths_in_seconds()
         return int((seconds < length_s).sum()), len(seconds)
 
-    def _image_pulses(self) -> PulseTrain:
+    def _pulses_of_recorded_image(self) -> PulseTrain:
         """Returns the pulses of the recorded run on the virtual board, from the opening of the measurement window
         on."""
         return find_pulses(self.capture.channels[0], self.capture.tick_s).last_pulses(
@@ -138,11 +138,13 @@ def _match_pulses_by_time(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArr
     return places
 
 
-def point_measured_by_pin(catalogue: Catalogue, benchmark: str, options: PlanOptions) -> Point:
+def point_measured_by_pin(catalogue: Catalogue, benchmark: str, options: PlanOptions) -> PlannedPoint:
     """Returns the point of a latency benchmark that measures by a pin. Raises PlanError if the options do not select
     one."""
     config = {**options.config, "instrument": "pin"}
-    plan = make_plan(catalogue, [benchmark], PlanOptions(options.kernels, options.boards, options.cores, None, config))
+    plan = make_measurement_plan(
+        catalogue, [benchmark], PlanOptions(options.kernels, options.boards, options.cores, None, config)
+    )
     if len(plan.points) != 1 or plan.points[0].instrument is None:
         raise PlanError(
             f"{benchmark} is not one latency benchmark, so its pulses have no series; name one latency "
@@ -162,13 +164,13 @@ def record_pins_of_virtual_board(
     point = point_measured_by_pin(catalogue, benchmark, options)
     progress("building", 0.0)
     built = build_point_image(catalogue, point)
-    whole = catalogue.find_benchmark(point.benchmark).facts.with_parameters(point.params)
-    facts = whole.only_for_services_of(catalogue.find_kernel(point.kernel).facts)
+    whole = catalogue.find_benchmark(point.benchmark).facts.apply_benchmark_parameters(point.params)
+    facts = whole.restrict_to_kernel_services(catalogue.find_kernel(point.kernel).facts)
     return _record_pin_edges(catalogue, point, facts, built.elf_path.read_bytes(), progress)
 
 
 def _record_pin_edges(
-    catalogue: Catalogue, point: Point, facts: Benchmark, image: bytes, progress: Progress
+    catalogue: Catalogue, point: PlannedPoint, facts: Benchmark, image: bytes, progress: Progress
 ) -> PinRecording:
     """Runs the image to its end and returns its pin edges, with the series of each pulse in the window."""
     board = catalogue.find_board(point.board).facts
@@ -176,9 +178,9 @@ def _record_pin_edges(
     apply_timing_settings(machine, point.timing)
     load_image_into_board(machine, image, point.label)
     with convert_simulator_errors(RunError):
-        machine.watch_write(find_address(machine, WINDOW_SYMBOL), IDENT_WINDOW)
-        machine.until(find_address(machine, DONE_SYMBOL))
-    for mark in read_marks(image, point.label):
+        machine.watch_write(find_symbol_address(machine, WINDOW_SYMBOL), IDENT_WINDOW)
+        machine.until(find_symbol_address(machine, DONE_SYMBOL))
+    for mark in read_interval_marker_addresses(image, point.label):
         machine.watch_exec(mark.address, IDENT_MARK + 2 * mark.series + mark.is_end)
     machine.trace_pins(True)
     events = bytearray()

@@ -27,7 +27,7 @@ class SampleInterval:
 
 
 @dataclass(frozen=True, slots=True)
-class IrregularRow:
+class IrregularSampleRow:
     """The first row that is not an interval after the row before it. `reason` is a clause."""
 
     row: int
@@ -36,7 +36,7 @@ class IrregularRow:
 
 def find_sample_interval(
     texts: Sequence[str], times: NDArray[np.float64], *, is_exact: bool
-) -> SampleInterval | IrregularRow:
+) -> SampleInterval | IrregularSampleRow:
     """Returns the time from sample to sample, or the first row whose time does not fit. There must be at least two
     times.
 
@@ -46,17 +46,17 @@ def find_sample_interval(
     """
     back = np.flatnonzero(times[1:] < times[:-1])
     if len(back):
-        return IrregularRow(int(back[0]) + 1, "the time is earlier than in the row before")
+        return IrregularSampleRow(int(back[0]) + 1, "the time is earlier than in the row before")
     steps = len(times) - 1
     ends = []
     for row in (0, steps):
         try:
             ends.append(to_exact_fraction(with_decimal_point(texts[row].strip())))
         except ValueError as cause:
-            return IrregularRow(row, f"the time {cause}")
+            return IrregularSampleRow(row, f"the time {cause}")
     first, last = ends
     if first == last:
-        return IrregularRow(steps, "no time has passed since the first row")
+        return IrregularSampleRow(steps, "no time has passed since the first row")
     length, median = (last - first) / steps, float(np.median(np.diff(times)))
     rounding = 0.0 if is_exact else max(_value_of_last_digit(texts, times), _FLOAT32 * float(np.abs(times).max()))
     slack = 1.001 * rounding + 1e-6 * float(length)
@@ -66,7 +66,7 @@ def find_sample_interval(
     jumps = np.flatnonzero(np.abs(np.diff(times) - median) > slack) + 1
     row = int(jumps[0]) if len(jumps) else int(wrong[0])
     step = float(times[row] - times[row - 1])
-    return IrregularRow(
+    return IrregularSampleRow(
         row,
         f"the time is {step:g} after the row before, where other rows are {median:g} apart, so rows are missing or a "
         "digit is wrong",

@@ -5,10 +5,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from rtoslab.captures.capture import Capture, LogicChannel
+from rtoslab.captures.capture import LogicChannel, LogicLevelCapture
 
 
-def resample_as_logic_analyzer(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> Capture:
+def resample_as_logic_analyzer(
+    capture: LogicLevelCapture, rate_hz: int, phase: Fraction = Fraction(0)
+) -> LogicLevelCapture:
     """Returns the capture as a logic analyzer of this sample rate would record it. The first sample is `phase` of a
     sample after tick 0.
 
@@ -28,10 +30,10 @@ def resample_as_logic_analyzer(capture: Capture, rate_hz: int, phase: Fraction =
         numbers, levels = numbers[last], channel.levels[last]
         changed = np.concatenate(([True], levels[1:] != levels[:-1])) if len(levels) else np.zeros(0, bool)
         channels.append(LogicChannel(channel.name, numbers[changed], levels[changed]))
-    return Capture(Fraction(1, rate_hz), tuple(channels), end, capture.notes)
+    return LogicLevelCapture(Fraction(1, rate_hz), tuple(channels), end, capture.notes)
 
 
-def round_times_to_samples(capture: Capture, rate_hz: int) -> Capture:
+def round_times_to_samples(capture: LogicLevelCapture, rate_hz: int) -> LogicLevelCapture:
     """Returns a capture with its times in whole samples, for a file that rounds times to its own unit.
 
     Exact where the unit is a sample, or less than half of one. The sample of the last edge was recorded, also where the
@@ -43,4 +45,6 @@ def round_times_to_samples(capture: Capture, rate_hz: int) -> Capture:
         for channel in capture.channels
     )
     last = max((int(channel.ticks[-1]) for channel in channels if len(channel.ticks)), default=-1)
-    return Capture(Fraction(1, rate_hz), channels, max(round(capture.end_tick * ratio), last + 1), capture.notes)
+    return LogicLevelCapture(
+        Fraction(1, rate_hz), channels, max(round(capture.end_tick * ratio), last + 1), capture.notes
+    )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import CaptureError, count_with_noun
-from rtoslab.captures.capture import Capture, LogicChannel
+from rtoslab.captures.capture import LogicChannel, LogicLevelCapture
 from rtoslab.intake import CHANGES, CHANNELS, LAST_TICK, quote_text
 
 _PLACES: Final = re.compile(r"[^.]*(?:\.(\d*))?", re.ASCII)
@@ -28,7 +28,7 @@ class ChannelTrack:
         self.ticks = array("q")
         self.levels = array("b")
 
-    def set_level(self, tick: int, level: int) -> int:
+    def set_level_from_tick(self, tick: int, level: int) -> int:
         """Sets the level from a tick on, which is not before the last call's. Returns how many stored levels were
         added: -1, 0 or 1."""
         if not self.levels:
@@ -49,7 +49,7 @@ class ChannelTrack:
         return 0
 
 
-class RepeatedRows:
+class RepeatedCaptureRowCounter:
     """Counts the rows of a file of changes in which no level changes, or before which no time passes."""
 
     def __init__(self, name: str) -> None:
@@ -61,19 +61,19 @@ class RepeatedRows:
         self._same_time_line = 0
         self._same_times = 0
 
-    def count_row_without_time_step(self, line: int) -> None:
+    def count_row_with_repeated_time(self, line: int) -> None:
         """Counts a row with the time of the row before it."""
         self._same_times += 1
         self._same_time_line = self._same_time_line or line
 
-    def count_row(self, line: int, *, is_repeat: bool) -> None:
+    def count_capture_row(self, line: int, *, is_repeat: bool) -> None:
         """Counts the next row of the file. `is_repeat` tells that it repeats the levels before."""
         self._is_last = is_repeat
         self._count += is_repeat
         if is_repeat and not self._first_line:
             self._first_line = line
 
-    def damage_note_sentences(self) -> tuple[str, ...]:
+    def capture_damage_sentences(self) -> tuple[str, ...]:
         """Returns sentences about possible damage: one if a row other than the last repeats the levels, one if times
         are repeated."""
         notes: list[str] = []
@@ -98,7 +98,7 @@ class ChannelTracks:
         self._twins: dict[str, int] = {}
         self._rows = 0
 
-    def add_channel(self, label: str) -> ChannelTrack:
+    def add_logic_channel(self, label: str) -> ChannelTrack:
         """Adds a channel and returns its levels. Its name gets a number if another one has it. Raises CaptureError if
         there are too many."""
         track = self._tracks[self._unique_channel_name(label)] = ChannelTrack()
@@ -123,25 +123,26 @@ class ChannelTracks:
         """Returns the names of the channels, in order."""
         return list(self._tracks)
 
-    def count_stored_levels(self, rows: int) -> None:
+    def count_stored_logic_levels(self, rows: int) -> None:
         """Adds to the number of stored levels of all channels. Raises CaptureError if there are too many."""
         self._rows += rows
         if self._rows > CHANGES:
             raise too_many_changes_error(self.name)
 
-    def to_capture(self, tick_s: Fraction, end_tick: int, notes: tuple[str, ...] = ()) -> Capture:
+    def to_capture(self, tick_s: Fraction, end_tick: int, notes: tuple[str, ...] = ()) -> LogicLevelCapture:
         """Returns the capture of all channels. `end_tick` is the first tick that was not recorded."""
         channels = tuple(
-            LogicChannel(label, _track_ticks(track), _track_levels(track)) for label, track in self._tracks.items()
+            LogicChannel(label, _channel_tick_array(track), _channel_level_array(track))
+            for label, track in self._tracks.items()
         )
-        return Capture(tick_s, channels, end_tick, notes)
+        return LogicLevelCapture(tick_s, channels, end_tick, notes)
 
 
 def number_repeated_labels(name: str, labels: Iterable[str]) -> list[str]:
     """Returns the labels, with a number after each repeated one. Raises CaptureError for too many."""
     tracks = ChannelTracks(name)
     for label in labels:
-        tracks.add_channel(label)
+        tracks.add_logic_channel(label)
     return tracks.channel_names
 
 
@@ -170,24 +171,24 @@ def require_tick_fits_64_bits(tick: int, where: str) -> int:
     return tick
 
 
-def set_changed_levels(
+def store_changed_channel_levels(
     tracks: ChannelTracks, columns: Sequence[ChannelTrack], tick: int, last_levels: Sequence[int], levels: Sequence[int]
 ) -> None:
     """Sets the level of each channel that changed since the last row. Raises CaptureError for too many changes."""
-    tracks.count_stored_levels(
+    tracks.count_stored_logic_levels(
         sum(
-            columns[place].set_level(tick, to)
+            columns[place].set_level_from_tick(tick, to)
             for place, to in enumerate(levels)
             if not last_levels or last_levels[place] != to
         )
     )
 
 
-def _track_ticks(track: ChannelTrack) -> NDArray[np.int64]:
+def _channel_tick_array(track: ChannelTrack) -> NDArray[np.int64]:
     """Returns the ticks of a channel's levels as an array."""
     return np.frombuffer(track.ticks, np.int64) if track.ticks else np.zeros(0, np.int64)
 
 
-def _track_levels(track: ChannelTrack) -> NDArray[np.int8]:
+def _channel_level_array(track: ChannelTrack) -> NDArray[np.int8]:
     """Returns the levels of a channel as an array."""
     return np.frombuffer(track.levels, np.int8) if track.levels else np.zeros(0, np.int8)

@@ -29,7 +29,7 @@ class VcdBitVector:
         self._ones: int | None = None
         self._unknowns = 0
 
-    def set_bits(self, tick: int, text: bytes) -> int:
+    def set_variable_value(self, tick: int, text: bytes) -> int:
         """Sets the variable's value from a tick on. Returns how many bits changed. A text that is too short is extended
         on its left: by zeros, or by the x or z that it begins with."""
         ones, unknowns = int(text.translate(_KNOWN), 2), 0
@@ -41,7 +41,7 @@ class VcdBitVector:
         changed = self._mask if self._ones is None else (ones ^ self._ones) | (unknowns ^ self._unknowns)
         self._ones, self._unknowns = ones, unknowns
         for place, one, unknown in self._bit_changes(changed, ones, unknowns):
-            self.tracks[place].set_level(tick, UNKNOWN if unknown else one)
+            self.tracks[place].set_level_from_tick(tick, UNKNOWN if unknown else one)
         return changed.bit_count()
 
     def _bit_changes(self, changed: int, ones: int, unknowns: int) -> Iterator[tuple[int, int, bool]]:

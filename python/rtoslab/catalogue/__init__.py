@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from rtoslab.catalogue.kernel_tasks import KernelTasks, TaskChain, TaskRing, TaskTable
     from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow, find_paper, read_papers
     from rtoslab.catalogue.paper_schemas import (
-        MeasuredSizeProgram,
         PaperCondition,
         PaperMistake,
         PaperSection,
@@ -33,22 +32,23 @@ if TYPE_CHECKING:
         RedrawnFigure,
         RedrawnTable,
         SampleTraceChart,
+        SizeMeasurementProgram,
     )
-    from rtoslab.catalogue.schemas import Board, FlashNames
+    from rtoslab.catalogue.schemas import Board, FlashToolChipNames
     from rtoslab.catalogue.strict_files import read_validated_toml, validate_table
-    from rtoslab.catalogue.suites import Experiment, Suite
+    from rtoslab.catalogue.suites import Experiment, MeasurementSuite
     from rtoslab.catalogue.trees import (
         PORTS_VARIABLE,
         SourceTree,
-        kernel_export_key,
+        kernel_export_identifier,
+        kernel_port_folders,
+        kernel_tree_description_as_toml,
+        kernel_tree_path_environment_variable,
         make_tree_description,
-        parse_export_key,
-        port_folders,
-        read_user_trees,
-        tree_as_toml,
+        parse_kernel_export_identifier,
+        read_user_kernel_trees,
         tree_description_path,
-        tree_path_variable,
     )
-    from rtoslab.catalogue.user_kernels import ExportRequirements, TreeRequirements
+    from rtoslab.catalogue.user_kernels import KernelExportRequirements, KernelTreeRequirements
 else:
     __getattr__ = lazy_attribute_getter(__name__)

@@ -67,7 +67,7 @@ class LatencySeriesFacts(StrictModel):
     the cycles since. So no instrument is needed."""
 
     @model_validator(mode="after")
-    def _stamps_need_the_counter(self) -> "LatencySeriesFacts":
+    def _require_counter_for_timestamped_series(self) -> "LatencySeriesFacts":
         """Raises ValueError for a series whose samples begin at a hardware timer's stamp, if not the counter alone
         measures it."""
         if self.stamped is not None and self.instruments != ("counter",):
@@ -82,7 +82,7 @@ class ShownHandlersTable(StrictModel):
     """The tick's handler by the number of tasks it releases, or those that switch by pair of tasks."""
 
 
-class SweepPhase(StrictModel):
+class PhaseSweepInterrupt(StrictModel):
     """The table `phase` of benchmark.toml: the interrupt of a phase sweep, and the place in the image that it watches.
     See `worst_case`.
     """
@@ -152,7 +152,7 @@ class Benchmark(StrictModel):
     params: dict[str, int] = Field(default_factory=dict)
     picks: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Keyed by parameter: the service of the kernel that each of its values, counted from 0, stands for and needs."""
-    phase: SweepPhase | None = None
+    phase: PhaseSweepInterrupt | None = None
     """The phase of a benchmark that can be swept."""
     proof: tuple[dict[str, Any], ...] = ()
     """One table per rule. Each rule checks its own keys, see `proofs`."""
@@ -178,12 +178,12 @@ class Benchmark(StrictModel):
             "tasks_per_core": count,
             "task_parameter": name,
             "metric": {**table["metric"], "tasks": tuple(range(count))},
-            "proof": tuple(_expand_proof_for_tasks(item, count) for item in templates),
+            "proof": tuple(_expand_benchmark_proof_for_tasks(item, count) for item in templates),
             "proof_templates": templates,
         }
 
     @model_validator(mode="after")
-    def _require_keys_of_its_kind(self) -> "Benchmark":
+    def _require_keys_of_benchmark_kind(self) -> "Benchmark":
         """Raises ValueError for keys that do not belong to the benchmark's kind (counts or latency), or that this kind
         needs and that are missing."""
         probed = all(facts.instruments == ("probe",) for facts in self.series)
@@ -200,7 +200,7 @@ class Benchmark(StrictModel):
             raise ValueError("either all or none of the [[series]] may be stamped")
         return self
 
-    def with_parameters(self, params: Mapping[str, str]) -> "Benchmark":
+    def apply_benchmark_parameters(self, params: Mapping[str, str]) -> "Benchmark":
         """Returns the benchmark with as many tasks as its parameter says, and the proofs of these tasks.
         Without such a parameter, the benchmark itself. Raises PlanError for a number out of range.
         """
@@ -215,19 +215,21 @@ class Benchmark(StrictModel):
                 f"choose another param.{self.task_parameter}."
             ) from None
         metric = self.metric.model_copy(update={"tasks": tuple(range(count))})
-        proof = tuple(_expand_proof_for_tasks(item, count) for item in self.proof_templates)
+        proof = tuple(_expand_benchmark_proof_for_tasks(item, count) for item in self.proof_templates)
         return self.model_copy(update={"tasks_per_core": count, "metric": metric, "proof": proof})
 
-    def only_for_services_of(self, kernel: Kernel) -> "Benchmark":
+    def restrict_to_kernel_services(self, kernel: Kernel) -> "Benchmark":
         """Returns the benchmark with only those series, services and proofs for which the kernel has the services."""
         series = tuple(
-            _series_with_dispatcher_title(facts, kernel)
+            _add_dispatcher_to_series_title(facts, kernel)
             for facts in self.series
             if not kernel.why_lacking_services(facts.services)
         )
         services = dict.fromkeys((*self.services, *(name for facts in series for name in facts.services)))
         absent = {facts.id for facts in self.series} - {facts.id for facts in series}
-        proof = tuple(reduced for item in self.proof if (reduced := _proof_without_series(item, absent)) is not None)
+        proof = tuple(
+            reduced for item in self.proof if (reduced := _remove_absent_series_from_proof(item, absent)) is not None
+        )
         return self.model_copy(update={"series": series, "services": tuple(services), "proof": proof})
 
     def absent_series(self, kernel: Kernel) -> dict[LatencySeriesFacts, str]:
@@ -261,13 +263,13 @@ class Benchmark(StrictModel):
         return tuple(name for name in INSTRUMENTS if any(name in facts.instruments for facts in self.series))
 
     @property
-    def begins_at_stamped_interrupt(self) -> bool:
+    def does_interval_begin_at_timer_interrupt(self) -> bool:
         """Whether the benchmark's intervals begin at an interrupt of the board's asynchronous timer, which times
         them."""
         return any(facts.stamped == "asynchronous" for facts in self.series)
 
     @property
-    def begins_at_stamped_tick(self) -> bool:
+    def does_interval_begin_at_timed_tick(self) -> bool:
         """Whether the benchmark's intervals begin at a tick, whose timer times them."""
         return any(facts.stamped == "tick" for facts in self.series)
 
@@ -277,7 +279,7 @@ class Benchmark(StrictModel):
         return any(facts.stamped == "sender" for facts in self.series)
 
 
-def _expand_proof_for_tasks(proof: Mapping[str, Any], count: int) -> dict[str, Any]:
+def _expand_benchmark_proof_for_tasks(proof: Mapping[str, Any], count: int) -> dict[str, Any]:
     """Returns a proof's table for a number of tasks.
 
     `tasks = "all"` becomes the tasks' indices. A list whose key ends with `_each_task` is
@@ -287,26 +289,26 @@ def _expand_proof_for_tasks(proof: Mapping[str, Any], count: int) -> dict[str, A
     written: dict[str, Any] = {}
     for key, value in proof.items():
         if key.endswith(_REPEATED):
-            repeated = [_item_for_task(part, task, count) for task in range(count) for part in value]
+            repeated = [_proof_item_for_task(part, task, count) for task in range(count) for part in value]
             written[key.removesuffix(_REPEATED)] = repeated
         else:
             written[key] = list(range(count)) if (key, value) == ("tasks", _ALL_TASKS) else value
     return written
 
 
-def _item_for_task(part: Any, task: int, count: int) -> Any:
+def _proof_item_for_task(part: Any, task: int, count: int) -> Any:
     """Returns an item of a proof's list for one task."""
     return part.format(task=task, next=(task + 1) % count) if isinstance(part, str) else part
 
 
-def _series_with_dispatcher_title(series: LatencySeriesFacts, kernel: Kernel) -> LatencySeriesFacts:
+def _add_dispatcher_to_series_title(series: LatencySeriesFacts, kernel: Kernel) -> LatencySeriesFacts:
     """Returns a series with the kernel's dispatcher in its title, if the kernel's code runs before the handler."""
     if not series.enters_handler or kernel.behaviour.handler_entry == "vector":
         return series
     return series.model_copy(update={"title": f"{series.title}, through the kernel's dispatcher"})
 
 
-def _proof_without_series(proof: Mapping[str, Any], absent: Collection[str]) -> dict[str, Any] | None:
+def _remove_absent_series_from_proof(proof: Mapping[str, Any], absent: Collection[str]) -> dict[str, Any] | None:
     """Returns a proof's table without the absent series. None if the proof concerns absent series only."""
     named = proof.get("series")
     if named is None:

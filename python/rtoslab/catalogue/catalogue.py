@@ -21,21 +21,21 @@ from rtoslab.catalogue.contract_services import (
     read_services,
     require_known_services,
 )
-from rtoslab.catalogue.core_maps import MAP_FILE, CoreMap, require_core_map_fits_board
+from rtoslab.catalogue.core_maps import MAP_FILE, DualKernelMemoryMap, require_core_map_fits_board
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.catalogue.folder_entries import (
     CatalogueEntry,
     Item,
     find_catalogue_entry,
-    match_entry_or_prefix,
+    find_catalogue_entry_by_prefix,
     read_catalogue_entry,
 )
 from rtoslab.catalogue.kernel_facts import Kernel, OptionalServiceFacts
 from rtoslab.catalogue.kernel_tasks import KernelTasks
-from rtoslab.catalogue.schemas import Board, FlashNames, FootprintProgram
+from rtoslab.catalogue.schemas import Board, FlashToolChipNames, FootprintProgram
 from rtoslab.catalogue.strict_files import read_validated_toml
-from rtoslab.catalogue.suites import Experiment, Suite
-from rtoslab.catalogue.trees import PORTS_VARIABLE, SourceTree, port_folders, read_user_trees
+from rtoslab.catalogue.suites import Experiment, MeasurementSuite
+from rtoslab.catalogue.trees import PORTS_VARIABLE, SourceTree, kernel_port_folders, read_user_kernel_trees
 from rtoslab.intake import first_validation_problem
 
 FLASH_FILE: Final = "flash.toml"
@@ -60,7 +60,7 @@ class Catalogue:
         """Returns the ports by id (the code that connects a kernel to the benchmarks), without source trees that users
         named."""
         entries: dict[str, CatalogueEntry[Kernel]] = {}
-        for folder in port_folders(self.root):
+        for folder in kernel_port_folders(self.root):
             entries = {**self._scan_ports(folder), **entries}
         return entries
 
@@ -69,12 +69,12 @@ class Catalogue:
         """Returns the kernels by id: the ports, and each source tree that the user named. A tree replaces the port with
         the same id."""
         entries = dict(self.ports)
-        for tree in read_user_trees().values():
+        for tree in read_user_kernel_trees().values():
             entries[tree.id] = _kernel_of_tree(tree, entries)
         return dict(sorted(entries.items()))
 
     @cached_property
-    def known_ports(self) -> Sequence[CatalogueEntry[Kernel]]:
+    def known_kernel_ports(self) -> Sequence[CatalogueEntry[Kernel]]:
         """Returns one entry for each folder of a port, those included that only a user's source tree names."""
         by_folder = {entry.folder: entry for entry in (*self.kernels.values(), *self.ports.values())}
         return [by_folder[folder] for folder in sorted(by_folder)]
@@ -97,28 +97,28 @@ class Catalogue:
     @cached_property
     def benchmarks(self) -> Mapping[str, CatalogueEntry[Benchmark]]:
         """Returns the benchmarks of the checkout by id."""
-        return self._scan_entries(self.root / "firmware" / "benchmarks", "benchmark.toml", Benchmark)
+        return self._scan_catalogue_entries(self.root / "firmware" / "benchmarks", "benchmark.toml", Benchmark)
 
     @cached_property
     def footprint_programs(self) -> Mapping[str, CatalogueEntry[FootprintProgram]]:
         """Returns the programs whose size is measured, by id. A kernel's folder may contain some for this kernel
         alone."""
         firmware = self.root / "firmware"
-        entries = self._scan_entries(firmware / "footprint", "footprint.toml", FootprintProgram)
+        entries = self._scan_catalogue_entries(firmware / "footprint", "footprint.toml", FootprintProgram)
         for folder in sorted({kernel.folder / "footprint" for kernel in self.kernels.values()}):
-            entries |= self._scan_entries(folder, "footprint.toml", FootprintProgram)
+            entries |= self._scan_catalogue_entries(folder, "footprint.toml", FootprintProgram)
         return entries
 
     @cached_property
-    def suites(self) -> Mapping[str, CatalogueEntry[Suite]]:
+    def suites(self) -> Mapping[str, CatalogueEntry[MeasurementSuite]]:
         """Returns the suites (named sets of measurements) by id: each folder of papers/, and each file in its folder
         `suites`."""
         papers = self.root / "papers"
-        entries = self._scan_entries(papers, "suite.toml", Suite)
+        entries = self._scan_catalogue_entries(papers, "suite.toml", MeasurementSuite)
         for path in sorted(papers.glob("*/suites/*.toml")):
             if path.stem in entries:
                 raise CatalogueError(f"There are two suites named {path.stem!r}, one of them {path}; rename one.")
-            entries[path.stem] = read_catalogue_entry(path, path.stem, path.parents[1], Suite)
+            entries[path.stem] = read_catalogue_entry(path, path.stem, path.parents[1], MeasurementSuite)
         return entries
 
     @cached_property
@@ -126,19 +126,19 @@ class Catalogue:
         """Returns the conformance suite with its checks, which test a port against the port contract."""
         path = self.root / "firmware" / "conformance" / "conformance.toml"
         suite = read_validated_toml(path, ConformanceSuite)
-        require_known_services(suite, path, self.contract_services)
+        require_known_services(suite, path, self.port_contract_services)
         return suite
 
     @cached_property
-    def contract_services(self) -> Mapping[str, str]:
+    def port_contract_services(self) -> Mapping[str, str]:
         """Returns the services of the port contract (such as `mutex`), each with a phrase that explains it."""
         return read_services(self.root)
 
-    def flash_names_of_chip(self, board: str) -> FlashNames:
+    def chip_names_in_flash_programs(self, board: str) -> FlashToolChipNames:
         """Returns the names of a board's chip in flashing programs, empty if there are none. Raises UnknownNameError,
         CatalogueError."""
         path = self.find_board(board).folder / FLASH_FILE
-        return read_validated_toml(path, FlashNames) if path.is_file() else FlashNames()
+        return read_validated_toml(path, FlashToolChipNames) if path.is_file() else FlashToolChipNames()
 
     def find_kernel(self, name: str) -> CatalogueEntry[Kernel]:
         """Returns the kernel with this id, or with the only id that begins so. Raises UnknownNameError."""
@@ -150,13 +150,13 @@ class Catalogue:
         path = self.find_kernel(name).folder / TASKS_FILE
         return read_validated_toml(path, KernelTasks) if path.is_file() else KernelTasks()
 
-    def read_port(self, folder: Path) -> CatalogueEntry[Kernel]:
+    def read_kernel_port(self, folder: Path) -> CatalogueEntry[Kernel]:
         """Returns the port of a kernel (its code and kernel.toml) in a user's folder. Raises CatalogueError."""
-        entry = _read_port(folder)
-        require_known_services(entry.facts, folder / "kernel.toml", self.contract_services)
+        entry = _read_kernel_port_folder(folder)
+        require_known_services(entry.facts, folder / "kernel.toml", self.port_contract_services)
         return entry
 
-    def port_id_or_folder(self, entry: CatalogueEntry[Kernel]) -> str:
+    def kernel_port_id_or_folder(self, entry: CatalogueEntry[Kernel]) -> str:
         """Returns the text by which a command names a port: its id, or its folder if it is the user's."""
         ours = entry.folder.parent == self.root / "firmware" / "kernels"
         return entry.folder.name if ours else str(entry.folder)
@@ -171,13 +171,13 @@ class Catalogue:
         """Returns the board with this id, or with the only id that begins so. Raises UnknownNameError."""
         return find_catalogue_entry("board", self.boards, name)
 
-    def find_core_map(self, board: CatalogueEntry[Board]) -> CoreMap | None:
+    def find_dual_kernel_memory_map(self, board: CatalogueEntry[Board]) -> DualKernelMemoryMap | None:
         """Returns the map that divides a board between two kernels, one on each core. None if there is none. Raises
         CatalogueError."""
         path = self.core_map_folder / board.id / MAP_FILE
         if not path.is_file():
             return None
-        core_map = read_validated_toml(path, CoreMap)
+        core_map = read_validated_toml(path, DualKernelMemoryMap)
         require_core_map_fits_board(core_map, board.facts, str(path))
         return core_map
 
@@ -191,17 +191,17 @@ class Catalogue:
         """Returns the benchmark with this id, or with the only id that begins so (`t1`). Raises UnknownNameError."""
         return find_catalogue_entry("benchmark", self.benchmarks, name)
 
-    def find_experiments(self, name: str) -> tuple[CatalogueEntry[Suite] | None, tuple[Experiment, ...]]:
+    def find_experiments(self, name: str) -> tuple[CatalogueEntry[MeasurementSuite] | None, tuple[Experiment, ...]]:
         """Returns the experiments (groups of measurements) of a suite, a benchmark, or a kind of benchmarks. The suite
         comes first, None if it is no suite. Raises UnknownNameError.
 
         A suite names its own kernels and boards. A benchmark or a kind is measured with the default ones.
         """
-        suite = match_entry_or_prefix(self.suites, name)
+        suite = find_catalogue_entry_by_prefix(self.suites, name)
         if suite is not None:
             return suite, suite.facts.experiments
         of_kind = tuple(entry.id for entry in self.benchmarks.values() if entry.facts.kind == name)
-        benchmark = match_entry_or_prefix(self.benchmarks, name)
+        benchmark = find_catalogue_entry_by_prefix(self.benchmarks, name)
         if benchmark is None and not of_kind:
             raise UnknownNameError("suite or benchmark", name, [*self.suites, *self.benchmarks, *RESULT_KINDS])
         names = of_kind or (benchmark.id if benchmark else "",)
@@ -211,16 +211,18 @@ class Catalogue:
         """Returns an entry for each subfolder that is a port (has a kernel.toml), by id."""
         entries: dict[str, CatalogueEntry[Kernel]] = {}
         for path in sorted(folder.glob("*/kernel.toml")):
-            entries[path.parent.name] = _read_port(path.parent)
-            require_known_services(entries[path.parent.name].facts, path, self.contract_services)
+            entries[path.parent.name] = _read_kernel_port_folder(path.parent)
+            require_known_services(entries[path.parent.name].facts, path, self.port_contract_services)
         return entries
 
-    def _scan_entries(self, folder: Path, file_name: str, model: type[Item]) -> dict[str, CatalogueEntry[Item]]:
+    def _scan_catalogue_entries(
+        self, folder: Path, file_name: str, model: type[Item]
+    ) -> dict[str, CatalogueEntry[Item]]:
         """Returns an entry for each subfolder that has a file of this name, by id. `model` is the file's schema."""
         entries: dict[str, CatalogueEntry[Item]] = {}
         for path in sorted(folder.glob(f"*/{file_name}")):
             entries[path.parent.name] = read_catalogue_entry(path, path.parent.name, path.parent, model)
-            require_known_services(entries[path.parent.name].facts, path, self.contract_services)
+            require_known_services(entries[path.parent.name].facts, path, self.port_contract_services)
         return entries
 
 
@@ -229,7 +231,7 @@ def _kernel_of_tree(tree: SourceTree, ports: Mapping[str, CatalogueEntry[Kernel]
     CatalogueError."""
     if Path(tree.port).is_absolute():
         folder = Path(tree.port)
-        port = _read_port(folder)
+        port = _read_kernel_port_folder(folder)
     elif tree.port in ports:
         port = ports[tree.port]
     else:
@@ -238,7 +240,7 @@ def _kernel_of_tree(tree: SourceTree, ports: Mapping[str, CatalogueEntry[Kernel]
             f"folder that contains it, or remove the tree with `rtoslab kernel tree remove {tree.id}`."
         )
     title = port.facts.title if tree.id == port.id else f"{port.facts.title} {tree.version}"
-    facts = port.facts.without_services(tree.lacks).facts_of_version_without(tree.absent)
+    facts = port.facts.mark_services_as_missing(tree.lacks).kernel_facts_of_earlier_version(tree.absent)
     if facts.tree is not None and facts.tree.one_core:
         reasons = {**facts.reasons, "smp": facts.tree.one_core}
         facts = facts.model_copy(update={"smp": False, "reasons": reasons})
@@ -246,7 +248,7 @@ def _kernel_of_tree(tree: SourceTree, ports: Mapping[str, CatalogueEntry[Kernel]
     return CatalogueEntry(tree.id, port.folder, facts, tree)
 
 
-def _read_port(folder: Path) -> CatalogueEntry[Kernel]:
+def _read_kernel_port_folder(folder: Path) -> CatalogueEntry[Kernel]:
     """Returns the port in a folder: its kernel.toml, and its facts about optional services. Raises CatalogueError."""
     entry = read_catalogue_entry(folder / "kernel.toml", folder.name, folder, Kernel)
     facts = entry.facts
@@ -257,14 +259,14 @@ def _read_port(folder: Path) -> CatalogueEntry[Kernel]:
                 f"{folder / 'kernel.toml'} says {service} = true, but {path} is missing; add it, or say "
                 f"{service} = false."
             )
-        facts = _with_optional_service(facts, path)
+        facts = _add_optional_service_from_file(facts, path)
     return CatalogueEntry(entry.id, folder, facts)
 
 
-def _with_optional_service(facts: Kernel, path: Path) -> Kernel:
+def _add_optional_service_from_file(facts: Kernel, path: Path) -> Kernel:
     """Returns the facts of a kernel with those about an optional service, which are in the file. Raises
     CatalogueError."""
     try:
-        return facts.with_optional_service(read_validated_toml(path, OptionalServiceFacts))
+        return facts.add_optional_service_facts(read_validated_toml(path, OptionalServiceFacts))
     except ValidationError as cause:
         raise CatalogueError(f"{path}, {first_validation_problem(cause)}; correct or remove it.") from None

@@ -20,7 +20,7 @@ _ALIAS: Final = {"rp2040": (0x2100_0000, 0x4_0000)}
 """Chip -> the start and bytes of an alias of its SRAM."""
 
 
-class CoreImage(StrictModel):
+class CoreImageLayout(StrictModel):
     """The place of one core's image in the flash, its stack, and its FIFO's interrupt."""
 
     flash_start: int
@@ -57,18 +57,18 @@ class PeripheralMap(StrictModel):
     boot_block: int = Field(ge=0, le=1)
 
 
-class CoreMap(StrictModel):
+class DualKernelMemoryMap(StrictModel):
     """The content of `firmware/amp/<board>/map.toml`."""
 
-    core0: CoreImage
-    core1: CoreImage
+    core0: CoreImageLayout
+    core1: CoreImageLayout
     banks: SramDivision
     striped: SramDivision
     spinlocks: SpinlockMap
     peripherals: PeripheralMap
 
     @model_validator(mode="after")
-    def _require_parts_do_not_overlap(self) -> "CoreMap":
+    def _require_parts_do_not_overlap(self) -> "DualKernelMemoryMap":
         """Raises ValueError if the memories of two images overlap, if both cores have one interrupt line, or if a
         spinlock has two uses."""
         for name in DIVISIONS:
@@ -83,11 +83,11 @@ class CoreMap(StrictModel):
         return self
 
     @property
-    def core_images(self) -> tuple[CoreImage, CoreImage]:
+    def core_image_layouts(self) -> tuple[CoreImageLayout, CoreImageLayout]:
         """Returns the places of the images of core 0 and core 1."""
         return self.core0, self.core1
 
-    def find_sram_division(self, name: str) -> SramDivision:
+    def find_sram_partition(self, name: str) -> SramDivision:
         """Returns the division of the SRAM between the cores of this name (`banks` or `striped`)."""
         division: SramDivision = getattr(self, name)
         return division
@@ -95,16 +95,16 @@ class CoreMap(StrictModel):
     def memory_parts(self, name: str) -> Iterator[tuple[str, int, int]]:
         """Yields the name, start and size in bytes of every memory part of the map. `name` is the division of the
         SRAM."""
-        for core, image in enumerate(self.core_images):
+        for core, image in enumerate(self.core_image_layouts):
             yield f"core{core}.flash", image.flash_start, image.flash_bytes
             yield f"core{core}.stack", image.stack_start, image.stack_bytes
-        division = self.find_sram_division(name)
+        division = self.find_sram_partition(name)
         yield f"{name}.core0", division.core0_start, division.core0_bytes
         yield f"{name}.core1", division.core1_start, division.core1_bytes
         yield f"{name}.shared", division.shared_start, division.shared_bytes
 
 
-def require_core_map_fits_board(core_map: CoreMap, board: Board, source: str) -> None:
+def require_core_map_fits_board(core_map: DualKernelMemoryMap, board: Board, source: str) -> None:
     """Raises CatalogueError if a part of the map is outside the board's memories or an interrupt line is taken.
     `source` is the map's file."""
     memories = [
@@ -120,7 +120,7 @@ def require_core_map_fits_board(core_map: CoreMap, board: Board, source: str) ->
                     f"{source}: {part} from {start:#010x} on, {size:#x} bytes, is outside the memories of "
                     f"{board.title}; correct the map."
                 )
-    lines = [(f"core{core}.fifo_irq", image.fifo_irq) for core, image in enumerate(core_map.core_images)]
+    lines = [(f"core{core}.fifo_irq", image.fifo_irq) for core, image in enumerate(core_map.core_image_layouts)]
     for part, line in lines:
         if not 0 <= line < board.irq.lines or line in {board.irq.soft, board.irq.asynchronous, board.pins.in_irq}:
             raise CatalogueError(

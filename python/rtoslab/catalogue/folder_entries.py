@@ -44,7 +44,9 @@ def find_name_or_prefix(kind: str, names: Collection[str], name: str) -> str:
     return match
 
 
-def match_entry_or_prefix(entries: Mapping[str, CatalogueEntry[Item]], name: str) -> CatalogueEntry[Item] | None:
+def find_catalogue_entry_by_prefix(
+    entries: Mapping[str, CatalogueEntry[Item]], name: str
+) -> CatalogueEntry[Item] | None:
     """Returns the entry whose id equals `name`, or the only one whose id begins so. None if there is none."""
     match = match_name_or_prefix(entries, name)
     return None if match is None else entries[match]

@@ -7,10 +7,10 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from rtoslab.base import StrictModel
-from rtoslab.catalogue.user_kernels import ExportRequirements, TreeRequirements
+from rtoslab.catalogue.user_kernels import KernelExportRequirements, KernelTreeRequirements
 
 
-class KernelProbes(StrictModel):
+class WatchedKernelSymbols(StrictModel):
     """The table `probes` of kernel.toml: the kernel's symbols that the virtual board watches.
     The image is not touched.
     """
@@ -43,7 +43,7 @@ class KernelProbes(StrictModel):
     The second is the place that it comes to after each choice of the next task."""
 
     @property
-    def no_task_values(self) -> frozenset[int]:
+    def values_that_mean_no_task(self) -> frozenset[int]:
         """Returns the values of the kernel's current-task variable that mean "no task"."""
         return frozenset([self.no_task_value] if isinstance(self.no_task_value, int) else self.no_task_value)
 
@@ -79,8 +79,8 @@ class KernelBehaviour(StrictModel):
     """Where the kernel exchanges the registers of two tasks: in an exception handler, or in a function that a task
     calls."""
     same_tick_order: Literal["slept", "any"] = "slept"
-    """The order in which equal tasks of a core become ready that one tick wakes: in the order in which their sleep began,
-    or any."""
+    """The order in which equal tasks of a core become ready that one tick wakes: in the order in which their sleep
+    began, or any."""
     interrupt_masking: Literal["core", "lines"] = "core"
     """How the kernel masks interrupts: by a register of the core, or by disabling their lines one by one."""
     timer_callback: Literal["task", "interrupt"] = "task"
@@ -281,11 +281,11 @@ class Kernel(StrictModel):
     behaviour: KernelBehaviour = Field(default_factory=KernelBehaviour)
     deviations: dict[str, str] = Field(default_factory=dict)
     """Conformance checks that the kernel is known to fail -> why. Its numbers count, and are marked."""
-    probes: KernelProbes | None = None
+    probes: WatchedKernelSymbols | None = None
     memory: KernelMemory | None = None
-    tree: TreeRequirements | None = None
+    tree: KernelTreeRequirements | None = None
     """By what its parts are known in a tree that the user names. None: it is built from no tree."""
-    export: ExportRequirements | None = None
+    export: KernelExportRequirements | None = None
     """For a kernel that is linked from exports of its user's own build."""
     earlier: tuple[EarlierVersion, ...] = ()
     """Differences of versions older than the one that the port was written for."""
@@ -317,7 +317,7 @@ class Kernel(StrictModel):
     """Hardware spinlocks by number."""
 
     @model_validator(mode="after")
-    def _require_current_task_word(self) -> "Kernel":
+    def _require_current_task_variable(self) -> "Kernel":
         """Raises ValueError for a kernel with tasks that does not say which word in memory names the running one."""
         if self.services.get("tasks") and self.probes is None:
             raise ValueError("a kernel with tasks must state under [probes] which word contains the running task")
@@ -369,11 +369,11 @@ class Kernel(StrictModel):
         words = self.observed_arguments(service)
         return words.index(word) if word in words else 0
 
-    def without_services(self, services: Iterable[str]) -> "Kernel":
+    def mark_services_as_missing(self, services: Iterable[str]) -> "Kernel":
         """Returns the kernel's facts with these services marked as lacking."""
         return self.model_copy(update={"services": {**self.services, **dict.fromkeys(services, False)}})
 
-    def with_optional_service(self, facts: OptionalServiceFacts) -> "Kernel":
+    def add_optional_service_facts(self, facts: OptionalServiceFacts) -> "Kernel":
         """Returns the kernel's facts, completed by those about an optional service. Raises ValidationError."""
         behaviour = {**self.behaviour.model_dump(exclude_unset=True), **facts.behaviour}
         return self.model_copy(
@@ -387,9 +387,11 @@ class Kernel(StrictModel):
             }
         )
 
-    def facts_of_version_without(self, absent: Iterable[str]) -> "Kernel":
+    def kernel_facts_of_earlier_version(self, absent: Iterable[str]) -> "Kernel":
         """Returns the facts of an earlier version of the kernel, which lacks these names of `[[earlier]]`."""
-        return reduce(_facts_of_earlier_version, (earlier for earlier in self.earlier if earlier.name in absent), self)
+        return reduce(
+            _apply_earlier_version_changes, (earlier for earlier in self.earlier if earlier.name in absent), self
+        )
 
     @property
     def needs_source_tree(self) -> bool:
@@ -410,7 +412,7 @@ class Kernel(StrictModel):
         return self.model_copy(update={"symbols": {**self.symbols, **differences.symbols}})
 
 
-def _facts_of_earlier_version(kernel: Kernel, change: EarlierVersion) -> Kernel:
+def _apply_earlier_version_changes(kernel: Kernel, change: EarlierVersion) -> Kernel:
     """Returns the facts of an earlier version of the kernel, without what the `[[earlier]]` table says it lacks."""
     why = f"it needs {change.name}, which exists since {kernel.title} {change.since}"
     update = {
@@ -422,13 +424,14 @@ def _facts_of_earlier_version(kernel: Kernel, change: EarlierVersion) -> Kernel:
         "objects": {**kernel.objects, **change.objects},
         "waits": change.waits or kernel.waits,
         "behaviour": KernelBehaviour.model_validate({**kernel.behaviour.model_dump(), **change.behaviour}),
-        "probes": kernel.probes and KernelProbes.model_validate({**kernel.probes.model_dump(), **change.probes}),
-        "memory": kernel.memory and _memory_of_earlier_version(kernel.memory, change),
+        "probes": kernel.probes
+        and WatchedKernelSymbols.model_validate({**kernel.probes.model_dump(), **change.probes}),
+        "memory": kernel.memory and _memory_facts_of_earlier_version(kernel.memory, change),
     }
-    return kernel.without_services(change.lacks).model_copy(update=update)
+    return kernel.mark_services_as_missing(change.lacks).model_copy(update=update)
 
 
-def _memory_of_earlier_version(memory: KernelMemory, change: EarlierVersion) -> KernelMemory:
+def _memory_facts_of_earlier_version(memory: KernelMemory, change: EarlierVersion) -> KernelMemory:
     """Returns the facts about memory for an earlier version of the kernel."""
     block = memory.task_block and {**memory.task_block.model_dump(), **change.task_block}
     return KernelMemory.model_validate({**memory.model_dump(), **change.memory, "task_block": block})

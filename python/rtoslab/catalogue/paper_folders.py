@@ -14,7 +14,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.claim_schemas import ClaimFile, PaperClaim
 from rtoslab.catalogue.paper_schemas import Paper, PaperMistake, PaperMistakesFile
 from rtoslab.catalogue.strict_files import read_validated_toml
-from rtoslab.catalogue.suites import Suite
+from rtoslab.catalogue.suites import MeasurementSuite
 from rtoslab.intake import first_validation_problem, parse_exact_decimal, read_text
 
 
@@ -51,7 +51,7 @@ class PublishedRow(StrictModel):
             return None
 
     @property
-    def value_coordinates(self) -> dict[str, str]:
+    def axis_values_of_measured_value(self) -> dict[str, str]:
         """Returns the coordinates that select our value of this figure, such as benchmark, kernel and board."""
         axes = {
             "benchmark": self.lab_benchmark,
@@ -72,7 +72,7 @@ class PaperFolder:
     key: str
     folder: Path
     facts: Paper
-    suites: tuple[Suite, ...]
+    suites: tuple[MeasurementSuite, ...]
 
     @cached_property
     def published_rows(self) -> Mapping[int, PublishedRow]:
@@ -86,12 +86,12 @@ class PaperFolder:
         return read_validated_toml(self.folder / "claims.toml", ClaimFile).claim
 
     @cached_property
-    def paper_mistakes(self) -> tuple[PaperMistake, ...]:
+    def known_mistakes_in_paper(self) -> tuple[PaperMistake, ...]:
         """Returns the mistakes and preconditions of the paper, from slips.toml."""
         return read_validated_toml(self.folder / "slips.toml", PaperMistakesFile).slip
 
     @property
-    def paper_numbers(self) -> dict[int, float]:
+    def published_numbers_by_row(self) -> dict[int, float]:
         """Returns those published figures of the paper that are numbers, by row id."""
         return {
             ident: row.number_in_paper for ident, row in self.published_rows.items() if row.number_in_paper is not None

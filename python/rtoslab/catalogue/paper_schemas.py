@@ -37,7 +37,7 @@ class RedrawnTable(StrictModel):
     log: bool = False
 
 
-class PublishedFigurePosition(StrictModel):
+class PublishedValueChartPosition(StrictModel):
     """The place of a published figure in a redrawn figure."""
 
     row: int
@@ -69,7 +69,7 @@ class RedrawnFigure(StrictModel):
     log: bool = False
     labels: dict[str, str] = Field(default_factory=dict)
     """A place on an axis -> its name in the figure."""
-    printed: tuple[PublishedFigurePosition, ...] = ()
+    printed: tuple[PublishedValueChartPosition, ...] = ()
     """Figures of the paper's text that are drawn beside ours."""
     note: str = ""
 
@@ -99,7 +99,7 @@ class PaperSection(StrictModel):
     over_time: tuple[SampleTraceChart, ...] = ()
 
 
-class MeasuredSizeProgram(StrictModel):
+class SizeMeasurementProgram(StrictModel):
     """A program of firmware/footprint/ whose size is measured for a paper's report."""
 
     kernel: str
@@ -122,7 +122,7 @@ class KernelVersion(StrictModel):
     """Why another version stands for it, where the paper's is not to be had."""
 
 
-class SubstituteSeries(StrictModel):
+class SubstituteLatencySeries(StrictModel):
     """A series that is shown in place of one that a kernel does not offer, in every figure and statement."""
 
     kernel: str
@@ -175,16 +175,16 @@ class Paper(StrictModel):
     """The versions of these kernels that it measured."""
     resolution: InstrumentResolution | None = None
     """The resolution of the instrument its times were taken with. None: it counted cycles or iterations."""
-    substitute: tuple[SubstituteSeries, ...] = ()
+    substitute: tuple[SubstituteLatencySeries, ...] = ()
     names: dict[str, str] = Field(default_factory=dict)
     """A place on an axis -> its name in verdicts and figures, if its own title is unsuitable."""
     condition: tuple[PaperCondition, ...]
     part: tuple[PaperSection, ...]
-    footprint: tuple[MeasuredSizeProgram, ...] = ()
+    footprint: tuple[SizeMeasurementProgram, ...] = ()
     setup: tuple[PaperSetup, ...] = ()
 
     @property
-    def kernel_by_tree(self) -> dict[str, str]:
+    def paper_kernel_by_source_tree(self) -> dict[str, str]:
         """Returns the paper's kernel for each id of a source tree or reference that is a version of it."""
         return {tree: version.kernel for version in self.version for tree in version.trees}
 

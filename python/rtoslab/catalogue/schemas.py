@@ -159,7 +159,7 @@ class BoardLimits(StrictModel):
     """Room for the samples of a latency benchmark, 4 bytes each. Absent: plenty."""
 
 
-class FlashProgram(StrictModel):
+class BoardFlashTool(StrictModel):
     """The table `flash` of board.toml: the program that writes an image to the real board, and its format."""
 
     tool: str
@@ -167,7 +167,7 @@ class FlashProgram(StrictModel):
     uf2_family: int | None = None
 
 
-class FlashNames(StrictModel):
+class FlashToolChipNames(StrictModel):
     """The content of `firmware/boards/<id>/flash.toml`: the names that flash programs use for the board's chip.
 
     It is a file apart because no image is made of it.
@@ -210,10 +210,10 @@ class Board(StrictModel):
     """Caches and prefetchers that an image switches on or off, with what it does unless told otherwise."""
     memory: MemoryFacts
     limits: BoardLimits
-    flash: FlashProgram
+    flash: BoardFlashTool
 
     @model_validator(mode="after")
-    def _require_clock_frequencies_match_names(self) -> "Board":
+    def _require_frequencies_match_clock_names(self) -> "Board":
         """Raises ValueError for a clock whose divisors give another frequency than its key. Tick and baud rate follow
         the key."""
         for hz, choice in self.clocks.items():

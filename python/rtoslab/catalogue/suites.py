@@ -25,7 +25,7 @@ class Experiment(StrictModel):
     """Kernels that are measured as soon as a folder of that name is in firmware/kernels/."""
 
 
-class Suite(Experiment):
+class MeasurementSuite(Experiment):
     """The content of `papers/<key>/suite.toml` or `suites/<id>.toml`: the points that a paper measured.
 
     A suite of one experiment says it at the top. One of several has a table `[[experiment]]` for each.

@@ -87,19 +87,19 @@ class SourceTree(CompiledTreePart):
     absent: tuple[PlainWord, ...] = ()
     """Names that later versions of the kernel have (`[[earlier]]` of the port)."""
     exports: dict[str, PlainText] = Field(default_factory=dict)
-    """For a kernel that builds itself: the folder of each export, by its purpose (`kernel_export_key`)."""
+    """For a kernel that builds itself: the folder of each export, by its purpose (`kernel_export_identifier`)."""
     linked: tuple[InsidePath, ...] = Field(default=(), exclude=True)
     """For one export: patterns of the files that are linked, or read without a compiler."""
     cores: dict[str, CompiledTreePart] = Field(default_factory=dict)
     """Keyed by a board's core, beside what is for all of them."""
 
-    def export_tree(self, key: str, headers: tuple[str, ...], linked: tuple[str, ...]) -> "SourceTree":
+    def kernel_export_as_source_tree(self, key: str, headers: tuple[str, ...], linked: tuple[str, ...]) -> "SourceTree":
         """Returns one of the kernel's exports (libraries and headers built by its own build system) as a source tree.
         `key` names it."""
         part = {"path": self.exports[key], "exports": {}, "headers": headers, "linked": linked}
         return self.model_copy(update=part)
 
-    def compiled_part_for_core(self, core: str) -> CompiledTreePart:
+    def compiled_tree_part_for_core(self, core: str) -> CompiledTreePart:
         """Returns the sources, headers, macros and compiler flags for a processor core."""
         own = self.cores.get(core, CompiledTreePart())
         return CompiledTreePart(
@@ -110,20 +110,20 @@ class SourceTree(CompiledTreePart):
         )
 
 
-def kernel_export_key(board: str, cores: int, opt: str = DEFAULT_OPT) -> str:
+def kernel_export_identifier(board: str, cores: int, opt: str = DEFAULT_OPT) -> str:
     """Returns the key of a kernel's export: board, number of cores, and the optimisation unless it is the default
     one."""
     return f"{board}-{cores}{'' if opt == DEFAULT_OPT else opt}"
 
 
-def parse_export_key(key: str) -> tuple[str, int, str]:
+def parse_kernel_export_identifier(key: str) -> tuple[str, int, str]:
     """Returns the board, the number of cores and the optimisation of an export's key."""
     place, marked, opt = key.partition("-O")
     board, _, cores = place.rpartition("-")
     return board, int(cores), f"-O{opt}" if marked else DEFAULT_OPT
 
 
-def trees_folder() -> Path:
+def kernel_tree_descriptions_folder() -> Path:
     """Returns the folder with the descriptions of users' source trees: RTOSLAB_TREES, or in the user's
     configuration."""
     named = os.environ.get(FOLDER_VARIABLE)
@@ -133,7 +133,7 @@ def trees_folder() -> Path:
 def tree_description_path(ident: str) -> Path:
     """Returns the path of the description of a source tree. Raises CatalogueError for an invalid id."""
     try:
-        return trees_folder() / f"{_require_valid_tree_id(ident)}.toml"
+        return kernel_tree_descriptions_folder() / f"{_require_valid_tree_id(ident)}.toml"
     except ValueError as cause:
         raise CatalogueError(f"{escape_unprintable(ident)!r} cannot be the name of a tree: {cause}.") from None
 
@@ -149,17 +149,20 @@ def make_tree_description(facts: Mapping[str, Any]) -> SourceTree:
         ) from None
 
 
-def tree_path_variable(ident: str) -> str:
+def kernel_tree_path_environment_variable(ident: str) -> str:
     """Returns the name of the environment variable that can move a tree to another folder."""
     return PATH_VARIABLE + re.sub(r"[^A-Z0-9]", "_", ident.upper())
 
 
-def read_user_trees() -> Mapping[str, SourceTree]:
+def read_user_kernel_trees() -> Mapping[str, SourceTree]:
     """Returns the source trees that the user named, by id. Raises CatalogueError naming the file and a remedy."""
-    return {path.stem: read_tree_description(path) for path in sorted(trees_folder().glob("*.toml"))}
+    return {
+        path.stem: read_kernel_tree_description(path)
+        for path in sorted(kernel_tree_descriptions_folder().glob("*.toml"))
+    }
 
 
-def read_tree_description(path: Path) -> SourceTree:
+def read_kernel_tree_description(path: Path) -> SourceTree:
     """Returns the source tree that a description file describes. The tree's environment variable, if set, gives its
     folder. Raises CatalogueError."""
     tree = validate_table(read_toml_table(path, "the tree's description", CatalogueError), str(path), SourceTree)
@@ -168,37 +171,39 @@ def read_tree_description(path: Path) -> SourceTree:
             f"{path} has id = {tree.id!r}, but the id must be the file's name; rename one, or run "
             "`rtoslab kernel tree add` again."
         )
-    named = os.environ.get(tree_path_variable(tree.id))
+    named = os.environ.get(kernel_tree_path_environment_variable(tree.id))
     if not named:
         return tree
     try:
         return tree.model_copy(update={"path": _require_plain_text(str(Path(named).absolute()))})
     except ValueError as cause:
-        raise CatalogueError(f"{tree_path_variable(tree.id)}: {cause}; set it to another folder.") from None
+        raise CatalogueError(
+            f"{kernel_tree_path_environment_variable(tree.id)}: {cause}; set it to another folder."
+        ) from None
 
 
-def port_folders(root: Path) -> list[Path]:
+def kernel_port_folders(root: Path) -> list[Path]:
     """Returns the folders that contain ports: the checkout's, then those of RTOSLAB_PORTS."""
     named = os.environ.get(PORTS_VARIABLE, "")
     return [root / "firmware" / "kernels", *(Path(part).absolute() for part in named.split(os.pathsep) if part)]
 
 
-def tree_as_toml(tree: SourceTree) -> str:
+def kernel_tree_description_as_toml(tree: SourceTree) -> str:
     """Returns the description of a source tree as TOML, with each list on one line, as CMake needs it."""
     lines = [
         f"# The sources of `--kernel {tree.id}`. `rtoslab kernel tree check {tree.id}` tests this file after an edit.",
         *(f'{key} = "{getattr(tree, key)}"' for key in ("id", "port", "path", "version")),
-        *([f"lacks = {_toml_list(tree.lacks)}"] if tree.exports else _tree_part_toml_lines(tree)),
+        *([f"lacks = {_toml_list(tree.lacks)}"] if tree.exports else _kernel_tree_part_toml_lines(tree)),
         *([f"absent = {_toml_list(tree.absent)}"] if tree.absent else []),
     ]
     if tree.exports:
         lines += ["", "[exports]", *(f'{key} = "{path}"' for key, path in sorted(tree.exports.items()))]
     for core, part in tree.cores.items():
-        lines += ["", f"[cores.{core}]", *_tree_part_toml_lines(part)]
+        lines += ["", f"[cores.{core}]", *_kernel_tree_part_toml_lines(part)]
     return "\n".join(lines) + "\n"
 
 
-def _tree_part_toml_lines(part: CompiledTreePart) -> Iterable[str]:
+def _kernel_tree_part_toml_lines(part: CompiledTreePart) -> Iterable[str]:
     """Yields the TOML lines for sources, headers, macros and flags."""
     for key in ("sources", "headers", "defines", "flags"):
         yield f"{key} = {_toml_list(getattr(part, key))}"

@@ -4,7 +4,7 @@ have."""
 from rtoslab.base import StrictModel
 
 
-class TreeRequirements(StrictModel):
+class KernelTreeRequirements(StrictModel):
     """The table `tree` of kernel.toml: how `rtoslab kernel tree add` recognises the parts of the kernel's source tree.
 
     Nothing here is a list of the kernel's files: header names are those that our own port and configuration include.
@@ -35,7 +35,7 @@ class TreeRequirements(StrictModel):
     """Why a tree is built for one core alone, though the port knows more."""
 
 
-class ExportRequirements(StrictModel):
+class KernelExportRequirements(StrictModel):
     """The table `export` of kernel.toml: what an export from the kernel's own build system must contain.
 
     `config/common.defconfig` is for every export, `<board>.defconfig` for one board, `<need>.defconfig` for one need.

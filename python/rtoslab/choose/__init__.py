@@ -7,16 +7,21 @@
 
 from rtoslab.choose.answer import partly_present_operations_sentence, ranking_answer_in_sentences
 from rtoslab.choose.board_comparison import KernelComparison, compare_kernels_on_board
-from rtoslab.choose.compared_operations import ComparedOperation, OperationFile, make_choice_criteria, read_operations
+from rtoslab.choose.compared_operations import (
+    ComparedOperation,
+    ComparedOperationsFile,
+    make_choice_criteria,
+    read_compared_operations,
+)
 from rtoslab.choose.coverage import figure_coverage_by_board, kernel_title
-from rtoslab.choose.document import MARKS, kernel_choice_report, marked_median_text
+from rtoslab.choose.document import MARKS, kernel_choice_report, median_text_with_table_symbols
 from rtoslab.choose.explorer import choice_explorer_page
 from rtoslab.choose.matrix_file import (
-    KernelMatrix,
-    kernel_matrix_path,
+    KernelBoardMatrix,
+    kernel_board_matrix_path,
+    read_kernel_board_matrix,
     read_kernel_matrices,
-    read_kernel_matrix,
-    write_kernel_matrix,
+    write_kernel_board_matrix,
 )
 from rtoslab.choose.matrix_points import (
     boards_to_compare,
@@ -25,10 +30,10 @@ from rtoslab.choose.matrix_points import (
     plan_of_compared_points,
 )
 from rtoslab.choose.measured_matrix import (
+    abridged_manifest_by_board,
     changes_since_measurement,
-    kernel_matrix_rows,
-    replace_boards_of_matrix,
-    short_manifest_by_board,
+    kernel_board_matrix_rows,
+    replace_boards_in_kernel_board_matrix,
 )
 from rtoslab.choose.observed_rows import figure_rows_of_observation
 from rtoslab.choose.own_runs import add_figures_of_user_runs, kernel_comparison_section, with_kernel_comparison_section

@@ -33,35 +33,41 @@ def ranking_answer_in_sentences(comparison: KernelComparison, names: Mapping[str
     left_out += _too_few_figures_sentences(comparison, names)
     if not scores:
         return ["These kernels have no figures of the same operations, so they are not ranked.", *left_out]
-    leaders = [scores[0], *(score for score in scores[1:] if not _is_clearly_behind(scores[0], score))]
+    leaders = [scores[0], *(score for score in scores[1:] if not _is_clearly_worse_than_best_kernel(scores[0], score))]
     sentences = [
-        _leader_sentences(comparison, scores, names)
+        _best_kernel_sentences(comparison, scores, names)
         if len(leaders) == 1
         else _joint_leaders_sentence(comparison, leaders, names)
     ]
     return [*sentences, _disadvantages_sentence(comparison, scores[0].kernel, names), *left_out]
 
 
-def _is_clearly_behind(first: KernelScore, other: KernelScore) -> bool:
+def _is_clearly_worse_than_best_kernel(first: KernelScore, other: KernelScore) -> bool:
     """Whether a kernel is clearly behind the first one."""
     return other is not first and other.ratio.is_known and other.ratio.smallest > 1
 
 
-def _use_in_words(comparison: KernelComparison) -> str:
+def _comparison_use_description(comparison: KernelComparison) -> str:
     """Returns the use of a comparison in words."""
     use = comparison.question.use
     return "By " + use if use.startswith("your") else "In general" if use == "general" else f"For {use}"
 
 
-def _leader_sentences(comparison: KernelComparison, scores: Sequence[KernelScore], names: Mapping[str, str]) -> str:
+def _best_kernel_sentences(
+    comparison: KernelComparison, scores: Sequence[KernelScore], names: Mapping[str, str]
+) -> str:
     """Returns the sentences on the leading kernel and the distance of the next one and the last one."""
     first, second, last = scores[0], scores[1], scores[-1]
     leader = names[first.kernel]
     return " ".join(
         [
-            f"{_use_in_words(comparison)} on the {names[comparison.board]}, {leader} is the best kernel.",
-            _distance_sentence(names[second.kernel], "next", second, "weighted mean"),
-            *([] if last is second else [_distance_sentence(names[last.kernel], "last", last, "mean")]),
+            f"{_comparison_use_description(comparison)} on the {names[comparison.board]}, {leader} is the best kernel.",
+            _distance_from_best_kernel_sentence(names[second.kernel], "next", second, "weighted mean"),
+            *(
+                []
+                if last is second
+                else [_distance_from_best_kernel_sentence(names[last.kernel], "last", last, "mean")]
+            ),
             (
                 f"{leader} is the best, or as good as the best, in {first.firsts} of "
                 f"{count_with_noun(first.operations, 'operation')}."
@@ -70,10 +76,12 @@ def _leader_sentences(comparison: KernelComparison, scores: Sequence[KernelScore
     )
 
 
-def _distance_sentence(kernel: str, place: str, score: KernelScore, mean: str) -> str:
+def _distance_from_best_kernel_sentence(kernel: str, place: str, score: KernelScore, mean: str) -> str:
     """Returns the sentence on how much more a kernel needs than the leading one. `place` and `mean` are words."""
     operations = count_with_noun(score.operations, "operation")
-    return f"{kernel}, the {place} one, needs {ratio_times_text(score.ratio)} as much in the {mean} of {operations}."
+    return (
+        f"{kernel}, the {place} one, needs {ratio_as_times_phrase(score.ratio)} as much in the {mean} of {operations}."
+    )
 
 
 def _joint_leaders_sentence(
@@ -87,14 +95,16 @@ def _joint_leaders_sentence(
         else "some figures were measured in one placement of the code, and another placement could reverse their order"
     )
     listed = _first_names_text([names[leader.kernel] for leader in leaders])
-    return f"{_use_in_words(comparison)} on the {names[comparison.board]}, {listed} are equally good: {reason}."
+    use = _comparison_use_description(comparison)
+    return f"{use} on the {names[comparison.board]}, {listed} are equally good: {reason}."
 
 
 def _disadvantages_sentence(comparison: KernelComparison, kernel: str, names: Mapping[str, str]) -> str:
     """Returns the sentence on the disadvantages of a kernel."""
     result = clearly_worse_operations(comparison, kernel)[:_MOST_ARGUMENTS]
     arguments = [
-        f'"{operation.title}" is {ratio_times_text(ratio)} that of {names[other]}' for operation, other, ratio in result
+        f'"{operation.title}" is {ratio_as_times_phrase(ratio)} that of {names[other]}'
+        for operation, other, ratio in result
     ]
     lacks = comparison.services.get(kernel, {})
     weighted = [item for item in comparison.operations if item.id in comparison.question.weights]
@@ -122,7 +132,7 @@ def clearly_worse_operations(
         theirs = comparison.operation_figure(best[0], operation).band
         if theirs is not None and theirs.smallest > 0:
             ratio = comparison.times_worse_than(kernel, best[0], operation)
-            if ratio.differs_in_all_placements and ratio.value >= _WORTH_TELLING:
+            if ratio.differs_in_all_code_placements and ratio.value >= _WORTH_TELLING:
                 arguments.append((operation, best[0], ratio))
     return sorted(arguments, key=lambda row: -row[2].value)
 
@@ -136,7 +146,9 @@ def _lacking_service_sentences(comparison: KernelComparison, names: Mapping[str,
     sentences = []
     for services, kernels in groups.items():
         is_one = len(kernels) == 1
-        lacks = [_lacking_service_text(name, _shared_lack_reason(comparison, kernels, name)) for name in services]
+        lacks = [
+            _lacking_service_text(name, _reason_kernels_lack_service(comparison, kernels, name)) for name in services
+        ]
         sentences.append(
             f"{join_in_sentence([names[kernel] for kernel in kernels])} {'is' if is_one else 'are'} not ranked, "
             f"because {'it lacks' if is_one else 'they lack'} {join_in_sentence(lacks)}."
@@ -144,7 +156,7 @@ def _lacking_service_sentences(comparison: KernelComparison, names: Mapping[str,
     return sentences
 
 
-def _shared_lack_reason(comparison: KernelComparison, kernels: Sequence[str], service: str) -> str:
+def _reason_kernels_lack_service(comparison: KernelComparison, kernels: Sequence[str], service: str) -> str:
     """Returns why kernels lack a service: their reasons, or nothing if these are more than a sentence can hold."""
     reasons = dict.fromkeys(comparison.services[kernel][service] for kernel in kernels)
     return "; ".join(reasons) if len(reasons) <= _MOST_REASONS else ""
@@ -157,7 +169,7 @@ def _lacking_service_text(service: str, reason: str) -> str:
     return f"{service} ({reason})" if reason else service
 
 
-def ratio_times_text(ratio: FigureRatio) -> str:
+def ratio_as_times_phrase(ratio: FigureRatio) -> str:
     """Returns a ratio as `1.72 times`, with its range if the placement of the code changes it."""
     text, least, most = (f"{number:.2f}" for number in (ratio.value, ratio.smallest, ratio.largest))
     return f"{text} times" if least == most else f"{text} times ({least} to {most})"

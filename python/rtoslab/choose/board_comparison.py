@@ -10,7 +10,7 @@ from functools import cached_property
 from math import exp, log
 from typing import Final
 
-from rtoslab.analyses import FigureRatio, MeasuredValue, PlacementBand, select_values_by_coordinates
+from rtoslab.analyses import CodePlacementValueRange, FigureRatio, MeasuredValue, select_values_by_coordinates
 from rtoslab.choose.compared_operations import ChoiceCriteria, ComparedOperation
 from rtoslab.reference import StoredRow
 
@@ -18,10 +18,10 @@ NOT_MEASURED: Final = "it was not measured"
 
 
 @dataclass(frozen=True, slots=True)
-class OperationFigure:
+class OperationMeasuredValue:
     """The figure of one kernel for one operation, or the reason why there is none."""
 
-    band: PlacementBand | None
+    band: CodePlacementValueRange | None
     """None: `reason` says why there is no figure."""
     reason: str = ""
     clock_hz: int = 0
@@ -55,14 +55,14 @@ class KernelComparison:
     kernels: tuple[str, ...]
     operations: tuple[ComparedOperation, ...]
     """The operations of which at least one kernel has a figure."""
-    cells: Mapping[tuple[str, str], OperationFigure]
+    cells: Mapping[tuple[str, str], OperationMeasuredValue]
     """Keyed by kernel and operation."""
     lacking: Mapping[str, tuple[str, ...]]
     """Kernel -> services that the question needs and it does not have."""
     services: Mapping[str, Mapping[str, str]]
     """Kernel -> all services that it lacks, each with the reason."""
 
-    def operation_figure(self, kernel: str, operation: ComparedOperation) -> OperationFigure:
+    def operation_figure(self, kernel: str, operation: ComparedOperation) -> OperationMeasuredValue:
         """Returns the figure of a kernel for an operation (such as a context switch), or the reason why there is
         none."""
         return self.cells[kernel, operation.id]
@@ -84,7 +84,7 @@ class KernelComparison:
             return ()
         ordered = sorted(known, key=lambda pair: pair[1].median, reverse=operation.better == "more")
         first = ordered[0]
-        near = [kernel for kernel, band in ordered[1:] if not _differ_in_all_placements(first[1], band)]
+        near = [kernel for kernel, band in ordered[1:] if not _do_values_differ_in_all_placements(first[1], band)]
         return (first[0], *near)
 
     @cached_property
@@ -93,16 +93,19 @@ class KernelComparison:
         figure."""
         return tuple(
             operation
-            for operation in self._operations_by_weight
-            if sum(self._does_figure_count(kernel, operation) for kernel in self.kernel_ranking) > 1
+            for operation in self._weighted_operations
+            if sum(self._is_value_usable_for_ranking(kernel, operation) for kernel in self.kernel_ranking) > 1
         )
 
     @property
     def partly_present_operations(self) -> list[tuple[ComparedOperation, list[str]]]:
         """Returns the operations with a weight for which some ranked kernels have no figure, with these kernels."""
         missing = [
-            (operation, [name for name in self.kernel_ranking if not self._does_figure_count(name, operation)])
-            for operation in self._operations_by_weight
+            (
+                operation,
+                [name for name in self.kernel_ranking if not self._is_value_usable_for_ranking(name, operation)],
+            )
+            for operation in self._weighted_operations
         ]
         return [(kernel, kernels) for kernel, kernels in missing if kernels]
 
@@ -114,7 +117,7 @@ class KernelComparison:
         return {
             kernel: len(own)
             for kernel in self.kernel_ranking
-            if 2 * self._total_weight(own := self._shared_operations(kernel)) < whole or not own
+            if 2 * self._total_weight(own := self._operations_measured_for_all_kernels(kernel)) < whole or not own
         }
 
     @cached_property
@@ -135,18 +138,21 @@ class KernelComparison:
                 self._weighted_mean_ratio(
                     [
                         (operation, self.times_worse_than(kernel, leader, operation))
-                        for operation in self._shared_operations(kernel, leader)
+                        for operation in self._operations_measured_for_all_kernels(kernel, leader)
                     ]
                 ),
-                len(self._shared_operations(kernel, leader)),
-                sum(kernel in self.best_kernels(operation) for operation in self._shared_operations(kernel)),
+                len(self._operations_measured_for_all_kernels(kernel, leader)),
+                sum(
+                    kernel in self.best_kernels(operation)
+                    for operation in self._operations_measured_for_all_kernels(kernel)
+                ),
             )
             for kernel in known
         ]
         return sorted(scores_, key=lambda score: (score.kernel != leader, score.ratio.value))
 
     @property
-    def _operations_by_weight(self) -> list[ComparedOperation]:
+    def _weighted_operations(self) -> list[ComparedOperation]:
         """Returns those operations that have a weight in the ranking."""
         return [operation for operation in self.operations if operation.id in self.question.weights]
 
@@ -154,25 +160,25 @@ class KernelComparison:
         """Returns the sum of the operations' weights."""
         return sum(self.question.weights[operation.id] for operation in operations)
 
-    def _does_figure_count(self, kernel: str, operation: ComparedOperation) -> bool:
+    def _is_value_usable_for_ranking(self, kernel: str, operation: ComparedOperation) -> bool:
         """Whether a kernel's figure for an operation counts: it is above zero, and another placement of the code cannot
         change it."""
         cell = self.operation_figure(kernel, operation)
         return cell.band is not None and cell.band.smallest > 0 and not cell.may_change_with_placement
 
-    def _shared_operations(self, *kernels: str) -> list[ComparedOperation]:
+    def _operations_measured_for_all_kernels(self, *kernels: str) -> list[ComparedOperation]:
         """Returns the operations of the ranking for which all these kernels have a figure."""
         return [
             operation
             for operation in self.counted_operations
-            if all(self._does_figure_count(kernel, operation) for kernel in kernels)
+            if all(self._is_value_usable_for_ranking(kernel, operation) for kernel in kernels)
         ]
 
     def _ratio_to_best(self, kernel: str, known: Sequence[str]) -> FigureRatio:
         """Returns the weighted mean ratio of a kernel to the best one of the kernels `known` in each operation."""
         ratios = []
-        for operation in self._shared_operations(kernel):
-            having = [name for name in known if self._does_figure_count(name, operation)]
+        for operation in self._operations_measured_for_all_kernels(kernel):
+            having = [name for name in known if self._is_value_usable_for_ranking(name, operation)]
             sign = -1 if operation.better == "more" else 1
             best = min(having, key=lambda name: sign * _median_of_figure(self.operation_figure(name, operation)))
             ratios.append((operation, self.times_worse_than(kernel, best, operation)))
@@ -207,16 +213,16 @@ class KernelComparison:
         return theirs.ratio_to(mine) if operation.better == "more" else mine.ratio_to(theirs)
 
 
-def _median_of_figure(cell: OperationFigure) -> float:
+def _median_of_figure(cell: OperationMeasuredValue) -> float:
     """Returns the median of a figure over placements of the code."""
     assert cell.band is not None
     return cell.band.median
 
 
-def _differ_in_all_placements(one: PlacementBand, other: PlacementBand) -> bool:
+def _do_values_differ_in_all_placements(one: CodePlacementValueRange, other: CodePlacementValueRange) -> bool:
     """Whether two figures differ in the same direction for all placements of their code."""
     return (
-        one.ratio_to(other).differs_in_all_placements
+        one.ratio_to(other).differs_in_all_code_placements
         if other.median and other.smallest and other.largest
         else one.median != other.median
     )
@@ -245,24 +251,26 @@ def compare_kernels_on_board(
 
 def _find_operation_figure(
     rows: Sequence[StoredRow], operation: ComparedOperation, lacks: Mapping[str, str]
-) -> OperationFigure:
+) -> OperationMeasuredValue:
     """Returns the figure for an operation among a kernel's stored rows, or the reason why there is none. `lacks` are
     missing services."""
     key = (operation.benchmark, operation.cores)
     own = [row for row in rows if (row.stands_for.benchmark, row.stands_for.cores) == key]
     for row in own:
-        values = select_values_by_coordinates(row.values, operation.figure_selector)
+        values = select_values_by_coordinates(row.values, operation.measured_value_selector)
         if values:
-            return _operation_figure_of_value(values[0], one_of_many=row.single_placement)
+            return _operation_value_from_measured_value(values[0], one_of_many=row.single_placement)
     for service in operation.services:
         if service in lacks:
-            return OperationFigure(None, lacks[service])
+            return OperationMeasuredValue(None, lacks[service])
     reasons = [row.reason for row in own if row.reason]
-    return OperationFigure(None, reasons[0] if reasons else NOT_MEASURED)
+    return OperationMeasuredValue(None, reasons[0] if reasons else NOT_MEASURED)
 
 
-def _operation_figure_of_value(value: MeasuredValue, *, one_of_many: bool) -> OperationFigure:
+def _operation_value_from_measured_value(value: MeasuredValue, *, one_of_many: bool) -> OperationMeasuredValue:
     """Returns a measured value as the figure of an operation. `one_of_many` tells that another placement of the code
     may change it."""
     band = value.placement_band
-    return OperationFigure(PlacementBand(band.values, is_known=not one_of_many), "", value.clock_hz, value.n)
+    return OperationMeasuredValue(
+        CodePlacementValueRange(band.values, is_known=not one_of_many), "", value.clock_hz, value.n
+    )

@@ -33,13 +33,13 @@ class ComparedOperation(StrictModel):
     """Use -> how much it counts there. A use that is not named counts nothing."""
 
     @property
-    def figure_selector(self) -> Selector:
+    def measured_value_selector(self) -> Selector:
         """Returns the coordinates (metric, benchmark, cores and others) that select the operation's figure among
         measured values."""
         return {"benchmark": self.benchmark, "metric": self.metric, "stat": self.stat, "cores": self.cores}
 
 
-class OperationFile(StrictModel):
+class ComparedOperationsFile(StrictModel):
     """The content of operations.toml: the operations by which kernels are compared."""
 
     operation: tuple[ComparedOperation, ...]
@@ -67,13 +67,13 @@ class ChoiceCriteria:
     needs: tuple[str, ...] = ()
 
 
-def read_operations() -> OperationFile:
+def read_compared_operations() -> ComparedOperationsFile:
     """Returns the operations by which `rtoslab choose` compares kernels, from operations.toml."""
-    return read_validated_toml(Path(str(files("rtoslab.choose") / "operations.toml")), OperationFile)
+    return read_validated_toml(Path(str(files("rtoslab.choose") / "operations.toml")), ComparedOperationsFile)
 
 
 def make_choice_criteria(
-    operation_file: OperationFile,
+    operation_file: ComparedOperationsFile,
     services: Mapping[str, str],
     use: str = GENERAL,
     needs: Sequence[str] = (),
@@ -91,14 +91,14 @@ def make_choice_criteria(
             raise UnknownNameError("service", service, services)
     own = {operation.id: operation.weights.get(use, 0.0) for operation in operation_file.operation}
     if weights is not None:
-        own = _read_user_weights(operation_file, weights)
+        own = _read_user_operation_weights(operation_file, weights)
     counted = {name: weight for name, weight in own.items() if weight > 0}
     return ChoiceCriteria(
         "your weights" if weights else use, counted, tuple(dict.fromkeys([*operation_file.needs[use], *needs]))
     )
 
 
-def _read_user_weights(operation_file: OperationFile, path: Path) -> dict[str, float]:
+def _read_user_operation_weights(operation_file: ComparedOperationsFile, path: Path) -> dict[str, float]:
     """Returns the weights of operations in a user's file, by id. Raises PlanError, UnknownNameError."""
     weights = read_validated_toml(path, OperationWeightsFile).weights
     names = [operation.id for operation in operation_file.operation]

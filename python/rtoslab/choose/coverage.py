@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.choose.matrix_file import KernelMatrix
+from rtoslab.choose.matrix_file import KernelBoardMatrix
 
 
 @dataclass(frozen=True, slots=True)
-class FigureCoverage:
+class MeasuredValueCoverage:
     """How many measurements of one kernel on one board have a figure."""
 
     measured: int
@@ -27,17 +27,17 @@ def kernel_title(catalogue: Catalogue, kernel: str) -> str:
     return kernel if port is None else catalogue.kernels[port].facts.title
 
 
-def figure_coverage_by_board(matrix: KernelMatrix) -> dict[str, FigureCoverage]:
+def figure_coverage_by_board(matrix: KernelBoardMatrix) -> dict[str, MeasuredValueCoverage]:
     """Returns, for each board, how many of a kernel's measurements have a figure."""
     cells = {}
     for board in dict.fromkeys(row.stands_for.board for row in matrix.rows):
         rows = [row for row in matrix.rows if row.stands_for.board == board]
         missing = tuple((row.stands_for.benchmark, row.reason) for row in rows if not row.values)
-        cells[board] = FigureCoverage(len(rows) - len(missing), len(rows), missing)
+        cells[board] = MeasuredValueCoverage(len(rows) - len(missing), len(rows), missing)
     return cells
 
 
-def missing_figure_reasons(matrices: Sequence[KernelMatrix]) -> list[tuple[str, str, list[str], list[str]]]:
+def missing_figure_reasons(matrices: Sequence[KernelBoardMatrix]) -> list[tuple[str, str, list[str], list[str]]]:
     """Returns why figures of kernels are missing: kernel, reason, benchmarks, boards."""
     by_cell: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for matrix in matrices:

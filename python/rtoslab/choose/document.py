@@ -5,7 +5,7 @@ from typing import Any
 
 from rtoslab.base import count_with_noun
 from rtoslab.choose.answer import partly_present_operations_sentence, ranking_answer_in_sentences
-from rtoslab.choose.board_comparison import KernelComparison, OperationFigure
+from rtoslab.choose.board_comparison import KernelComparison, OperationMeasuredValue
 from rtoslab.choose.compared_operations import ComparedOperation
 from rtoslab.parity import UnfairDifference
 from rtoslab.reports import (
@@ -13,10 +13,10 @@ from rtoslab.reports import (
     ReportDocument,
     ReportSection,
     TableData,
-    chart_band_ends,
+    chart_range_ends,
     cycle_count_text,
-    figure_with_band_text,
-    mark_deviations_by,
+    mark_report_of_deviating_kernels,
+    measured_value_with_range_text,
 )
 
 BEST = "*"
@@ -34,7 +34,7 @@ _HOW = (
 )
 
 
-def marked_median_text(cell: OperationFigure, *, is_best: bool) -> str:
+def median_text_with_table_symbols(cell: OperationMeasuredValue, *, is_best: bool) -> str:
     """Returns a figure as text for a table: the median with its marks (`*` best, `?` one placement), or a dash."""
     if cell.band is None:
         return ABSENT
@@ -66,7 +66,9 @@ def kernel_choice_report(
         ),
     )
     also = {names[kernel]: kernel for kernel in comparison.kernels}
-    return mark_deviations_by(document, deviations, also, all_deviate=set(deviations) >= set(comparison.kernels))
+    return mark_report_of_deviating_kernels(
+        document, deviations, also, all_deviate=set(deviations) >= set(comparison.kernels)
+    )
 
 
 def _figures_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
@@ -81,7 +83,7 @@ def kernel_comparison_table(comparison: KernelComparison, names: Mapping[str, st
         [
             operation.title,
             operation.unit,
-            *(_figure_text_with_marks_and_band(comparison, kernel, operation) for kernel in comparison.kernels),
+            *(_value_text_with_symbols_and_range(comparison, kernel, operation) for kernel in comparison.kernels),
         ]
         for operation in comparison.operations
     ]
@@ -89,13 +91,15 @@ def kernel_comparison_table(comparison: KernelComparison, names: Mapping[str, st
     return TableData(title, columns, rows, MARKS)
 
 
-def _figure_text_with_marks_and_band(comparison: KernelComparison, kernel: str, operation: ComparedOperation) -> str:
+def _value_text_with_symbols_and_range(comparison: KernelComparison, kernel: str, operation: ComparedOperation) -> str:
     """Returns a figure with its marks and its range over placements of the code, as text for a table."""
     cell = comparison.operation_figure(kernel, operation)
     if cell.band is None:
         return ABSENT
-    marks = marked_median_text(cell, is_best=kernel in comparison.best_kernels(operation)).lstrip("0123456789,.")
-    return f"{figure_with_band_text(cell.band, cycle_count_text)}{marks}"
+    marks = median_text_with_table_symbols(cell, is_best=kernel in comparison.best_kernels(operation)).lstrip(
+        "0123456789,."
+    )
+    return f"{measured_value_with_range_text(cell.band, cycle_count_text)}{marks}"
 
 
 def _operation_bars_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
@@ -108,7 +112,7 @@ def _operation_bars_section(comparison: KernelComparison, names: Mapping[str, st
                 band = comparison.operation_figure(kernel, operation).band
                 if operation.unit == unit and band is not None:
                     mark = {"x": operation.title, "series": names[kernel], "kernel": kernel, "y": band.median}
-                    rows.append({**mark, "text": f"{band.median:,.0f}", **chart_band_ends(band)})
+                    rows.append({**mark, "text": f"{band.median:,.0f}", **chart_range_ends(band)})
         caption = f"Each operation in {unit}, with its own scale from zero."
         charts.append(ChartData("panels", rows, caption, "", unit))
     return ReportSection("bars", "Operation by operation", (), tuple(charts))

@@ -6,10 +6,10 @@ from html import escape
 from importlib.resources import files
 from typing import Any, Final
 
-from rtoslab.base import web_page
-from rtoslab.choose.board_comparison import OperationFigure, compare_kernels_on_board
-from rtoslab.choose.compared_operations import ChoiceCriteria, OperationFile
-from rtoslab.choose.matrix_file import KernelMatrix
+from rtoslab.base import html_page_style_and_script
+from rtoslab.choose.board_comparison import OperationMeasuredValue, compare_kernels_on_board
+from rtoslab.choose.compared_operations import ChoiceCriteria, ComparedOperationsFile
+from rtoslab.choose.matrix_file import KernelBoardMatrix
 
 _CHOICES: Final = (
     ("board", "Board"),
@@ -25,8 +25,8 @@ _HOW: Final = (
 
 
 def choice_explorer_page(
-    operation_file: OperationFile,
-    matrices: Sequence[KernelMatrix],
+    operation_file: ComparedOperationsFile,
+    matrices: Sequence[KernelBoardMatrix],
     titles: Mapping[str, str],
     shown_kernels: Iterable[str],
     lacks: Mapping[str, Mapping[str, str]],
@@ -36,9 +36,9 @@ def choice_explorer_page(
     `titles` are of kernels and boards. `shown_kernels` are shown at first. `lacks` has, by kernel, the services that it
     does not have.
     """
-    data = choice_explorer_data(operation_file, matrices, titles, shown_kernels, lacks)
+    data = kernel_choice_page_data(operation_file, matrices, titles, shown_kernels, lacks)
     folder = files("rtoslab.choose") / "web"
-    page = web_page((folder / "explorer.js").read_text(encoding="utf-8"))
+    page = html_page_style_and_script((folder / "explorer.js").read_text(encoding="utf-8"))
     css = page.css + (folder / "explorer.css").read_text(encoding="utf-8")
     choices = "".join(f'<label>{title} <select name="{name}"></select></label>' for name, title in _CHOICES)
     figures = json.dumps(data, separators=(",", ":"), sort_keys=True).replace("<", "\\u003c")
@@ -62,9 +62,9 @@ def choice_explorer_page(
     )
 
 
-def choice_explorer_data(
-    operation_file: OperationFile,
-    matrices: Sequence[KernelMatrix],
+def kernel_choice_page_data(
+    operation_file: ComparedOperationsFile,
+    matrices: Sequence[KernelBoardMatrix],
     titles: Mapping[str, str],
     shown_kernels: Iterable[str],
     lacks: Mapping[str, Mapping[str, str]],
@@ -78,7 +78,7 @@ def choice_explorer_data(
         compared = compare_kernels_on_board(board, ChoiceCriteria("general", {}), operation_file.operation, rows, lacks)
         figures[board] = {
             kernel: {
-                operation.id: _figure_for_script(cell)
+                operation.id: _measured_value_for_page_script(cell)
                 for operation in operation_file.operation
                 if (cell := compared.cells[kernel, operation.id]).band is not None
             }
@@ -100,7 +100,7 @@ def choice_explorer_data(
     }
 
 
-def _figure_for_script(cell: OperationFigure) -> dict[str, Any]:
+def _measured_value_for_page_script(cell: OperationMeasuredValue) -> dict[str, Any]:
     """Returns one figure in the form that the page's script reads."""
     assert cell.band is not None
     return {

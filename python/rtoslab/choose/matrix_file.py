@@ -13,8 +13,8 @@ from rtoslab.base import AlteredFileError, make_folder, write_file_atomically
 from rtoslab.intake import STORED_BYTES, parse_json_object, read_text
 from rtoslab.reference import (
     StoredRow,
-    lines_checked_by_seal,
-    objects_as_sealed_lines,
+    json_lines_with_digest,
+    lines_checked_by_digest,
     stored_row_as_json,
     stored_row_from_json,
 )
@@ -23,7 +23,7 @@ FORMAT: Final = 1
 
 
 @dataclass(frozen=True)
-class KernelMatrix:
+class KernelBoardMatrix:
     """The content of a matrix file: the figures of one kernel on every board."""
 
     kernel: str
@@ -44,36 +44,36 @@ class KernelMatrix:
         return list(dict.fromkeys(row.version for row in self.rows if row.version))
 
 
-def kernel_matrix_path(root: Path, kernel: str) -> Path:
+def kernel_board_matrix_path(root: Path, kernel: str) -> Path:
     """Returns the path of the file with a kernel's figures on all boards."""
     return root / "reference" / "matrix" / f"{kernel}.ndjson"
 
 
-def read_kernel_matrices(root: Path) -> list[KernelMatrix]:
+def read_kernel_matrices(root: Path) -> list[KernelBoardMatrix]:
     """Returns the stored figures of all kernels on all boards, sorted by kernel. Raises AlteredFileError for an edited
     file."""
-    return [read_kernel_matrix(path) for path in sorted((root / "reference" / "matrix").glob("*.ndjson"))]
+    return [read_kernel_board_matrix(path) for path in sorted((root / "reference" / "matrix").glob("*.ndjson"))]
 
 
-def write_kernel_matrix(path: Path, matrix: KernelMatrix) -> None:
+def write_kernel_board_matrix(path: Path, matrix: KernelBoardMatrix) -> None:
     """Writes a kernel's figures into its matrix file, with a seal. Raises StoreError if the disk refuses it."""
     manifests = {board: dict(manifest) for board, manifest in sorted(matrix.manifests.items())}
     head = {"format": FORMAT, "kernel": matrix.kernel, "date": matrix.date, "manifests": manifests}
     make_folder(path.parent)
     write_file_atomically(
         path,
-        objects_as_sealed_lines([head, *(stored_row_as_json(row) for row in matrix.rows)]),
+        json_lines_with_digest([head, *(stored_row_as_json(row) for row in matrix.rows)]),
         "the figures of kernels",
     )
 
 
-def read_kernel_matrix(path: Path) -> KernelMatrix:
+def read_kernel_board_matrix(path: Path) -> KernelBoardMatrix:
     """Returns the content of a kernel's matrix file. Raises AlteredFileError naming it if it was edited, or has another
     format."""
     text = read_text(path, "the figures of kernels", AlteredFileError, STORED_BYTES)
     try:
-        head, *lines = (parse_json_object(line) for line in lines_checked_by_seal(text))
-        return _parse_kernel_matrix(path.stem, head, lines)
+        head, *lines = (parse_json_object(line) for line in lines_checked_by_digest(text))
+        return _parse_kernel_board_matrix(path.stem, head, lines)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
         raise AlteredFileError(
@@ -82,11 +82,13 @@ def read_kernel_matrix(path: Path) -> KernelMatrix:
         ) from None
 
 
-def _parse_kernel_matrix(kernel: str, head: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]) -> KernelMatrix:
+def _parse_kernel_board_matrix(
+    kernel: str, head: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]
+) -> KernelBoardMatrix:
     """Returns a kernel's figures from the parsed lines of its matrix file. Raises ValueError for another format or
     kernel."""
     if (head["format"], head["kernel"]) != (FORMAT, kernel):
         raise ValueError("its format or kernel is another one")
     rows = tuple(stored_row_from_json(f"{kernel} {number}", line) for number, line in enumerate(lines))
     manifests = {str(board): dict(manifest) for board, manifest in head["manifests"].items()}
-    return KernelMatrix(kernel, str(head["date"]), manifests, rows)
+    return KernelBoardMatrix(kernel, str(head["date"]), manifests, rows)

@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab.catalogue import Catalogue, Suite, read_validated_toml
+from rtoslab.catalogue import Catalogue, MeasurementSuite, read_validated_toml
 from rtoslab.measure import identity_of_point
 from rtoslab.papers import may_depend_on_code_addresses
-from rtoslab.plan import Plan, PlanOptions, Point, experiment_points, plan_with_placements
+from rtoslab.plan import MeasurementPlan, PlannedPoint, PlanOptions, experiment_points, repeat_plan_in_code_placements
 from rtoslab.results import PointId
 
 
@@ -16,21 +16,21 @@ class ComparedMeasurement:
     """One measurement whose figures `rtoslab choose` compares, in all placements of its code."""
 
     stands_for: PointId
-    points: tuple[Point, ...]
+    points: tuple[PlannedPoint, ...]
     reason: str = ""
     """Why it cannot be measured."""
     place_matters: bool = False
     """Whether the place of its code may move its figures."""
 
 
-def kernel_matrix_suite(root: Path) -> Suite:
+def kernel_board_matrix_suite(root: Path) -> MeasurementSuite:
     """Returns the suite of the points that `rtoslab choose` compares: `reference/matrix/suite.toml`."""
-    return read_validated_toml(root / "reference" / "matrix" / "suite.toml", Suite)
+    return read_validated_toml(root / "reference" / "matrix" / "suite.toml", MeasurementSuite)
 
 
 def kernels_to_compare(catalogue: Catalogue) -> list[str]:
     """Returns the kernels that `rtoslab choose` compares and that can be built here."""
-    experiments = kernel_matrix_suite(catalogue.root).experiments
+    experiments = kernel_board_matrix_suite(catalogue.root).experiments
     named = (name for experiment in experiments for name in (*experiment.kernels, *experiment.bring_your_own))
     return [name for name in dict.fromkeys(named) if name in catalogue.buildable_kernels]
 
@@ -38,7 +38,9 @@ def kernels_to_compare(catalogue: Catalogue) -> list[str]:
 def boards_to_compare(root: Path) -> list[str]:
     """Returns the boards for which `rtoslab choose` compares kernels."""
     return list(
-        dict.fromkeys(board for experiment in kernel_matrix_suite(root).experiments for board in experiment.boards)
+        dict.fromkeys(
+            board for experiment in kernel_board_matrix_suite(root).experiments for board in experiment.boards
+        )
     )
 
 
@@ -51,23 +53,27 @@ def measurements_to_compare(
     `kernel` may be one that the suite does not name, such as an earlier version.
     """
     result = []
-    for experiment in kernel_matrix_suite(catalogue.root).experiments:
+    for experiment in kernel_board_matrix_suite(catalogue.root).experiments:
         of_kernel = experiment.model_copy(update={"kernels": (kernel,), "bring_your_own": ()})
         points = experiment_points(catalogue, of_kernel, PlanOptions())
-        result += [_point_in_placements(catalogue, point, placements) for point in points if point.board in boards]
+        result += [
+            _measurement_in_code_placements(catalogue, point, placements) for point in points if point.board in boards
+        ]
     return result
 
 
-def _point_in_placements(catalogue: Catalogue, point: Point, placements: int) -> ComparedMeasurement:
+def _measurement_in_code_placements(catalogue: Catalogue, point: PlannedPoint, placements: int) -> ComparedMeasurement:
     """Returns a point in `placements` placements of its code, or in one if the placement cannot matter."""
     replaces = identity_of_point(catalogue, point)
     if point.not_applicable is not None:
         return ComparedMeasurement(replaces, (), point.not_applicable)
     matters = may_depend_on_code_addresses(catalogue, point)
-    points = plan_with_placements(catalogue, Plan((point,), None), placements if matters else 1).points
+    points = repeat_plan_in_code_placements(
+        catalogue, MeasurementPlan((point,), None), placements if matters else 1
+    ).points
     return ComparedMeasurement(replaces, points, place_matters=matters)
 
 
-def plan_of_compared_points(rows: Sequence[ComparedMeasurement]) -> Plan:
+def plan_of_compared_points(rows: Sequence[ComparedMeasurement]) -> MeasurementPlan:
     """Returns the plan with all points to measure for `rtoslab choose`."""
-    return Plan(tuple(point for row in rows for point in row.points), "matrix")
+    return MeasurementPlan(tuple(point for row in rows for point in row.points), "matrix")

@@ -17,8 +17,8 @@ from rtoslab.catalogue import (
     Benchmark,
     read_validated_toml,
 )
-from rtoslab.choose.matrix_points import kernel_matrix_suite
-from rtoslab.reference import oldest_equal_code_of_file_now
+from rtoslab.choose.matrix_points import kernel_board_matrix_suite
+from rtoslab.reference import oldest_code_digest_equivalent_to_file
 
 _COMMON: Final = ("CMakeLists.txt", "chips", "cmake", "core", "cpus", "footprint", "include", "instruments")
 
@@ -29,14 +29,14 @@ def measured_firmware_digest(root: Path, port: str, board: str) -> str:
     `port` is the folder in `firmware/kernels` that the kernel is built by.
     """
     names = _find_source_paths(root, port, board)
-    digests = {name: oldest_equal_code_of_file_now(root, name) for name in names}
+    digests = {name: oldest_code_digest_equivalent_to_file(root, name) for name in names}
     lines = sorted(f"{digest} {name}" for name, digest in digests.items() if digest)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
 
 
 def _find_source_paths(root: Path, port: str, board: str) -> Iterator[str]:
     """Yields the paths of the firmware's source files on which a kernel's figures on a board depend."""
-    experiments = kernel_matrix_suite(root).experiments
+    experiments = kernel_board_matrix_suite(root).experiments
     benchmarks = {f"benchmarks/{name}" for experiment in experiments for name in experiment.benchmarks}
     unneeded = _find_unneeded_files(root, port, benchmarks)
     for place in (*_COMMON, f"boards/{board}", f"kernels/{port}", *benchmarks):

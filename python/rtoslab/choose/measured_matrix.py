@@ -7,12 +7,12 @@ from typing import Any
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose.board_comparison import NOT_MEASURED
-from rtoslab.choose.matrix_file import KernelMatrix
+from rtoslab.choose.matrix_file import KernelBoardMatrix
 from rtoslab.choose.matrix_points import ComparedMeasurement
 from rtoslab.choose.measured_code import measured_firmware_digest
 from rtoslab.measure import identity_of_point
 from rtoslab.reference import StoredRow, stored_row_from_points
-from rtoslab.results import FailedPoint, MeasuredPoint
+from rtoslab.results import FailedMeasurement, MeasuredPoint
 from rtoslab.store import AnyResult, StoredPoint
 from rtoslab.targets import timing_version
 
@@ -22,7 +22,7 @@ _BUILD_KEYS = (
 """The keys of a manifest's build that the parity lint and readers need."""
 
 
-def kernel_matrix_rows(
+def kernel_board_matrix_rows(
     catalogue: Catalogue,
     points_needed: Sequence[ComparedMeasurement],
     stored: Sequence[StoredPoint],
@@ -30,15 +30,15 @@ def kernel_matrix_rows(
 ) -> list[StoredRow]:
     """Returns the figures of a run as rows of a kernel's matrix file, one for each measurement."""
     by_point = {stored_point.result.point.model_dump_json(): stored_point for stored_point in stored}
-    failures = {result.point.model_dump_json(): result for result in results if isinstance(result, FailedPoint)}
-    return [_kernel_matrix_row(catalogue, point, by_point, failures) for point in points_needed]
+    failures = {result.point.model_dump_json(): result for result in results if isinstance(result, FailedMeasurement)}
+    return [_kernel_board_matrix_row(catalogue, point, by_point, failures) for point in points_needed]
 
 
-def _kernel_matrix_row(
+def _kernel_board_matrix_row(
     catalogue: Catalogue,
     needed: ComparedMeasurement,
     by_point: Mapping[str, StoredPoint],
-    failures: Mapping[str, FailedPoint],
+    failures: Mapping[str, FailedMeasurement],
 ) -> StoredRow:
     """Returns the figures of one measurement as a row of a matrix file. `by_point` and `failures` are by identity."""
     names = [identity_of_point(catalogue, point).model_dump_json() for point in needed.points]
@@ -50,7 +50,7 @@ def _kernel_matrix_row(
     return replace(whole, single_placement=needed.place_matters and count == 1)
 
 
-def short_manifest_by_board(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict[str, dict[str, Any]]:
+def abridged_manifest_by_board(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict[str, dict[str, Any]]:
     """Returns, for each board, a short manifest of its first measured point on one core.
 
     The macros of the kernel's parity table are stored from its configuration. An export has hundreds of others.
@@ -75,7 +75,9 @@ def short_manifest_by_board(catalogue: Catalogue, stored: Sequence[StoredPoint])
     return by_board
 
 
-def replace_boards_of_matrix(old: KernelMatrix | None, new: KernelMatrix, boards: Collection[str]) -> KernelMatrix:
+def replace_boards_in_kernel_board_matrix(
+    old: KernelBoardMatrix | None, new: KernelBoardMatrix, boards: Collection[str]
+) -> KernelBoardMatrix:
     """Returns a kernel's new figures for these boards, and the old ones for all others."""
     if old is None:
         return new
@@ -84,7 +86,7 @@ def replace_boards_of_matrix(old: KernelMatrix | None, new: KernelMatrix, boards
     return replace(new, rows=(*unchanged, *new.rows), manifests={**manifests, **new.manifests})
 
 
-def changes_since_measurement(root: Path, matrix: KernelMatrix) -> list[str]:
+def changes_since_measurement(root: Path, matrix: KernelBoardMatrix) -> list[str]:
     """Returns what has changed since a kernel's figures were measured, each with its boards. Empty if nothing has."""
     retimed = [
         board

@@ -4,23 +4,23 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from rtoslab.analyses import MeasuredValue
-from rtoslab.base import BuildError, PlanError, RtoslabError, load_architecture
+from rtoslab.base import BuildError, PlanError, RtoslabError, load_architecture_facts
 from rtoslab.catalogue import Catalogue
-from rtoslab.choose.compared_operations import read_operations
+from rtoslab.choose.compared_operations import read_compared_operations
 from rtoslab.footprint import survey_service_sizes
 from rtoslab.instruments import ObservedImageOptions, find_observed_image, function_that_masked, profile_image
 from rtoslab.plan import PlanOptions
-from rtoslab.reference import StoredRow, with_placement_values
+from rtoslab.reference import StoredRow, replace_values_by_code_placement
 from rtoslab.results import PointId
 from rtoslab.targets import APPLICATION
 from rtoslab.worst_case import (
     WINDOW_MS,
-    benchmark_scenario,
+    default_interrupt_sweep_benchmark,
     find_worst_case,
-    inject_at_every_cycle,
+    inject_interrupt_at_every_cycle,
     parse_sweep_span,
-    settings_calling_service,
-    sweeping_benchmark,
+    prepare_benchmark_sweep_scenario,
+    settings_for_background_service_calls,
 )
 
 EARLIER_ARRIVALS: Final = 3
@@ -64,7 +64,7 @@ def _figures_over_placements(
     for alike in zip(*figures, strict=True):
         metric, stat, number, unit, n = alike[0]
         value = MeasuredValue(point, "", clock_hz, {}, point.benchmark, metric, stat, number, unit, n)
-        yield with_placement_values(value, [figure[2] for figure in alike])
+        yield replace_values_by_code_placement(value, [figure[2] for figure in alike])
 
 
 def _footprint_figures(catalogue: Catalogue, point: PointId, _: int) -> Iterator[Figure]:
@@ -103,10 +103,12 @@ def _interrupt_masking_figures(catalogue: Catalogue, point: PointId, placement: 
     unseen = catalogue.find_kernel(point.kernel).facts.why_masking_not_observed
     if unseen is not None:
         raise PlanError(unseen)
-    level = load_architecture().interrupt_priorities(catalogue.find_board(point.board).facts.irq.priority_bits)[-1]
+    level = load_architecture_facts().interrupt_priorities(catalogue.find_board(point.board).facts.irq.priority_bits)[
+        -1
+    ]
     lengths = [0]
     count = 0
-    for benchmark in read_operations().masking:
+    for benchmark in read_compared_operations().masking:
         choice = ObservedImageOptions(kernel=point.kernel, board=point.board, config={"placement": str(placement)})
         try:
             profiled = profile_image(find_observed_image(catalogue, benchmark, **choice))
@@ -131,16 +133,16 @@ def _worst_case_figures(catalogue: Catalogue, point: PointId, placement: int) ->
     Two sweeps are made. In the first one each interrupt is the first of its run, so the code that it runs is in no
     cache (`semaphore.task`). In the second one it has arrived before (`semaphore.task.repeated`).
     """
-    program, service = sweeping_benchmark(catalogue), read_operations().swept_service
+    program, service = default_interrupt_sweep_benchmark(catalogue), read_compared_operations().swept_service
     chosen = {
-        **(settings_calling_service(catalogue.find_benchmark(program).facts, service) or {}),
+        **(settings_for_background_service_calls(catalogue.find_benchmark(program).facts, service) or {}),
         "placement": str(placement),
     }
     options = PlanOptions([point.kernel], [point.board], [1], WINDOW_MS, chosen)
     for suffix, earlier in (("", 0), (".repeated", EARLIER_ARRIVALS)):
-        scenario = benchmark_scenario(catalogue, program, options, earlier_arrivals=earlier)
+        scenario = prepare_benchmark_sweep_scenario(catalogue, program, options, earlier_arrivals=earlier)
         span = parse_sweep_span(scenario, "period", None, 1)
-        finding = find_worst_case(scenario, span, inject_at_every_cycle(scenario, span, threads=1))
+        finding = find_worst_case(scenario, span, inject_interrupt_at_every_cycle(scenario, span, threads=1))
         for name, latency in (("handler", finding.handler), ("task", finding.task)):
             if latency is not None:
                 metric = f"{service}.{name}{suffix}"

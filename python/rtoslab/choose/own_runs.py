@@ -10,7 +10,7 @@ from rtoslab.base import StoreError
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose.answer import ranking_answer_in_sentences
 from rtoslab.choose.board_comparison import KernelComparison, compare_kernels_on_board
-from rtoslab.choose.compared_operations import GENERAL, make_choice_criteria, read_operations
+from rtoslab.choose.compared_operations import GENERAL, make_choice_criteria, read_compared_operations
 from rtoslab.choose.document import kernel_comparison_table
 from rtoslab.reference import StoredRow, stored_row_from_points
 from rtoslab.reports import ReportDocument, ReportSection, mark_deviations
@@ -32,19 +32,19 @@ def add_figures_of_user_runs(
     A kernel that only a run has is added. If a run has the benchmark of a row on its board with as many cores, its own
     figure replaces the one that comes with rtoslab.
     """
-    points = {path: RunDirectory.open_run_directory(path).read_points() for path in runs}
+    points = {path: RunDirectory.open_run_directory(path).read_measured_points() for path in runs}
     for path, stored in points.items():
         if not any(isinstance(item.result, MeasuredPoint) and item.result.point.board == board for item in stored):
             raise StoreError(
                 f"{path} contains no measured point on {board}, so it changes no figure; leave it out, or measure the "
                 f"board by `rtoslab run --board {board}`."
             )
-    own = point_rows_by_kernel([item for stored in points.values() for item in stored])
+    own = measured_value_rows_by_kernel([item for stored in points.values() for item in stored])
     merged_rows = {kernel: [*own.pop(kernel, []), *known] for kernel, known in rows.items()}
     return merged_rows | own
 
 
-def point_rows_by_kernel(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
+def measured_value_rows_by_kernel(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
     """Returns the figures of measured points by kernel, each over all placements of the code."""
     by_run_id = {stored_point.result.run_id: stored_point for stored_point in points}
     groups = group_points_over_placements(
@@ -69,9 +69,9 @@ def _instrument_disturbance_rank(point: PointId) -> int:
 def kernel_comparisons_by_board(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[KernelComparison]:
     """Returns a comparison of kernels for each board on which two of the measured kernels have a figure of one
     operation. Benchmarks that were measured with several settings are left out."""
-    known = read_operations()
-    question = make_choice_criteria(known, catalogue.contract_services, GENERAL)
-    rows = point_rows_by_kernel(points)
+    known = read_compared_operations()
+    question = make_choice_criteria(known, catalogue.port_contract_services, GENERAL)
+    rows = measured_value_rows_by_kernel(points)
     result = []
     for board in dict.fromkeys(row.stands_for.board for own in rows.values() for row in own):
         alike = _rows_with_one_configuration(rows, board)

@@ -22,9 +22,9 @@ from rtoslab.base import (
     most_similar_name,
 )
 from rtoslab.cli.collected_warnings import print_warnings_at_end
-from rtoslab.cli.early_end import report_interrupt
+from rtoslab.cli.early_end import report_command_interruption
 from rtoslab.cli.lazy_group import import_command
-from rtoslab.cli.overview import OLD_WORDS, SECTIONS, replace_old_word
+from rtoslab.cli.overview import OLD_WORDS, SECTIONS, replace_old_command_word
 from rtoslab.intake import escape_unprintable, make_output_printable
 
 
@@ -50,7 +50,7 @@ class _CommandGroup(click.Group):
         """Resolves a command as click does, and old words as the new ones. For an unknown name, the error suggests the
         most similar one."""
         if args[0] in OLD_WORDS:
-            new = replace_old_word(args)
+            new = replace_old_command_word(args)
             if not ctx.resilient_parsing:  # a shell completes the line
                 _print_error(f"rtoslab: `{args[0]}` is an old word; the command is now `rtoslab {shlex.join(new)}`.")
             args = new
@@ -73,7 +73,7 @@ class _CommandGroup(click.Group):
         except KeyboardInterrupt as cause:
             if sys.stderr.isatty():
                 click.echo(err=True)  # the terminal shows ^C on the line
-            report_interrupt(cause)
+            report_command_interruption(cause)
             return EXIT_INTERRUPTED
 
 
@@ -114,7 +114,7 @@ def main() -> None:
         code = code or (EXIT_ERROR if sentences else EXIT_OK)
         interrupts.stop_handling_signals()
     except KeyboardInterrupt as cause:
-        report_interrupt(cause)
+        report_command_interruption(cause)
     sys.exit(code)
 
 
@@ -130,7 +130,7 @@ def _run_command() -> int:  # noqa: PLR0911 (one answer for each way to end)
         misuse.show()
         return misuse.exit_code
     except click.Abort as ended:
-        report_interrupt(ended.__cause__)
+        report_command_interruption(ended.__cause__)
         return EXIT_INTERRUPTED
     except RtoslabError as error:
         _print_error(f"rtoslab: {error}")

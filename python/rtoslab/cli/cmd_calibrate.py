@@ -8,21 +8,21 @@ import click
 from rtoslab.api import find_target_for_each_board
 from rtoslab.base import EXIT_OK, PlanError, TitledTable, find_checkout_root
 from rtoslab.calibrate import (
+    BoardTimingFitResult,
     CalibrationReadings,
-    SettingsFit,
     calibration_image,
     calibration_image_runner,
     calibration_rows_outside_bounds,
     calibration_rows_table,
     fit_settings_to_silicon,
-    make_silicon_file,
+    make_silicon_calibration_file,
+    measure_calibration_on_real_board,
     read_calibration_table,
-    read_rows_on_real_board,
-    read_silicon_file,
+    read_silicon_calibration_file,
     silicon_comparison_table,
-    timing_setting_grades,
+    timing_setting_confidence_grades,
     timing_settings_table,
-    write_silicon_file,
+    write_silicon_calibration_file,
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option, jobs_option, kernel_option, out_option, target_option
@@ -31,7 +31,7 @@ from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.kernel_figures import (
     compare_silicon_with_virtual_board,
     kernel_figures_as_json,
-    kernel_figures_request,
+    kernel_values_request,
     measure_kernel_figures_on_silicon,
     request_for_stored_calibration,
 )
@@ -101,7 +101,7 @@ def calibrate_command(
     if (target is None) == (stored is None):
         raise PlanError("No board is given; name the real board with --target, or a stored calibration with --from.")
     catalogue = Catalogue(find_checkout_root())
-    silicon = None if stored is None else read_silicon_file(stored)
+    silicon = None if stored is None else read_silicon_calibration_file(stored)
     name = board or (silicon.board if silicon else None)
     boards = [name] if name else []
     on_desk = {} if target is None else find_target_for_each_board(catalogue, boards, target, port, bench)
@@ -115,10 +115,10 @@ def calibrate_command(
         return EXIT_OK
     request = None
     if figures is not None:
-        request = kernel_figures_request(figures, name, kernel, window, repeats, jobs, out)
+        request = kernel_values_request(figures, name, kernel, window, repeats, jobs, out)
         request = request if silicon is None else request_for_stored_calibration(request, silicon)
     if silicon is None:
-        seen = read_rows_on_real_board(catalogue, table, built, on_desk[name], _print_on_stderr)
+        seen = measure_calibration_on_real_board(catalogue, table, built, on_desk[name], _print_on_stderr)
         kernel_figures = measure_kernel_figures_on_silicon(request, on_desk) if request else None
     else:
         _require_calibrated_with_same_image(silicon.image_sha256, built.elf_sha256)
@@ -129,18 +129,20 @@ def calibrate_command(
     fit_result = fit_settings_to_silicon(table, seen, runs, defaults, _print_on_stderr)
     fitted = fit_result.settings
     before, after = runs({}), runs(fitted)
-    tables = [timing_settings_table(fit_result, timing_setting_grades(catalogue, name))]
+    tables = [timing_settings_table(fit_result, timing_setting_confidence_grades(catalogue, name))]
     tables.append(calibration_rows_table(table, seen, before, after))
     compared = compare_silicon_with_virtual_board(request, kernel_figures, fitted) if request and kernel_figures else []
     if compared:
         tables.append(silicon_comparison_table(compared))
     if output is not None:
         hz = facts.clock.sys_hz
-        content = make_silicon_file(catalogue, name, hz, built.elf_sha256, about, seen, fit_result, kernel_figures)
-        write_silicon_file(output, content)
+        content = make_silicon_calibration_file(
+            catalogue, name, hz, built.elf_sha256, about, seen, fit_result, kernel_figures
+        )
+        write_silicon_calibration_file(output, content)
     missing = kernel_figures.missing if request and kernel_figures else {}
     if as_json:
-        answer = _fit_as_json(name, fit_result, tables, seen, after)
+        answer = _calibration_result_as_json(name, fit_result, tables, seen, after)
         print_json_answer({**answer, **kernel_figures_as_json(compared, missing)})
     else:
         _print_calibration(fit_result, tables, calibration_rows_outside_bounds(seen, after))
@@ -156,9 +158,9 @@ def _require_calibrated_with_same_image(stored: str, built: str) -> None:
         raise PlanError("The calibration was measured with an older image than the current one; calibrate again.")
 
 
-def _fit_as_json(
+def _calibration_result_as_json(
     board: str,
-    fit_result: SettingsFit,
+    fit_result: BoardTimingFitResult,
     tables: list[TitledTable],
     seen: CalibrationReadings,
     after: CalibrationReadings,
@@ -168,7 +170,7 @@ def _fit_as_json(
     return {
         "board": board,
         "settings": dict(fit_result.settings),
-        "differs": [finding.key for finding in fit_result.findings if finding.is_default_refuted],
+        "differs": [finding.key for finding in fit_result.findings if finding.is_setting_default_refuted],
         "together": [{"rules": list(group.keys), "differs": group.differs} for group in fit_result.groups],
         "before_cycles": fit_result.before_cycles,
         "after_cycles": fit_result.after_cycles,
@@ -178,7 +180,7 @@ def _fit_as_json(
     }
 
 
-def _print_calibration(fit_result: SettingsFit, tables: list[TitledTable], left: dict[str, float]) -> None:
+def _print_calibration(fit_result: BoardTimingFitResult, tables: list[TitledTable], left: dict[str, float]) -> None:
     """Prints a calibration's tables, the fitted settings, and in which rows differences remain. `left`: row ->
     cycles."""
     console = PlainConsole()

@@ -12,20 +12,20 @@ from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.choose import (
     MARKS,
     ComparedOperation,
+    ComparedOperationsFile,
+    KernelBoardMatrix,
     KernelComparison,
-    KernelMatrix,
-    OperationFile,
     add_figures_of_user_runs,
     choice_explorer_page,
     compare_kernels_on_board,
     kernel_choice_report,
     kernel_title,
     make_choice_criteria,
-    marked_median_text,
+    median_text_with_table_symbols,
     partly_present_operations_sentence,
     ranking_answer_in_sentences,
+    read_compared_operations,
     read_kernel_matrices,
-    read_operations,
 )
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
@@ -37,7 +37,12 @@ from rtoslab.cli.names import (
     report_file_option,
     split_names,
 )
-from rtoslab.parity import ComparedPoint, UnfairDifference, read_configuration_costs, unfair_differences_in_groups
+from rtoslab.parity import (
+    ComparedMeasuredPoint,
+    UnfairDifference,
+    read_configuration_costs,
+    unfair_differences_in_groups,
+)
 from rtoslab.reports import report_formats
 from rtoslab.results import PointId
 
@@ -94,12 +99,12 @@ def choose_command(
     the code. A difference that another placement can reverse does not count.
     """
     catalogue = Catalogue(find_checkout_root())
-    known = read_operations()
+    known = read_compared_operations()
     if board is None:
         return _write_explorer(catalogue, known, outputs)
     board = catalogue.find_board(board).id
     services = tuple(name for need in needs for name in need.split(",") if name)
-    question = make_choice_criteria(known, catalogue.contract_services, use, services, weights)
+    question = make_choice_criteria(known, catalogue.port_contract_services, use, services, weights)
     here = {matrix.kernel: matrix for matrix in read_kernel_matrices(catalogue.root)}
     chosen = _kernels_to_compare(catalogue, kernels, here)
     rows = add_figures_of_user_runs(runs, board, {name: here[name].rows if name in here else () for name in chosen})
@@ -114,9 +119,9 @@ def choose_command(
     names[board] = catalogue.find_board(board).facts.title
     unequal = _unfair_build_differences(catalogue, comparison, here)
     deviations = {
-        name: _declared_port_deviations(here.get(name))
+        name: _declared_port_contract_deviations(here.get(name))
         for name in comparison.kernels
-        if _declared_port_deviations(here.get(name))
+        if _declared_port_contract_deviations(here.get(name))
     }
     document = kernel_choice_report(comparison, names, unequal, deviations)
     for output in outputs:
@@ -128,7 +133,7 @@ def choose_command(
     return EXIT_OK
 
 
-def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequence[Path]) -> int:
+def _write_explorer(catalogue: Catalogue, known: ComparedOperationsFile, outputs: Sequence[Path]) -> int:
     """Writes the HTML page on which a reader chooses board, kernels and operations. Returns the exit code. Raises
     PlanError for other formats."""
     pages = [path for path in outputs if file_format_by_suffix(path) == "html"]
@@ -146,7 +151,9 @@ def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequenc
     return EXIT_OK
 
 
-def _kernels_to_compare(catalogue: Catalogue, kernels: tuple[str, ...], here: Mapping[str, KernelMatrix]) -> list[str]:
+def _kernels_to_compare(
+    catalogue: Catalogue, kernels: tuple[str, ...], here: Mapping[str, KernelBoardMatrix]
+) -> list[str]:
     """Returns the kernels to compare: those that the user names, or one for each port. Raises UnknownNameError.
 
     By default those named as their port, for earlier versions have other names. `here`: the kernels that have figures.
@@ -165,14 +172,14 @@ def _missing_services(catalogue: Catalogue, kernel: str) -> dict[str, str]:
     return catalogue.kernels[kernel].facts.lacking_services() if kernel in catalogue.kernels else {}
 
 
-def _kernel_title(catalogue: Catalogue, matrix: KernelMatrix | None, kernel: str) -> str:
+def _kernel_title(catalogue: Catalogue, matrix: KernelBoardMatrix | None, kernel: str) -> str:
     """Returns the kernel's title with the version that its figures were measured with."""
     title = kernel_title(catalogue, kernel)
     version = matrix.kernel_versions[0] if matrix is not None and matrix.kernel_versions else ""
     return f"{title} {version.lstrip('vV')}".strip()
 
 
-def _declared_port_deviations(matrix: KernelMatrix | None) -> dict[str, str]:
+def _declared_port_contract_deviations(matrix: KernelBoardMatrix | None) -> dict[str, str]:
     """Returns the checks of the port contract that a kernel's port fails as declared, each with its observation and
     reason."""
     deviations: dict[str, str] = {}
@@ -182,7 +189,7 @@ def _declared_port_deviations(matrix: KernelMatrix | None) -> dict[str, str]:
 
 
 def _unfair_build_differences(
-    catalogue: Catalogue, comparison: KernelComparison, here: Mapping[str, KernelMatrix]
+    catalogue: Catalogue, comparison: KernelComparison, here: Mapping[str, KernelBoardMatrix]
 ) -> list[UnfairDifference]:
     """Returns in which conditions (such as optimisation) the kernels' builds on the board differ, so that the
     comparison is unfair."""
@@ -195,7 +202,7 @@ def _unfair_build_differences(
     facts = {name: catalogue.kernels[name].facts for name in here if name in catalogue.kernels}
     states = settings_changed_by_kernels(facts, catalogue.find_board(comparison.board).facts.chip)
     subjects = [
-        ComparedPoint(
+        ComparedMeasuredPoint(
             titles[name],
             point.model_copy(update={"kernel": name}),
             dict(entry.manifests[comparison.board]),
@@ -252,7 +259,7 @@ def _figures_table(comparison: KernelComparison, names: Mapping[str, str], kerne
     for operation in comparison.operations:
         best = comparison.best_kernels(operation)
         cells = (
-            marked_median_text(comparison.operation_figure(kernel, operation), is_best=kernel in best)
+            median_text_with_table_symbols(comparison.operation_figure(kernel, operation), is_best=kernel in best)
             for kernel in kernels
         )
         table.add_row(_operation_label(operation), *cells)

@@ -14,16 +14,16 @@ from rtoslab.cli.sections import print_report_document
 from rtoslab.compare import (
     ComparisonSide,
     RunComparison,
-    compare_sides,
+    compare_run_sides,
     comparison_document,
     comparisons_as_json,
     comparisons_as_junit,
     fastest_and_slowest_sentence,
-    read_comparison_side,
-    side_with_joined_placements,
+    join_code_placements_of_side,
+    read_runs_for_comparison,
 )
-from rtoslab.parity import ComparedPoint, read_configuration_costs, unfair_differences_in_groups
-from rtoslab.reports import ReportSection, parity_section, report_formats
+from rtoslab.parity import ComparedMeasuredPoint, read_configuration_costs, unfair_differences_in_groups
+from rtoslab.reports import ReportSection, measurement_fairness_report_section, report_formats
 
 FORMS = ("html", "md", "json", "xml")
 
@@ -47,8 +47,8 @@ def compare_command(reference: str, others: tuple[str, ...], outputs: tuple[Path
     To compare two kernels or options, make two runs with different --out. Exit code 3 if the runs have no figure in
     common.
     """
-    base = _read_run_side(reference)
-    comparisons = [compare_sides(base, _read_run_side(other)) for other in others]
+    base = _read_runs_as_comparison_side(reference)
+    comparisons = [compare_run_sides(base, _read_runs_as_comparison_side(other)) for other in others]
     document = comparison_document(comparisons, _unequal_conditions_sections(comparisons))
 
     def render_comparison(kind: str) -> str:
@@ -71,9 +71,9 @@ def compare_command(reference: str, others: tuple[str, ...], outputs: tuple[Path
     return EXIT_POINT_FAILED
 
 
-def _read_run_side(text: str) -> ComparisonSide:
+def _read_runs_as_comparison_side(text: str) -> ComparisonSide:
     """Returns the figures in run directories, whose paths are separated by commas, as one side of a comparison."""
-    return side_with_joined_placements(read_comparison_side([Path(part) for part in text.split(",") if part]))
+    return join_code_placements_of_side(read_runs_for_comparison([Path(part) for part in text.split(",") if part]))
 
 
 def _unequal_conditions_sections(comparisons: Sequence[RunComparison]) -> list[ReportSection]:
@@ -81,12 +81,15 @@ def _unequal_conditions_sections(comparisons: Sequence[RunComparison]) -> list[R
     say."""
     catalogue = Catalogue(find_checkout_root())
     groups = [
-        [ComparedPoint(side.name, figures.point, dict(figures.manifest_tree), figures.state) for side, figures in sides]
+        [
+            ComparedMeasuredPoint(side.name, figures.point, dict(figures.manifest_tree), figures.state)
+            for side, figures in sides
+        ]
         for comparison in comparisons
         for pair in comparison.matching.pairs
         for sides in [((comparison.before, pair.before), (comparison.after, pair.after))]
     ]
-    section = parity_section(
+    section = measurement_fairness_report_section(
         unfair_differences_in_groups(catalogue, groups, read_configuration_costs(catalogue.root)), several=bool(groups)
     )
     return [section] if section else []

@@ -25,17 +25,17 @@ from rtoslab.cli.own_project import nearest_project_folder
 from rtoslab.diagnose import (
     Diagnosis,
     Limits,
+    cpu_load_and_stack_peak_table,
     diagnose_problems_of_image,
     diagnosis_as_json,
     diagnosis_closing_lines,
+    diagnosis_finding_text_lines,
     diagnosis_heading_lines,
     diagnosis_page,
-    finding_lines,
-    load_and_stacks_table,
 )
 from rtoslab.instruments import ObservedImage, find_observed_image, table_for_terminal
 from rtoslab.intake import is_file_or_pipe, printable_path
-from rtoslab.project import Project, build_project_image, project_image_to_observe, read_project
+from rtoslab.project import Project, build_project_image, observed_image_of_project, read_project
 
 _STRETCH: Final = ("board", "attached", "cores", "kernel", "length_ms")
 """Options that a project says itself."""
@@ -135,7 +135,7 @@ def _build_project_images(catalogue: Catalogue, project: Project, folder: Path) 
     """Builds every image of a project. Yields the name of each, and the run of it that is to be observed."""
     for name, image in project.image.items():
         build_project_image(name, image, folder)
-        yield name, project_image_to_observe(catalogue, image, folder)
+        yield name, observed_image_of_project(catalogue, image, folder)
 
 
 def _print_diagnosis(result: Diagnosis) -> None:
@@ -144,10 +144,10 @@ def _print_diagnosis(result: Diagnosis) -> None:
         click.echo(line)
     for number, finding in enumerate(result.findings, 1):
         click.echo()
-        for line in finding_lines(number, finding, result.clock_hz):
+        for line in diagnosis_finding_text_lines(number, finding, result.clock_hz):
             click.echo(line)
     click.echo()
-    PlainConsole().print(table_for_terminal(load_and_stacks_table(result)))
+    PlainConsole().print(table_for_terminal(cpu_load_and_stack_peak_table(result)))
     for line in diagnosis_closing_lines(result):
         click.echo(line)
     click.echo()

@@ -19,7 +19,7 @@ from rtoslab.base import (
     find_checkout_root,
     tools,
 )
-from rtoslab.catalogue import SourceTree, read_user_trees
+from rtoslab.catalogue import SourceTree, read_user_kernel_trees
 from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.hardware import SIGROK, analyzer_version_line
@@ -63,7 +63,7 @@ def check_installation(root: Path) -> list[InstallationCheck]:
         _check_python_version(),
         *(_check_program_is_installed(tool) for tool in tools.programs_needed_to_build()),
         _check_analyzer_is_installed(),
-        *(_check_tree_files(tree) for tree in read_user_trees().values()),
+        *(_check_tree_files(tree) for tree in read_user_kernel_trees().values()),
         _check_simulator(root),
         InstallationCheck("sources", fine=True, found=str(root / "firmware")),
         _check_folder_is_writable(build_folder(root)),

@@ -34,20 +34,20 @@ from rtoslab.compare import (
     Baseline,
     ComparisonSide,
     FigureChange,
-    FigureLimits,
-    GateResult,
+    MeasuredValueLimits,
+    RegressionGateResult,
     baseline_path,
     compare_run_with_baseline,
     comparisons_as_json,
     comparisons_as_junit,
     find_baseline,
-    gate_document,
     gate_verdict_text,
     make_baseline,
     plan_of_baseline_points,
     read_baseline,
     read_baseline_without_seal_check,
-    read_comparison_side,
+    read_runs_for_comparison,
+    regression_gate_document,
     without_moved_code_regressions,
     write_baseline,
 )
@@ -136,10 +136,12 @@ def gate_command(
     root = find_checkout_root()
     path = find_baseline(root, name)
     baseline = read_baseline(path)
-    rules = FigureLimits.parse_stored_and_requested(baseline.rules, arguments)
+    rules = MeasuredValueLimits.merge_stored_and_requested_limits(baseline.rules, arguments)
     require_something_to_measure(runs, dry_run=dry_run)
     side = (
-        read_comparison_side(runs) if runs else measure_baseline_again(root, baseline, name, out, jobs, dry_run=dry_run)
+        read_runs_for_comparison(runs)
+        if runs
+        else measure_baseline_again(root, baseline, name, out, jobs, dry_run=dry_run)
     )
     if side is None:
         return EXIT_OK
@@ -176,11 +178,11 @@ def _store_baseline(
     return store_project_baseline(folder, dry_run=dry_run)
 
 
-def _print_gate_result(judgement: GateResult, name: str) -> int:
+def _print_gate_result(judgement: RegressionGateResult, name: str) -> int:
     """Prints which figures are regressions, and the verdict. Returns the exit code. `name`: the baseline's."""
     console = PlainConsole()
     if judgement.regressions or judgement.unmatched:
-        print_report_document(gate_document(judgement), console)
+        print_report_document(regression_gate_document(judgement), console)
     console.print(gate_verdict_text(judgement), soft_wrap=True, markup=False)
     if judgement.unmatched:
         return EXIT_ERROR
@@ -208,21 +210,21 @@ def _print_that_compilers_differ(compilers: tuple[str, str], *, skip: bool) -> i
     raise PlanError(f"{sentence_}; use the same compiler, write your own baseline, or add --other-compiler compare.")
 
 
-def _render_gate_report(judgement: GateResult, rules: FigureLimits, output: Path) -> str:
+def _render_gate_report(judgement: RegressionGateResult, rules: MeasuredValueLimits, output: Path) -> str:
     """Returns the report in the format that the output's suffix names. `rules`: the limits of figures."""
     kind = file_format_by_suffix(output)
     if kind == "json":
         return comparisons_as_json([judgement.comparison])
 
-    def broken_limit_clause(change: FigureChange) -> str | None:
+    def exceeded_limit_clause(change: FigureChange) -> str | None:
         """Returns the limit that a change broke, as a clause. None if it broke none."""
         limit = rules.first_exceeded_limit(change)
         return None if limit is None else f"exceeded its limit {limit}"
 
     return (
-        comparisons_as_junit([judgement.comparison], broken_limit_clause)
+        comparisons_as_junit([judgement.comparison], exceeded_limit_clause)
         if kind == "xml"
-        else report_formats()[kind](gate_document(judgement))
+        else report_formats()[kind](regression_gate_document(judgement))
     )
 
 
@@ -238,7 +240,7 @@ def store_point_baseline(name: str, runs: Sequence[Path], jobs: int, *, dry_run:
         raise PlanError(f"{path} does not exist; name the run directories whose figures it should contain.")
     require_something_to_measure(runs, dry_run=dry_run)
     side = (
-        read_comparison_side(runs)
+        read_runs_for_comparison(runs)
         if known is None or runs
         else measure_baseline_again(root, known, name, None, jobs, dry_run=dry_run)
     )
@@ -277,4 +279,4 @@ def measure_baseline_again(
                 f"{outcome.result.point.benchmark} has no figure, so the gate has nothing to compare: "
                 f"{outcome.result.message}"
             )
-    return read_comparison_side([folder])
+    return read_runs_for_comparison([folder])

@@ -74,6 +74,6 @@ def gdb_command(
         ready=print_connect_command,
         on_text=lambda channel, text: lines.write_output(channel or "uart", text),
         note=lambda sentence: click.echo(sentence, err=True),
-        tasks=KernelTaskLister(catalogue, image, facts.cpu, cores or facts.cores).list_tasks_at,
+        tasks=KernelTaskLister(catalogue, image, facts.cpu, cores or facts.cores).list_tasks_at_snapshot,
     )
     return EXIT_OK

@@ -18,7 +18,7 @@ from rtoslab.parity import (
     read_configuration_costs,
     unfair_differences_in_groups,
 )
-from rtoslab.reference import reference_points_for_unmeasured
+from rtoslab.reference import reference_points_for_unmeasured_kernels
 from rtoslab.results import MeasuredPoint
 
 
@@ -55,7 +55,9 @@ def lint_command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bo
     ]
     if reference:
         subjects += points_to_compare(
-            reference_points_for_unmeasured(catalogue.root, [point for points in stored.values() for point in points])
+            reference_points_for_unmeasured_kernels(
+                catalogue.root, [point for points in stored.values() for point in points]
+            )
         )
     if not subjects:
         raise StoreError(f"{runs[0]} contains no measured point, so nothing can be compared; run `rtoslab run` first.")

@@ -44,10 +44,10 @@ def list_command(kinds: tuple[str, ...], bench: Path | None, as_json: bool) -> N
         entries = getattr(catalogue, kind).values()
         listing[kind] = [_catalogue_entry_as_json(entry) for entry in entries]
     if "boards" in kinds:
-        from rtoslab.calibrate import timing_setting_grades  # noqa: PLC0415 (half of the time that other lists take)
+        from rtoslab.calibrate import timing_setting_confidence_grades  # noqa: PLC0415 (half of the time that other lists take)
 
         for row in listing["boards"]:
-            row["grades"] = dict(timing_setting_grades(catalogue, row["id"]))
+            row["grades"] = dict(timing_setting_confidence_grades(catalogue, row["id"]))
     if as_json:
         print_json_answer(listing, indent=2)
         return
@@ -67,7 +67,7 @@ def _print_catalogue_lists(catalogue: Catalogue, listing: Mapping[str, list[dict
         if kind == "suites":
             console.print(_benchmark_groups_table(catalogue))
         if rows and "grades" in rows[0]:
-            console.print(_timing_setting_grades_table(rows))
+            console.print(_timing_setting_confidence_table(rows))
         for row in rows if lacking else ():
             if row.get("lacks"):
                 console.print(_missing_services_table(row))
@@ -82,7 +82,7 @@ def _benchmark_groups_table(catalogue: Catalogue) -> Table:
     return table
 
 
-def _timing_setting_grades_table(rows: list[dict[str, Any]]) -> Table:
+def _timing_setting_confidence_table(rows: list[dict[str, Any]]) -> Table:
     """Returns a table of how many timing settings of each board are known how well (by grade).
 
     A board without silicon.json has none graded `silicon`.
@@ -111,7 +111,7 @@ def _catalogue_entry_as_json(entry: CatalogueEntry[Any]) -> dict[str, Any]:
         return {
             "id": entry.id,
             "title": facts.title,
-            "about": _kernel_source(facts, entry.tree),
+            "about": _kernel_source_origin(facts, entry.tree),
             "lacks": facts.lacking_services(),
         }
     return {"id": entry.id, "title": facts.title, "about": _catalogue_entry_summary(facts)}
@@ -126,7 +126,7 @@ def _catalogue_entry_summary(facts: Any) -> str:
     return ""
 
 
-def _kernel_source(facts: Kernel, tree: SourceTree | None) -> str:
+def _kernel_source_origin(facts: Kernel, tree: SourceTree | None) -> str:
     """Returns where a kernel's sources come from, as a phrase."""
     if tree is not None:
         return f"tree {tree.path}"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import EXIT_OK, PlanError, find_checkout_root, load_architecture
+from rtoslab.base import EXIT_OK, PlanError, find_checkout_root, load_architecture_facts
 from rtoslab.catalogue import DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernels_option
 from rtoslab.cli.console import PlainConsole
@@ -64,7 +64,7 @@ def masked_command(
     """
     catalogue = Catalogue(find_checkout_root())
     facts = catalogue.find_board(board).facts
-    priorities = load_architecture().interrupt_priorities(facts.irq.priority_bits)
+    priorities = load_architecture_facts().interrupt_priorities(facts.irq.priority_bits)
     level = parse_option_integer(priority, "--priority") if priority is not None else priorities[-1]
     if level not in priorities:
         known = ", ".join(f"{item:#04x}" for item in priorities)

@@ -23,15 +23,15 @@ from rtoslab.instruments import (
     ObservedRunSection,
     calls_as_json,
     find_observed_image,
-    function_call_notes,
     function_calls_table,
     interval_as_json,
     interval_table,
-    longest_call_lines,
+    longest_call_text_lines,
     longest_interval_lines,
     measure_calls,
     measure_intervals,
-    measured_function_line,
+    measured_function_summary_line,
+    notes_on_measured_calls,
     table_for_terminal,
 )
 from rtoslab.intake import is_file_or_pipe, printable_path
@@ -40,7 +40,7 @@ from rtoslab.project import (
     exceeded_budgets,
     exceeded_interval_budget,
     find_measured_function,
-    project_image_to_observe,
+    observed_image_of_project,
     read_project,
 )
 
@@ -133,7 +133,7 @@ def measure_command(
         stretch=stretch,
         devices=parse_devices(attached),
     )
-    calls, between = _measure_subject(subject, functions, intervals, as_json=as_json)
+    calls, between = _measure_calls_and_intervals(subject, functions, intervals, as_json=as_json)
     if as_json:
         print_json_answer(_measurement_as_json(calls, between))
     else:
@@ -154,7 +154,7 @@ def _is_anything_measured(result: MeasuredCalls | None, between: MeasuredInterva
     return False
 
 
-def _measure_subject(
+def _measure_calls_and_intervals(
     subject: ObservedImage, functions: Sequence[str], intervals: Sequence[tuple[str, str]], *, as_json: bool
 ) -> tuple[MeasuredCalls | None, MeasuredIntervals | None]:
     """Measures the calls of functions, and intervals between two places, in a run of an image. Either is None if not
@@ -193,9 +193,11 @@ def _measure_project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> in
         functions = [function for function in project.function if function.image == name]
         between = [interval for interval in project.interval if interval.image == name]
         build_project_image(name, image, folder)
-        subject = project_image_to_observe(catalogue, image, folder)
+        subject = observed_image_of_project(catalogue, image, folder)
         places = [(interval.start, interval.until) for interval in between]
-        calls, intervals = _measure_subject(subject, [function.name for function in functions], places, as_json=as_json)
+        calls, intervals = _measure_calls_and_intervals(
+            subject, [function.name for function in functions], places, as_json=as_json
+        )
         answers[name] = _measurement_as_json(calls, intervals)
         measured |= _is_anything_measured(calls, intervals)
         cut = _early_end_reason(calls, intervals)
@@ -247,13 +249,13 @@ def _print_measured_calls(calls: MeasuredCalls) -> None:
     )
     for function in calls.functions:
         click.echo()
-        _print_wrapped(measured_function_line(function))
+        _print_wrapped(measured_function_summary_line(function))
         if function.cycles:
             console.print(table_for_terminal(function_calls_table(function)))
         for greatest in function.greatest:
-            for line in longest_call_lines(greatest):
+            for line in longest_call_text_lines(greatest):
                 _print_wrapped(line)
-        for note in function_call_notes(function):
+        for note in notes_on_measured_calls(function):
             _print_wrapped(note)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from rtoslab.base import EXIT_OK, find_checkout_root
-from rtoslab.catalogue import DEFAULT_BOARD, PORTS_VARIABLE, Catalogue, port_folders
+from rtoslab.catalogue import DEFAULT_BOARD, PORTS_VARIABLE, Catalogue, kernel_port_folders
 from rtoslab.cli.console import path_from_working_directory
 from rtoslab.cli.lazy_group import LazyGroup
 from rtoslab.cli.names import CatalogueNameParam, Command
@@ -41,13 +41,13 @@ def _print_new_folder(kind: str, name: str, created: NewFolder) -> int:
     for path in created.files:
         click.echo(f"  {path_from_working_directory(path)}")
     ports = created.folder.parent.absolute()
-    if kind == "kernel" and ports not in port_folders(find_checkout_root()):
+    if kind == "kernel" and ports not in kernel_port_folders(find_checkout_root()):
         click.echo(f"First: `export {PORTS_VARIABLE}={ports}`, so that every command finds this port.")
     click.echo(f"Next: {_NEXT[kind].format(name=name)}; CONTRIBUTING.md has the next steps.")
     return EXIT_OK
 
 
-def _add_template_command(kind: str, about: str) -> Callable[[], None]:
+def _add_subcommand_for_template(kind: str, about: str) -> Callable[[], None]:
     """Adds a subcommand of `rtoslab new` for a kind of folder that needs only a name and a title. `about`: its help."""
 
     @new_command.command(kind, help=about, short_help=f"Create a {kind}.")
@@ -60,11 +60,11 @@ def _add_template_command(kind: str, about: str) -> Callable[[], None]:
     return create_from_template
 
 
-_add_template_command(
+_add_subcommand_for_template(
     "benchmark",
     ("Create the benchmark NAME: an example loop, its proofs, and three mutants that the proofs must reject."),
 )
-_add_template_command(
+_add_subcommand_for_template(
     "paper", "Create the paper NAME with examples of conditions, published figures, statements and a suite."
 )
 

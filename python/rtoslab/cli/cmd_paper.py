@@ -22,23 +22,23 @@ from rtoslab.measure import measure_points_of_plan
 from rtoslab.papers import (
     ComparedFigure,
     PaperReproduction,
-    SetupResults,
+    PaperSetupResults,
     benchmarks_missing_for_paper,
     paper_comparison_report,
     plan_paper_experiments,
     print_paper_reproduction,
     reproduce_paper,
-    require_paper_folder_fits,
+    require_consistent_paper_folder,
 )
-from rtoslab.plan import PlanOptions, plan_with_placements
+from rtoslab.plan import PlanOptions, repeat_plan_in_code_placements
 from rtoslab.reference import (
     program_sizes_of_paper,
     reference_file_paths,
-    reference_points_of_paper,
-    reference_values_by_placement,
+    reference_points_for_paper_kernels,
+    reference_values_by_code_placement,
 )
 from rtoslab.reports import declared_deviations, export_document, report_formats
-from rtoslab.stability import holding_builds_texts
+from rtoslab.stability import builds_confirming_statements_texts
 from rtoslab.store import AnyResult, StoredPoint
 
 
@@ -83,7 +83,7 @@ def paper_command(
     root = find_checkout_root()
     catalogue = Catalogue(root)
     paper = find_paper(catalogue, name)
-    require_paper_folder_fits(catalogue, paper)
+    require_consistent_paper_folder(catalogue, paper)
     if explaining:
         if setups or placements > 1:
             raise PlanError(
@@ -94,7 +94,7 @@ def paper_command(
     known = [path.stem for path in reference_file_paths(root, paper.key)]
     plan = plan_paper_experiments(catalogue, paper, PlanOptions(full=full), chosen, known)
     if placements > 1:
-        plan = plan_with_placements(catalogue, plan, placements)
+        plan = repeat_plan_in_code_placements(catalogue, plan, placements)
     folder = out or default_run_directory(root, plan, [paper.key])
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
@@ -104,10 +104,13 @@ def paper_command(
     _print_slow_step("Comparing the points with the paper ...", quiet=as_json)
     stored = load(folder)
     points = [*stored, *_points_outside_store(folder, stored, [outcome.result for outcome in outcomes])]
-    beside, weights = reference_points_of_paper(root, paper.key, points), program_sizes_of_paper(root, paper.key)
-    further = reference_values_by_placement(root, paper.key)
+    beside, weights = (
+        reference_points_for_paper_kernels(root, paper.key, points),
+        program_sizes_of_paper(root, paper.key),
+    )
+    further = reference_values_by_code_placement(root, paper.key)
     done = reproduce_paper(catalogue, paper, points, missing, beside, weights, further)
-    document = paper_comparison_report(catalogue, done, holding_builds_texts(catalogue, paper))
+    document = paper_comparison_report(catalogue, done, builds_confirming_statements_texts(catalogue, paper))
     _print_slow_step("Drawing the report ...", quiet=as_json)
     write_report(report_formats()["html"](document), path_from_working_directory(folder) / "report.html")
     written = export_document(document, folder / "export")
@@ -156,7 +159,7 @@ def _reproduction_as_json(folder: Path, done: PaperReproduction) -> dict[str, An
     }
 
 
-def _setup_results_as_json(setup: SetupResults) -> dict[str, Any]:
+def _setup_results_as_json(setup: PaperSetupResults) -> dict[str, Any]:
     """Returns the figures and statements under one of the paper's other set-ups as a JSON object."""
     return {
         "id": setup.setup.id,
@@ -196,11 +199,11 @@ def _claim_verdict_as_json(verdict: ClaimVerdict) -> dict[str, Any]:
         "section": verdict.claim.section,
         "says": verdict.claim.says,
         "outcome": verdict.overall_outcome,
-        "held": verdict.number_of_held_cases,
+        "held": verdict.number_of_confirmed_claim_cases,
         "cases": [
             {"case": one.name, "outcome": one.outcome or "not computed", "seen": one.explanation}
             for one in verdict.cases
         ],
-        "seen": verdict.numbers_of_only_case_text,
+        "seen": verdict.text_of_compared_claim_numbers,
         "threshold": verdict.threshold,
     }

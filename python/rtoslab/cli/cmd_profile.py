@@ -20,10 +20,10 @@ from rtoslab.instruments import (
     brief_profile_tables,
     find_observed_image,
     folded_stacks,
-    load_profile,
     profile_difference_tables,
     profile_image,
     profile_summary_text,
+    read_profile_file,
     render_profile_page,
     speedscope_profile,
     table_for_terminal,
@@ -80,7 +80,11 @@ def profile_command(
     """
     if diff is not None:
         _print_tables(
-            profile_difference_tables(load_profile(diff[0]), load_profile(diff[1])), chosen, top, (), as_json=as_json
+            profile_difference_tables(read_profile_file(diff[0]), read_profile_file(diff[1])),
+            chosen,
+            top,
+            (),
+            as_json=as_json,
         )
         return EXIT_OK
     if subject is None:

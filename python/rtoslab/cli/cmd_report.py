@@ -11,7 +11,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.choose import with_kernel_comparison_section
 from rtoslab.cli.failures import exit_code_of_stored_points
 from rtoslab.cli.names import file_format_by_suffix
-from rtoslab.reference import reference_points_for_unmeasured
+from rtoslab.reference import reference_points_for_unmeasured_kernels
 from rtoslab.reports import ReportDocument, make_report_document, report_formats
 from rtoslab.store import RunDirectory, StoredPoint
 
@@ -74,7 +74,7 @@ def read_report_document(
     `reference`: whether reference results are shown beside them.
     """
     suites = {RunDirectory.open_run_directory(path).read_stored_plan().suite for path in runs}
-    beside = reference_points_for_unmeasured(find_checkout_root(), points) if reference else ()
+    beside = reference_points_for_unmeasured_kernels(find_checkout_root(), points) if reference else ()
     catalogue = Catalogue(find_checkout_root())
     document = make_report_document(catalogue, points, suites.pop() if len(suites) == 1 else None, beside)
     return with_kernel_comparison_section(catalogue, document, points)

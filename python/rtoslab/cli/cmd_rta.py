@@ -40,7 +40,7 @@ _FILE = click.Path(path_type=Path)
 
 
 @contextmanager
-def _errors_exit_without_answer() -> Iterator[None]:
+def _use_no_answer_exit_code() -> Iterator[None]:
     """Gives every error inside the block the exit code for "no answer"."""
     try:
         yield
@@ -49,7 +49,7 @@ def _errors_exit_without_answer() -> Iterator[None]:
         raise
 
 
-class _DefaultBoundsGroup(click.Group):
+class _BoundsDefaultCommandGroup(click.Group):
     """A command group whose default subcommand is `bounds`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -58,7 +58,7 @@ class _DefaultBoundsGroup(click.Group):
         return super().parse_args(ctx, args if named or not args else ["bounds", *args])
 
 
-@click.group("rta", cls=_DefaultBoundsGroup)
+@click.group("rta", cls=_BoundsDefaultCommandGroup)
 def rta_command() -> None:
     """Compute bounds of response times: `rtoslab rta TASKS` is short for `rtoslab rta bounds TASKS`."""
 
@@ -95,7 +95,7 @@ def rta_command() -> None:
 @click.option("--save-image", type=_FILE, help="Write the image of --check, an ELF file that you can flash.")
 @click.option("-o", "--output", type=_FILE, help="Write an HTML report with plots.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-@_errors_exit_without_answer()
+@_use_no_answer_exit_code()
 def rta_bounds_command(
     tasks: Path,
     kernel: str | None,
@@ -118,7 +118,7 @@ def rta_bounds_command(
     1: no answer, because the task set is invalid, cannot be built or run, or the model does not apply to it. Exit code
     3: a deadline can be missed, or an observation contradicts the bounds.
     """
-    from rtoslab.rta import sensitivity_tables_for_terminal, study_bounds, study_with_sensitivity  # noqa: PLC0415 (so that help and completion stay quick)
+    from rtoslab.rta import add_sensitivity_to_study, compute_task_set_study, sensitivity_tables_for_terminal  # noqa: PLC0415 (so that help and completion stay quick)
     from rtoslab.rta import study_as_json as json_of  # noqa: PLC0415
 
     _require_compatible_options(kernel, board, checked=checked, of_a_run=span_ms is not None or save_image is not None)
@@ -129,16 +129,16 @@ def rta_bounds_command(
     overheads = given or (bench.measure_overheads(operations=save_overheads is not None) if bench else None)
     if overheads is None and (save_overheads or beside):
         raise PlanError("There are no overheads to save or to compare; add --kernel or --overheads.")
-    study = study_bounds(task_set, overheads, clock_hz)
+    study = compute_task_set_study(task_set, overheads, clock_hz)
     if beside is not None and overheads is not None:
         study = replace(study, compared_overheads=read_kernel_overheads(beside))
     if checked and bench is not None:
-        study = bench.check_on_board(study, span_ms, save_image)
+        study = bench.check_task_set_on_virtual_board(study, span_ms, save_image)
     if save_overheads is not None and overheads is not None:
         write_kernel_overheads(overheads, save_overheads)
     if not as_json:
         _print_response_time_study(study)
-    study = study_with_sensitivity(study, _progress_printer(quiet=as_json))
+    study = add_sensitivity_to_study(study, _progress_printer(quiet=as_json))
     if not as_json:
         _print_tables(sensitivity_tables_for_terminal(study))
     if output is not None:
@@ -195,7 +195,7 @@ def rta_bounds_command(
     help=("Folder of the results: each finding, reduced to a small task set, in one file."),
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-@_errors_exit_without_answer()
+@_use_no_answer_exit_code()
 def rta_break_command(
     kernel: str,
     board: str,
@@ -229,7 +229,7 @@ def rta_break_command(
     say = (lambda _: None) if as_json else (lambda text: click.echo(text, err=True))
     catalogue = Catalogue(find_checkout_root())
     level = 4 if fans else 3 if timers else 2 if sends else int(events)
-    bench = TaskSetTestBench.build_task_set_bench(
+    bench = TaskSetTestBench.build_task_set_test_bench(
         catalogue, kernel, board, dict(config), events=level, cores=cores, progress=say
     )
     bench = replace(bench, has_ledger=not responses_only)
@@ -238,7 +238,7 @@ def rta_break_command(
         tried.append(attempt)
         if not attempt.findings:
             continue
-        small = bench.run_and_check_set(
+        small = bench.run_task_set_against_bounds(
             *shrink_violating_task_set(bench, attempt.system, attempt.starts), attempt.shape, attempt.seed
         )
         if not as_json:
@@ -247,9 +247,9 @@ def rta_break_command(
             write_bound_violation(bench, small, out / f"{kernel}-{board}-{attempt.seed}-{len(tried)}.toml")
     outcome = summarise_bound_search(bench, tried)
     if as_json:
-        print_json_answer(outcome.search_figures_as_json())
+        print_json_answer(outcome.search_statistics_as_json())
     else:
-        click.echo(outcome.search_figures_line())
+        click.echo(outcome.search_statistics_as_line())
     return EXIT_OK if not outcome.findings else EXIT_POINT_FAILED
 
 
@@ -291,7 +291,7 @@ class _VirtualBoardRuns:
         self.quiet = quiet
         self.catalogue = Catalogue(find_checkout_root())
         homes = [task.core for task in task_set.tasks] + [interrupt.core for interrupt in task_set.interrupts]
-        events = task_set.needed_event_level
+        events = task_set.required_feature_level
         self._print_step(f"building and calibrating {kernel} on {board}")
         self.images = TaskSetImages.build_images(
             self.catalogue, kernel, board, config, events=events, cores=1 + max(homes)
@@ -315,7 +315,9 @@ class _VirtualBoardRuns:
         self._print_step("measuring its operations")
         return overheads_with_operation_costs(self.catalogue, self.images.firmware, overheads)
 
-    def check_on_board(self, study: TaskSetStudy, span_ms: int | None, save_image: Path | None) -> TaskSetStudy:
+    def check_task_set_on_virtual_board(
+        self, study: TaskSetStudy, span_ms: int | None, save_image: Path | None
+    ) -> TaskSetStudy:
         """Runs the task set on the virtual board. Returns the study with every job compared with its bound."""
         from rtoslab.rta import (  # noqa: PLC0415
             image_task_rows,
@@ -331,7 +333,7 @@ class _VirtualBoardRuns:
             rows = image_task_rows(study.system, firmware, work)
             write_file_atomically(
                 save_image,
-                firmware.image_with_tasks(rows, virtual_interrupt_lines(study.system, firmware, work, 1)),
+                firmware.elf_image_with_task_table(rows, virtual_interrupt_lines(study.system, firmware, work, 1)),
                 "the image",
             )
         return replace(study, check=done)

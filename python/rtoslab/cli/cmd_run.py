@@ -12,7 +12,7 @@ from rtoslab.api import (
     measure_on_connected_boards,
     measure_over_serial_port,
 )
-from rtoslab.base import EXIT_OK, PlanError, find_checkout_root, require_extra
+from rtoslab.base import EXIT_OK, PlanError, find_checkout_root, require_optional_packages
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
 from rtoslab.choose import kernel_comparison_section
 from rtoslab.cli.choices import (
@@ -32,7 +32,7 @@ from rtoslab.cli.desk import print_flash_commands
 from rtoslab.cli.display import print_plan_before_measuring, print_reused_points, run_as_json, show_progress
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.failures import exit_code_of_points
-from rtoslab.cli.image_options import image_board_and_timing
+from rtoslab.cli.image_options import board_and_timing_settings_of_image
 from rtoslab.cli.names import (
     CatalogueNameParam,
     CoreCountsParam,
@@ -43,8 +43,8 @@ from rtoslab.cli.names import (
 )
 from rtoslab.cli.sections import print_report_section
 from rtoslab.hardware import ConnectedBoard
-from rtoslab.measure import MeasureOptions, PointOutcome, measure_image, measure_points_of_plan
-from rtoslab.plan import CONFIG_HELP, PlanOptions, make_plan, plan_with_placements
+from rtoslab.measure import MeasurementPointOutcome, MeasureOptions, measure_image, measure_points_of_plan
+from rtoslab.plan import CONFIG_HELP, PlanOptions, make_measurement_plan, repeat_plan_in_code_placements
 from rtoslab.reports import print_point_results, report_formats
 from rtoslab.store import RunDirectory
 
@@ -124,7 +124,7 @@ def run_command(
             raise PlanError(
                 "The image contains its benchmark and kernel; with --image, give only --board, --config and --out."
             )
-        board, timing = image_board_and_timing(Catalogue(root), boards, dict(config))
+        board, timing = board_and_timing_settings_of_image(Catalogue(root), boards, dict(config))
         folder, outcome = measure_image(root, image, board, out, timing)
         return _print_point_outcomes(folder, [outcome], report=report, as_json=as_json)
     if not names:
@@ -136,9 +136,9 @@ def run_command(
     chosen = {**dict(config), **{key: str(value) for key, value in settings.items() if value is not None}}
     kernel_names, board_names = split_names(kernels, catalogue.buildable_kernels), split_names(boards, catalogue.boards)
     options = PlanOptions(kernel_names, board_names, cores, window, chosen, full)
-    plan = make_plan(catalogue, names, options)
+    plan = make_measurement_plan(catalogue, names, options)
     if placements > 1:
-        plan = plan_with_placements(catalogue, plan, placements)
+        plan = repeat_plan_in_code_placements(catalogue, plan, placements)
     on_desk = _find_connected_boards(catalogue, board_names, target, port, bench)
     if on_desk:
         plan = mark_unreadable_points(plan)
@@ -163,7 +163,7 @@ def run_command(
 def _require_chart_packages(report: bool) -> None:
     """Raises ToolMissingError if a report is wanted, but the packages that draw its charts are not installed."""
     if report:
-        require_extra("report", "a report with charts")
+        require_optional_packages("report", "a report with charts")
 
 
 def _find_connected_boards(
@@ -180,7 +180,7 @@ def _find_connected_boards(
 
 def _run_on_real_board(
     names: tuple[str, ...], options: PlanOptions, on_desk: dict[str, ConnectedBoard], port: str | None, out: Path | None
-) -> tuple[Path, list[PointOutcome]]:
+) -> tuple[Path, list[MeasurementPointOutcome]]:
     """Measures on real boards. Returns the run directory, and how each point ended. `on_desk`: boards to flash, or
     empty for a board on `port`."""
     return (
@@ -190,17 +190,17 @@ def _run_on_real_board(
     )
 
 
-def _print_kernel_comparison(folder: Path, outcomes: list[PointOutcome]) -> None:
+def _print_kernel_comparison(folder: Path, outcomes: list[MeasurementPointOutcome]) -> None:
     """Prints a comparison of the kernels in a run, if there are several."""
     if len({outcome.result.point.kernel for outcome in outcomes}) > 1:
         section = kernel_comparison_section(
-            Catalogue(find_checkout_root()), RunDirectory.open_run_directory(folder).read_points()
+            Catalogue(find_checkout_root()), RunDirectory.open_run_directory(folder).read_measured_points()
         )
         if section is not None:
             print_report_section(section, PlainConsole())
 
 
-def _print_point_outcomes(folder: Path, outcomes: list[PointOutcome], *, report: bool, as_json: bool) -> int:
+def _print_point_outcomes(folder: Path, outcomes: list[MeasurementPointOutcome], *, report: bool, as_json: bool) -> int:
     """Prints how each point of a run ended, and writes the report if asked for. Returns the exit code."""
     if as_json:
         print_json_answer(run_as_json(folder, outcomes))

@@ -24,7 +24,7 @@ from rtoslab.cli.names import (
 )
 
 if TYPE_CHECKING:
-    from rtoslab.archive import ArchivedPoint, RunSummary
+    from rtoslab.archive import ArchivedMeasuredPoint, RunSummary
 
 _NOTHING_FOUND = "No stored point matches these conditions; use fewer, or measure points with `rtoslab run`."
 _FILTERS = (
@@ -75,7 +75,7 @@ _FILTERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class _PointSearch:
+class _StoredPointSearch:
     """A search for stored points, as the options of a command state it."""
 
     places: tuple[Path, ...]
@@ -83,7 +83,7 @@ class _PointSearch:
     filters: dict[str, Any]
     """The fields of PointFilters."""
 
-    def find_points(self) -> "list[ArchivedPoint]":
+    def find_matching_stored_points(self) -> "list[ArchivedMeasuredPoint]":
         """Returns the stored points that match."""
         from rtoslab.archive import PointFilters, find_stored_points  # noqa: PLC0415 (a list of runs reads no points)
 
@@ -94,7 +94,7 @@ def _with_point_filter_options(command: Callable[..., Any]) -> Callable[..., Any
     """Returns the command with added options that filter stored points. It gets them as `search`."""
 
     @wraps(command)
-    def call_with_search(
+    def call_with_stored_point_search(
         *args: Any,
         kernels: tuple[str, ...],
         boards: tuple[str, ...],
@@ -118,11 +118,11 @@ def _with_point_filter_options(command: Callable[..., Any]) -> Callable[..., Any
             "config": dict(config),
             "since": since, "until": until, "hash": digest,
         }  # fmt: skip
-        return command(*args, search=_PointSearch(places or (default_runs_folder(),), filters), **options)
+        return command(*args, search=_StoredPointSearch(places or (default_runs_folder(),), filters), **options)
 
     for option in reversed(_FILTERS):
-        call_with_search = option(call_with_search)
-    return call_with_search
+        call_with_stored_point_search = option(call_with_stored_point_search)
+    return call_with_stored_point_search
 
 
 @click.group("runs", cls=LazyGroup, modules={"verify": "runs_verify"}, invoke_without_command=True)
@@ -130,7 +130,7 @@ def _with_point_filter_options(command: Callable[..., Any]) -> Callable[..., Any
 @click.option("--json", "as_json", is_flag=True, help="One JSON list of points on stdout.")
 @_with_point_filter_options
 @click.pass_context
-def runs_command(ctx: click.Context, points: bool, as_json: bool, search: _PointSearch) -> None:
+def runs_command(ctx: click.Context, points: bool, as_json: bool, search: _StoredPointSearch) -> None:
     """Find stored points by kernel, board, benchmark, configuration, date or hash."""
     if ctx.invoked_subcommand is None:
         _list_runs_or_points(search, points=points, as_json=as_json)
@@ -138,23 +138,23 @@ def runs_command(ctx: click.Context, points: bool, as_json: bool, search: _Point
 
 def print_list_of_runs(*, as_json: bool) -> None:
     """Prints the existing runs, or all their points as JSON."""
-    _list_runs_or_points(_PointSearch((default_runs_folder(),), {}), points=False, as_json=as_json)
+    _list_runs_or_points(_StoredPointSearch((default_runs_folder(),), {}), points=False, as_json=as_json)
 
 
-def _list_runs_or_points(search: _PointSearch, *, points: bool, as_json: bool) -> None:
+def _list_runs_or_points(search: _StoredPointSearch, *, points: bool, as_json: bool) -> None:
     """Prints the runs with points that a search finds, or these points as a table or as JSON."""
-    from rtoslab.archive import summarize_points, summarize_runs  # noqa: PLC0415
+    from rtoslab.archive import summarize_archived_runs, summarize_runs  # noqa: PLC0415
 
     if not (points or as_json or any(search.filters.values())):
         runs = list(summarize_runs(search.places))
         _print_table_of_runs(runs)
         return
-    stored_points = search.find_points()
+    stored_points = search.find_matching_stored_points()
     if as_json:
         print_json_answer([_stored_point_as_json(point) for point in stored_points])
         return
     if not points:
-        _print_table_of_runs(list(summarize_points(stored_points)))
+        _print_table_of_runs(list(summarize_archived_runs(stored_points)))
     elif not stored_points:
         click.echo(_NOTHING_FOUND)
     else:
@@ -171,20 +171,20 @@ def _list_runs_or_points(search: _PointSearch, *, points: bool, as_json: bool) -
 )
 @click.option("--samples", is_flag=True, help="Write one row for each raw sample of a latency instead of each figure.")
 @_with_point_filter_options
-def runs_export_command(output: Path | None, form: str | None, samples: bool, search: _PointSearch) -> None:
+def runs_export_command(output: Path | None, form: str | None, samples: bool, search: _StoredPointSearch) -> None:
     """Write the figures of matching stored points, or their raw samples, as Parquet, CSV or JSON lines."""
     from rtoslab.archive import (  # noqa: PLC0415
         EXPORTERS,
         FIGURE_COLUMNS,
         SAMPLE_COLUMNS,
-        export_rows_of_figures,
         export_rows_of_samples,
+        measured_value_export_rows,
     )
 
     chosen = form or (file_format_by_suffix(output) if output else "csv")
     if chosen not in EXPORTERS:
         raise ReportError(f"{output} has no known format; let it end in .parquet, .csv or .jsonl, or add --format.")
-    stored_points = search.find_points()
+    stored_points = search.find_matching_stored_points()
     if not stored_points:
         raise StoreError(
             "No stored point matches these conditions, so nothing was exported; `rtoslab runs` lists the stored points."
@@ -192,7 +192,7 @@ def runs_export_command(output: Path | None, form: str | None, samples: bool, se
     rows, columns = (
         (export_rows_of_samples(stored_points), SAMPLE_COLUMNS)
         if samples
-        else (export_rows_of_figures(stored_points), FIGURE_COLUMNS)
+        else (measured_value_export_rows(stored_points), FIGURE_COLUMNS)
     )
     content = EXPORTERS[chosen](rows, columns)
     if output is None:
@@ -214,14 +214,14 @@ def runs_export_command(output: Path | None, form: str | None, samples: bool, se
     help="Figures with this name or pattern (`stack.*`).  [default: times and code size]",
 )
 @_with_point_filter_options
-def runs_history_command(outputs: tuple[Path, ...], patterns: tuple[str, ...], search: _PointSearch) -> None:
+def runs_history_command(outputs: tuple[Path, ...], patterns: tuple[str, ...], search: _StoredPointSearch) -> None:
     """Show how the figures of the same points changed from run to run."""
     from rtoslab.cli.cmd_report import write_report  # noqa: PLC0415
     from rtoslab.cli.sections import print_report_document  # noqa: PLC0415
-    from rtoslab.compare import history_document  # noqa: PLC0415
+    from rtoslab.compare import measured_value_history_document  # noqa: PLC0415
     from rtoslab.reports import report_formats  # noqa: PLC0415
 
-    document = history_document(search.find_points(), patterns)
+    document = measured_value_history_document(search.find_matching_stored_points(), patterns)
     if not outputs:
         print_report_document(document, PlainConsole())
     for output in outputs:
@@ -253,7 +253,7 @@ def _first_three_names_text(names: tuple[str, ...]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _table_of_stored_points(points: "list[ArchivedPoint]") -> Table:
+def _table_of_stored_points(points: "list[ArchivedMeasuredPoint]") -> Table:
     """Returns a table with a line for each stored point."""
     table = Table(box=None)
     for name in ("benchmark", "kernel", "board", "cores", "configuration", "status", "run id", "where"):
@@ -275,7 +275,7 @@ def _table_of_stored_points(points: "list[ArchivedPoint]") -> Table:
     return table
 
 
-def _stored_point_as_json(point: "ArchivedPoint") -> dict[str, Any]:
+def _stored_point_as_json(point: "ArchivedMeasuredPoint") -> dict[str, Any]:
     """Returns a stored point as a JSON object."""
     return {
         "run": str(point.run),

@@ -23,9 +23,9 @@ from rtoslab.cli.names import (
     split_names,
 )
 from rtoslab.cli.sections import print_report_document
-from rtoslab.measure import PointOutcome, measure_points_of_plan
-from rtoslab.papers import require_paper_folder_fits
-from rtoslab.plan import Plan
+from rtoslab.measure import MeasurementPointOutcome, measure_points_of_plan
+from rtoslab.papers import require_consistent_paper_folder
+from rtoslab.plan import MeasurementPlan
 from rtoslab.reference import read_reference_files
 from rtoslab.reports import ReportDocument, report_formats
 from rtoslab.stability import (
@@ -34,10 +34,10 @@ from rtoslab.stability import (
     judge_statements_in_builds,
     merge_stability_rows,
     placement_overview_document,
+    plan_statement_stability_measurements,
     read_stability_file,
-    stability_document,
     stability_file_path,
-    stability_plan,
+    statement_stability_report,
     stored_rows_of_run,
     write_stability_file,
 )
@@ -119,9 +119,9 @@ def stability_command(
     if name is None:
         if measuring or dry_run or values_file or as_json:
             raise PlanError("These options need a paper, as in `rtoslab stability PAPER --measure`.")
-        return _write_and_print_report(placement_overview_of_papers(catalogue), outputs)
+        return _write_and_print_report(code_placement_overview_of_papers(catalogue), outputs)
     paper = find_paper(catalogue, name)
-    require_paper_folder_fits(catalogue, paper)
+    require_consistent_paper_folder(catalogue, paper)
     path = values_file or stability_file_path(root, paper.key)
     code = EXIT_OK
     if measuring or dry_run:
@@ -147,8 +147,8 @@ def stability_command(
         )
     judged = judge_statements_in_builds(catalogue, paper, read_stability_file(path))
     if as_json:
-        print_json_answer(_stability_as_json(judged))
-    _write_and_print_report(stability_document(judged), outputs, quiet=as_json)
+        print_json_answer(_claim_stability_as_json(judged))
+    _write_and_print_report(statement_stability_report(judged), outputs, quiet=as_json)
     return code
 
 
@@ -161,7 +161,7 @@ def _write_and_print_report(document: ReportDocument, outputs: Sequence[Path], *
     return EXIT_OK
 
 
-def placement_overview_of_papers(catalogue: Catalogue) -> ReportDocument:
+def code_placement_overview_of_papers(catalogue: Catalogue) -> ReportDocument:
     """Returns the report on how far the placement of the code changes the figures and rankings of all papers."""
     folders = {key: find_paper(catalogue, key) for key in read_papers(catalogue)}
     paths = {key: stability_file_path(catalogue.root, key) for key in folders}
@@ -175,7 +175,7 @@ def placement_overview_of_papers(catalogue: Catalogue) -> ReportDocument:
 
 def _paper_kernels(paper: PaperFolder, names: Sequence[str]) -> tuple[str, ...]:
     """Returns the kernels of a paper that kernels or trees are versions of. Raises PlanError for others."""
-    roles = {name: paper.facts.kernel_by_tree.get(name, name) for name in names}
+    roles = {name: paper.facts.paper_kernel_by_source_tree.get(name, name) for name in names}
     for name, role in roles.items():
         if role not in paper.facts.kernels:
             raise PlanError(f"{name} is no kernel of {paper.key}; choose from {', '.join(paper.facts.kernels)}.")
@@ -199,13 +199,13 @@ def _measure_builds(
     """Measures all builds of a paper's kernels, and stores their values in the file `path`. Returns the exit code."""
     root = catalogue.root
     earlier = read_stability_file(path) if kernels and path.is_file() else None
-    whole = stability_plan(catalogue, paper, placements, kernels, with_switches=with_switches)
+    whole = plan_statement_stability_measurements(catalogue, paper, placements, kernels, with_switches=with_switches)
     if not whole.points:
         raise PlanError(
             f"The sources of all kernels of {paper.key} are missing; add a tree or an export of one "
             "with `rtoslab kernel tree add`."
         )
-    plan = Plan(whole.points, paper.key)
+    plan = MeasurementPlan(whole.points, paper.key)
     folder = out or default_run_directory(root, plan, ["stability", paper.key])
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
@@ -213,7 +213,7 @@ def _measure_builds(
         outcomes = _measure_points_of_plan(root, plan, folder, jobs, scheduler, display.show_progress_of)
     results = [outcome.result for outcome in outcomes]
     print_failures([result for result in results if result.status == "failed"])
-    stored = RunDirectory.open_run_directory(folder).read_points()
+    stored = RunDirectory.open_run_directory(folder).read_measured_points()
     content = stored_rows_of_run(catalogue, paper, whole, placements, stored, results)
     content = merge_stability_rows(earlier, content, kernels) if earlier else content
     write_stability_file(path, content)
@@ -226,8 +226,8 @@ def _measure_builds(
 
 
 def _measure_points_of_plan(
-    root: Path, plan: Plan, folder: Path, jobs: int, scheduler: str | None, listener: Any
-) -> list[PointOutcome]:
+    root: Path, plan: MeasurementPlan, folder: Path, jobs: int, scheduler: str | None, listener: Any
+) -> list[MeasurementPointOutcome]:
     """Measures the points of a plan on this machine, or on a cluster if there is a `scheduler`. Returns how each
     ended."""
     if scheduler is None:
@@ -235,7 +235,7 @@ def _measure_points_of_plan(
     return list(measure_sweep_on_cluster(root, plan, folder, scheduler, listener=listener))
 
 
-def _stability_as_json(judged: JudgedPaper) -> dict[str, Any]:
+def _claim_stability_as_json(judged: JudgedPaper) -> dict[str, Any]:
     """Returns in how many builds each of a paper's statements holds, as a JSON object."""
     return {
         "paper": judged.paper.key,
@@ -250,7 +250,7 @@ def _stability_as_json(judged: JudgedPaper) -> dict[str, Any]:
 
 def _statement_as_json(statement: JudgedStatement) -> dict[str, Any]:
     """Returns in how many builds one statement holds, as a JSON object."""
-    whole = statement.whole.share_of_builds_and_placements
+    whole = statement.whole.verdict_counts_over_all_builds
     return {
         "id": statement.claim.id,
         "says": statement.claim.says,
@@ -269,9 +269,9 @@ def _statement_as_json(statement: JudgedStatement) -> dict[str, Any]:
         "cases": [
             {
                 "case": one.name,
-                "held": one.share_of_builds_and_placements.held,
-                "turned": one.share_of_builds_and_placements.turned,
-                "tied": one.share_of_builds_and_placements.tied,
+                "held": one.verdict_counts_over_all_builds.held,
+                "turned": one.verdict_counts_over_all_builds.turned,
+                "tied": one.verdict_counts_over_all_builds.tied,
             }
             for one in statement.cases
         ],

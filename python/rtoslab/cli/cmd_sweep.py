@@ -23,14 +23,14 @@ from rtoslab.cli.names import (
     report_file_option,
 )
 from rtoslab.cli.sections import print_report_document
-from rtoslab.cli.sweep_placements import sweep_placements_of_benchmark
-from rtoslab.measure import MeasureOptions, PointOutcome, measure_points_of_plan
+from rtoslab.cli.sweep_placements import measure_benchmark_in_code_placements
+from rtoslab.measure import MeasurementPointOutcome, MeasureOptions, measure_points_of_plan
 from rtoslab.parity import COSTS_FILE, configuration_costs_from_points, read_cost_file, update_cost_file
 from rtoslab.plan import PlanOptions
 from rtoslab.reports import report_formats
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import RunDirectory
-from rtoslab.sweep import measure_sweep_on_cluster, plan_sweep_points, read_sweep_plan, sweep_document
+from rtoslab.sweep import make_sweep_report, measure_sweep_on_cluster, plan_sweep_points, read_sweep_plan
 
 
 @click.command("sweep")
@@ -87,12 +87,12 @@ def sweep_command(
     --for and --config are for this only, because a plan states them itself.
     """
     if count is not None:
-        _require_unused(context, "a benchmark's placements", "scheduler", "fresh", "costs")
+        _require_options_unused(context, "a benchmark's placements", "scheduler", "fresh", "costs")
         point_options = PlanOptions((kernel,), (board,), (cores,), window_ms, dict(config))
-        return sweep_placements_of_benchmark(
+        return measure_benchmark_in_code_placements(
             subject, point_options, count, out, jobs, outputs, dry_run=dry_run, as_json=as_json
         )
-    _require_unused(context, "a plan", "kernel", "board", "cores", "window_ms", "config")
+    _require_options_unused(context, "a plan", "kernel", "board", "cores", "window_ms", "config")
     return _sweep_options_of_plan(
         Path(subject), out, jobs, scheduler, outputs, again=fresh, costs=costs, dry_run=dry_run, as_json=as_json
     )
@@ -125,9 +125,9 @@ def _sweep_options_of_plan(
             outcomes = measure_sweep_on_cluster(
                 root, plan, folder, scheduler, listener=display.show_progress_of, options=options
             )
-    stored = RunDirectory.open_run_directory(folder).read_points()
+    stored = RunDirectory.open_run_directory(folder).read_measured_points()
     for output in outputs:
-        write_report(report_formats()[file_format_by_suffix(output)](sweep_document(sweep.title, stored)), output)
+        write_report(report_formats()[file_format_by_suffix(output)](make_sweep_report(sweep.title, stored)), output)
     if costs:
         update_cost_file(
             configuration_costs_from_points(
@@ -144,7 +144,7 @@ def _sweep_options_of_plan(
         _print_missing_points(outcomes)
         if not outputs and counts["measured"] > 1:
             try:
-                print_report_document(sweep_document(sweep.title, stored), PlainConsole())
+                print_report_document(make_sweep_report(sweep.title, stored), PlainConsole())
             except ReportError as cause:  # nobody asked for a report
                 click.echo(str(cause))
         counts_text = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
@@ -155,7 +155,7 @@ def _sweep_options_of_plan(
     return exit_code_of_points([outcome.result for outcome in outcomes])
 
 
-def _require_unused(context: click.Context, subject: str, *options: str) -> None:
+def _require_options_unused(context: click.Context, subject: str, *options: str) -> None:
     """Raises PlanError if the user gave one of these options, which a sweep of this subject does not have."""
     given = options_on_command_line(context, *options)
     if given:
@@ -163,7 +163,7 @@ def _require_unused(context: click.Context, subject: str, *options: str) -> None
         raise PlanError(f"A sweep over {subject} has no {option}; leave it out, or see `rtoslab sweep --help`.")
 
 
-def _print_missing_points(outcomes: list[PointOutcome]) -> None:
+def _print_missing_points(outcomes: list[MeasurementPointOutcome]) -> None:
     """Prints each reason why points were skipped or failed once, with the number of points."""
     reasons: Counter[tuple[str, str]] = Counter()
     for outcome in outcomes:

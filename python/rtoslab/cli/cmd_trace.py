@@ -137,7 +137,7 @@ def _print_answer(
 ) -> None:
     """Prints the answer to a question about a trace, as a table of `top` rows or as JSON."""
     if question == _LATENCY:
-        table = database.answer_latency(names[0], names[1], limit_cycles)
+        table = database.latency_between_trace_slices_table(names[0], names[1], limit_cycles)
     elif question in NAMED_QUERIES:
         table = database.answer_predefined_query(question)
     else:
@@ -170,7 +170,7 @@ def _print_timeline(result: Timeline) -> None:
         table.columns[column].justify = "right"
     tracks = sorted({span.track for span in result.spans}, key=lambda track: (track.group, track.name))
     for track in tracks:
-        spans = result.track_spans(track.group, track.name)
+        spans = result.spans_of_timeline_track(track.group, track.name)
         often = ", ".join(f"{name} x {count}" for name, count in Counter(item.name for item in spans).most_common(3))
         cycles = sum(item.end - item.start for item in spans)
         table.add_row(track.group, track.name, f"{len(spans):,}", often, f"{cycles:,}")

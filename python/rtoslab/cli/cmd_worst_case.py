@@ -16,20 +16,20 @@ from rtoslab.plan import PlanOptions
 from rtoslab.reports import MARK, deviation_footnote, report_formats
 from rtoslab.worst_case import (
     WINDOW_MS,
+    InterruptSweepTarget,
     SweepInterruptedError,
     SweepScenario,
-    SweepTarget,
     WorstCase,
-    benchmark_scenario,
+    default_interrupt_sweep_benchmark,
     default_sweep_folder,
     find_worst_case,
-    image_scenario,
-    inject_at_every_cycle,
+    inject_interrupt_at_every_cycle,
     parse_sweep_span,
+    prepare_benchmark_sweep_scenario,
+    prepare_elf_image_sweep_scenario,
     services_to_pick,
-    settings_calling_service,
+    settings_for_background_service_calls,
     sweep_manifest,
-    sweeping_benchmark,
     worst_case_document,
     write_sweep_folder,
 )
@@ -115,13 +115,15 @@ def worst_case_command(
     if program is not None and Path(program).is_file():
         if interrupt is None:
             raise PlanError(f"{program} does not state which interrupt to raise; add --interrupt irqN or its handler.")
-        kernel, target = "", SweepTarget(interrupt, task, start, core, earlier)
-        scenario = image_scenario(Path(program), catalogue.find_board(board).facts, target, cores=cores)
+        kernel, target = "", InterruptSweepTarget(interrupt, task, start, core, earlier)
+        scenario = prepare_elf_image_sweep_scenario(
+            Path(program), catalogue.find_board(board).facts, target, cores=cores
+        )
     else:
-        program = program or sweeping_benchmark(catalogue)
-        chosen = {**dict(config), **_options_calling_only(catalogue, program, service)}
+        program = program or default_interrupt_sweep_benchmark(catalogue)
+        chosen = {**dict(config), **_options_for_single_kernel_service(catalogue, program, service)}
         options = PlanOptions([kernel], [board], [cores], WINDOW_MS, chosen)
-        scenario = benchmark_scenario(
+        scenario = prepare_benchmark_sweep_scenario(
             catalogue, program, options, core=core, earlier_arrivals=earlier, progress=print_progress
         )
     chosen_span = parse_sweep_span(scenario, span, samples, seed)
@@ -129,8 +131,11 @@ def worst_case_command(
     began = time.monotonic()
     ended: SweepInterruptedError | None = None
     try:
-        arrivals = inject_at_every_cycle(
-            scenario, chosen_span, threads=threads, progress=lambda *item: print_progress(_tried_cycles_text(*item))
+        arrivals = inject_interrupt_at_every_cycle(
+            scenario,
+            chosen_span,
+            threads=threads,
+            progress=lambda *item: print_progress(_tried_arrival_cycles_text(*item)),
         )
     except SweepInterruptedError as cause:
         ended, chosen_span, arrivals = cause, cause.span, cause.arrivals
@@ -153,18 +158,18 @@ def worst_case_command(
     return EXIT_OK
 
 
-def _tried_cycles_text(done: int, all_of_them: int) -> str:
+def _tried_arrival_cycles_text(done: int, all_of_them: int) -> str:
     """Returns how many cycles of how many were tried, as text."""
     return f"{done:,} of {all_of_them:,}"
 
 
-def _options_calling_only(catalogue: Catalogue, program: str, service: str | None) -> dict[str, str]:
+def _options_for_single_kernel_service(catalogue: Catalogue, program: str, service: str | None) -> dict[str, str]:
     """Returns the options by which the background calls this kernel service only. Empty for None. Raises
     UnknownNameError."""
     if service is None:
         return {}
     facts = catalogue.find_benchmark(program).facts
-    picked = settings_calling_service(facts, service)
+    picked = settings_for_background_service_calls(facts, service)
     if not picked:
         raise UnknownNameError(f"service that {facts.id} calls", service, services_to_pick(facts))
     return picked
@@ -191,7 +196,7 @@ def _print_finding(scenario: SweepScenario, finding: WorstCase) -> None:
                 f"{item.worst_offset:,}",
             )
     console.print(table)
-    sentences = (finding.span_reason, finding.earlier_arrivals_sentence, finding.own_requests_latency_sentence)
+    sentences = (finding.span_reason, finding.earlier_arrivals_sentence, finding.firmware_requests_latency_sentence)
     for sentence in filter(None, sentences):
         console.print(sentence, markup=False, soft_wrap=True)
     for name, item in both.items():

@@ -21,7 +21,7 @@ def print_warnings_at_end() -> Iterator[list[str]]:
     unmodelled: dict[str, None] = {}
     show = warnings.showwarning
 
-    def collect_own_warning(
+    def collect_rtoslab_warning(
         message: Warning | str,
         category: type[Warning],
         filename: str,
@@ -41,7 +41,7 @@ def print_warnings_at_end() -> Iterator[list[str]]:
     with warnings.catch_warnings():
         warnings.simplefilter("always", AlteredPointWarning)
         warnings.simplefilter("always", UnmodelledFeatureWarning)
-        warnings.showwarning = collect_own_warning
+        warnings.showwarning = collect_rtoslab_warning
         try:
             yield gathered
         finally:

@@ -24,12 +24,12 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole, path_from_working_directory
 from rtoslab.cli.early_end import print_json_answer, report_if_interrupted
 from rtoslab.images import require_known_macros
-from rtoslab.measure import DurationEstimate, PointOutcome, PointProgress, estimate_duration
-from rtoslab.plan import Plan, Point, labels_by_differing_settings
+from rtoslab.measure import DurationEstimate, MeasurementPointOutcome, PointProgress, estimate_duration
+from rtoslab.plan import MeasurementPlan, PlannedPoint, labels_by_differing_settings
 
 
 def print_plan_before_measuring(
-    catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, dry_run: bool, as_json: bool
+    catalogue: Catalogue, plan: MeasurementPlan, folder: Path, jobs: int, *, dry_run: bool, as_json: bool
 ) -> bool:
     """Prints a plan before it is measured. Returns whether the command must end then (`dry_run`).
 
@@ -48,7 +48,7 @@ def print_plan_before_measuring(
     return dry_run
 
 
-def _print_plan_size(plan: Plan, estimate: DurationEstimate) -> None:
+def _print_plan_size(plan: MeasurementPlan, estimate: DurationEstimate) -> None:
     """Prints how large a plan is, on stderr: points, images to build, estimated time."""
     absent = f", {estimate.not_applicable} of them n/a" if estimate.not_applicable else ""
     shared = _common_coordinates_text(plan.points)
@@ -59,7 +59,7 @@ def _print_plan_size(plan: Plan, estimate: DurationEstimate) -> None:
     )
 
 
-def _print_dry_run(plan: Plan, estimate: DurationEstimate, folder: Path) -> None:
+def _print_dry_run(plan: MeasurementPlan, estimate: DurationEstimate, folder: Path) -> None:
     """Prints each point of a plan that is not measured, for `--dry-run`."""
     for label, point in zip(labels_by_differing_settings(plan.points), plan.points, strict=True):
         click.echo(label if point.not_applicable is None else f"{label}: n/a, {point.not_applicable}")
@@ -69,13 +69,13 @@ def _print_dry_run(plan: Plan, estimate: DurationEstimate, folder: Path) -> None
     )
 
 
-def _dry_run_as_json(plan: Plan, estimate: DurationEstimate, folder: Path) -> dict[str, Any]:
+def _dry_run_as_json(plan: MeasurementPlan, estimate: DurationEstimate, folder: Path) -> dict[str, Any]:
     """Returns a plan that is not measured as a JSON object, for `--dry-run`."""
     points = [dataclasses.asdict(point) for point in plan.points]
     return {"run": str(folder), "plan": points, "images_to_build": estimate.images, "seconds": round(estimate.seconds)}
 
 
-def _common_coordinates_text(points: Sequence[Point]) -> str:
+def _common_coordinates_text(points: Sequence[PlannedPoint]) -> str:
     """Returns kernel, board and number of cores as text. Those that differ between the points are left out."""
     values = (
         {point.kernel for point in points},
@@ -93,7 +93,7 @@ def _duration_text(seconds: float) -> str:
     return f"at most about {minutes:.0f} min" if minutes < 90 else f"at most about {minutes / 60:.1f} h"
 
 
-def print_reused_points(outcomes: Sequence[PointOutcome]) -> None:
+def print_reused_points(outcomes: Sequence[MeasurementPointOutcome]) -> None:
     """Prints on stderr how many points were not measured because their results were stored or cached."""
     for note in dict.fromkeys(outcome.note for outcome in outcomes if outcome.note):
         click.echo(note, err=True)
@@ -116,7 +116,7 @@ LONG_PLAN = 20
 class ProgressDisplay:
     """Shows the progress of measurements on stderr."""
 
-    def __init__(self, points: Sequence[Point], *, quiet: bool) -> None:
+    def __init__(self, points: Sequence[PlannedPoint], *, quiet: bool) -> None:
         console = PlainConsole(stderr=True)
         self._quiet = quiet
         self._bars = Progress(
@@ -135,7 +135,7 @@ class ProgressDisplay:
         self._tasks: dict[int, TaskID] = {}
         self._points = len(points)
         self._labels = labels_by_differing_settings(points)
-        self.outcomes: list[PointOutcome] = []
+        self.outcomes: list[MeasurementPointOutcome] = []
         """The outcomes of the points that are finished, in that order."""
         self._done = 0
         self._measure = 0
@@ -186,7 +186,7 @@ class ProgressDisplay:
 
 
 @contextmanager
-def show_progress(points: Sequence[Point], folder: Path, *, quiet: bool) -> Iterator[ProgressDisplay]:
+def show_progress(points: Sequence[PlannedPoint], folder: Path, *, quiet: bool) -> Iterator[ProgressDisplay]:
     """Shows the progress of points that the block measures into a run directory. If interrupted, it reports the
     finished ones."""
     display = ProgressDisplay(points, quiet=quiet)
@@ -194,6 +194,6 @@ def show_progress(points: Sequence[Point], folder: Path, *, quiet: bool) -> Iter
         yield display
 
 
-def run_as_json(folder: Path, outcomes: Sequence[PointOutcome]) -> dict[str, Any]:
+def run_as_json(folder: Path, outcomes: Sequence[MeasurementPointOutcome]) -> dict[str, Any]:
     """Returns the results of a run, with its directory, as a JSON object."""
     return {"run": str(folder), "points": [outcome.result.model_dump(mode="json") for outcome in outcomes]}

@@ -36,13 +36,15 @@ def print_json_answer(value: Any, indent: int | None = None) -> None:
     click.echo(json.dumps(value, indent=indent))
 
 
-def report_interrupt(cause: BaseException | None) -> None:
+def report_command_interruption(cause: BaseException | None) -> None:
     """Prints that the command was interrupted. A command that prints JSON adds its finished part."""
     if interrupts.command_line_wants_json():
         stored = cause.finished if isinstance(cause, InterruptedWithResultsError) else {}
         with suppress(OSError):
-            print_json_answer({"stop": "interrupted", "detail": interrupts.interrupt_reason(cause), **stored})
+            print_json_answer(
+                {"stop": "interrupted", "detail": interrupts.process_interruption_reason(cause), **stored}
+            )
         return
     interrupts.stop_handling_signals()
     with suppress(OSError):
-        click.echo(interrupts.interrupt_message(cause), err=True)
+        click.echo(interrupts.user_interruption_message(cause), err=True)

@@ -18,15 +18,15 @@ from rtoslab.measure import MeasureOptions, measure_points_of_plan
 from rtoslab.papers import (
     ChangeTrial,
     combine_best_changes,
-    distance_without_change,
+    distance_from_paper_without_change,
     evaluate_configuration_changes,
     paper_setups,
     plan_paper_changes,
     single_change_setups,
 )
 from rtoslab.plan import PlanOptions
-from rtoslab.reports import ReportSection, TableData, point_label
-from rtoslab.results import FailedPoint
+from rtoslab.reports import ReportSection, TableData, measured_point_label
+from rtoslab.results import FailedMeasurement
 from rtoslab.store import AnyResult, StoredPoint
 
 
@@ -44,7 +44,7 @@ def explain_distance_from_paper(
     )
 
     results: list[AnyResult] = []
-    failed: dict[str, FailedPoint] = {}
+    failed: dict[str, FailedMeasurement] = {}
 
     def measure_changed_builds(setups: Sequence[PaperSetup], place: Path, *, dry: bool) -> list[StoredPoint] | None:
         """Measures the points of these changes into a folder, and returns them. None if only the plan was shown."""
@@ -57,7 +57,7 @@ def explain_distance_from_paper(
                 catalogue.root, plan, place, jobs=jobs, listener=display.show_progress_of, options=options_
             )
         results.extend(outcome.result for outcome in outcomes)
-        lost = [outcome.result for outcome in outcomes if isinstance(outcome.result, FailedPoint)]
+        lost = [outcome.result for outcome in outcomes if isinstance(outcome.result, FailedMeasurement)]
         failed.update((point.point.model_dump_json(), point) for point in lost)
         return load(place)
 
@@ -65,7 +65,7 @@ def explain_distance_from_paper(
     if points is None:
         return EXIT_OK
     single_changes = evaluate_configuration_changes(catalogue, paper, singles, points, options)
-    plain = distance_without_change(catalogue, paper, points, options)
+    plain = distance_from_paper_without_change(catalogue, paper, points, options)
     joined = [*combine_best_changes(plain, single_changes), *paper_setups(paper)]
     seen = measure_changed_builds(joined, folder / "together", dry=False) if joined else None
     both = evaluate_configuration_changes(catalogue, paper, joined, seen, options) if seen else []
@@ -99,12 +99,18 @@ def _build_changes_section(
     columns = ("change", ">figures", ">before", ">after", ">all figures")
     moving = [trial for trial in single_changes if trial.distance_after != trial.distance_before]
     note = f"{count_with_noun(len(single_changes) - len(moving), 'other change')} tried; no figure changed."
-    tables = [TableData("Single changes", columns, [_change_distance_row(trial) for trial in moving], note)]
-    tables += [TableData("Several together", columns, [_change_distance_row(trial) for trial in both])] if both else []
+    tables = [
+        TableData("Single changes", columns, [_distance_before_and_after_change_row(trial) for trial in moving], note)
+    ]
+    tables += (
+        [TableData("Several together", columns, [_distance_before_and_after_change_row(trial) for trial in both])]
+        if both
+        else []
+    )
     return ReportSection("explain", f"Which change brings our figures closer to {paper.key}", (prose,), (), tables)
 
 
-def _change_distance_row(trial: ChangeTrial) -> list[str]:
+def _distance_before_and_after_change_row(trial: ChangeTrial) -> list[str]:
     """Returns a table row with how far our figures are from the paper's before and after a change."""
     return [
         trial.setup.title,
@@ -135,9 +141,9 @@ def best_change_sentence(plain: float, single_changes: Sequence[ChangeTrial], bo
     )
 
 
-def _failed_point_as_json(failed: FailedPoint) -> dict[str, str]:
+def _failed_point_as_json(failed: FailedMeasurement) -> dict[str, str]:
     """Returns a failed point as a JSON object."""
-    return {"point": point_label(failed), "stage": failed.stage, "message": failed.message}
+    return {"point": measured_point_label(failed), "stage": failed.stage, "message": failed.message}
 
 
 def _paper_changes_as_json(

@@ -5,21 +5,21 @@ from collections.abc import Iterable, Sequence
 import click
 
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED
-from rtoslab.reports import point_label
-from rtoslab.results import FailedPoint, MeasuredPoint
+from rtoslab.reports import measured_point_label
+from rtoslab.results import FailedMeasurement, MeasuredPoint
 from rtoslab.store import AnyResult, StoredPoint
 
 
 def print_failures(results: Iterable[AnyResult]) -> None:
     """Prints each failed point (benchmark, kernel, board, cores, configuration), the stage and the reason."""
     for result in results:
-        if isinstance(result, FailedPoint):
-            click.echo(f"failed: {point_label(result)} ({result.stage}): {result.message}")
+        if isinstance(result, FailedMeasurement):
+            click.echo(f"failed: {measured_point_label(result)} ({result.stage}): {result.message}")
 
 
 def exit_code_of_points(results: Sequence[AnyResult]) -> int:
     """Returns the exit code of a command that measured these points: 3 if one failed, or if none has a number."""
-    if any(isinstance(result, FailedPoint) for result in results):
+    if any(isinstance(result, FailedMeasurement) for result in results):
         return EXIT_POINT_FAILED
     if any(isinstance(result, MeasuredPoint) for result in results):
         return EXIT_OK

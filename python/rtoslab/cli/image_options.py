@@ -28,7 +28,7 @@ def parse_devices(texts: Sequence[str]) -> tuple[DeviceRequest, ...]:
     return tuple(parse_device_request(text) for text in texts)
 
 
-def image_board_and_timing(
+def board_and_timing_settings_of_image(
     catalogue: "Catalogue", boards: tuple[str, ...], config: Mapping[str, str]
 ) -> tuple[str, dict[str, int]]:
     """Returns the board, and the timing settings that the user gives for an image. Raises PlanError for any other

@@ -12,10 +12,10 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import boards_option, config_option, kernels_option
 from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.early_end import print_json_answer, report_if_interrupted
-from rtoslab.cli.image_options import image_board_and_timing
+from rtoslab.cli.image_options import board_and_timing_settings_of_image
 from rtoslab.cli.names import CoreCountsParam, FrequencyParam, split_names
 from rtoslab.conformance import CheckOutcome, ConformanceVerdict, check_image_conformance, check_whole_port_conformance
-from rtoslab.plan import PlanOptions, Point, conformance_points
+from rtoslab.plan import PlannedPoint, PlanOptions, planned_conformance_suite_points
 from rtoslab.targets import read_external_image
 
 _COLOURS = {
@@ -59,7 +59,7 @@ def kernel_conformance_command(
             raise PlanError(
                 "The image contains its kernel and benchmark; with --image, give only --board and --config."
             )
-        board, timing = image_board_and_timing(catalogue, boards, dict(config))
+        board, timing = board_and_timing_settings_of_image(catalogue, boards, dict(config))
         verdict = check_image_conformance(catalogue, read_external_image(catalogue, image, board, timing), timing)
         if as_json:
             print_json_answer(_conformance_as_json([verdict]), indent=2)
@@ -68,7 +68,7 @@ def kernel_conformance_command(
         return EXIT_OK if verdict.is_conformant else EXIT_POINT_FAILED
     chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}
     kernel_names, board_names = split_names(kernels, catalogue.buildable_kernels), split_names(boards, catalogue.boards)
-    points = conformance_points(catalogue, PlanOptions(kernel_names, board_names, cores, config=chosen))
+    points = planned_conformance_suite_points(catalogue, PlanOptions(kernel_names, board_names, cores, config=chosen))
     verdicts: list[ConformanceVerdict] = []
     with report_if_interrupted(lambda: {"conformance": _conformance_as_json(verdicts)}):
         built = _run_suite_for_points(catalogue, points, verdicts, None if as_json else PlainConsole())
@@ -93,7 +93,10 @@ def _conformance_as_json(verdicts: Sequence[ConformanceVerdict]) -> list[dict[st
 
 
 def _run_suite_for_points(
-    catalogue: Catalogue, points: Sequence[Point], verdicts: list[ConformanceVerdict], console: PlainConsole | None
+    catalogue: Catalogue,
+    points: Sequence[PlannedPoint],
+    verdicts: list[ConformanceVerdict],
+    console: PlainConsole | None,
 ) -> bool:
     """Runs the conformance suite for some points and appends each verdict. Returns False if a suite could not be built.
 

@@ -11,18 +11,18 @@ import click
 from rtoslab.api import default_run_directory, measure_on_connected_boards, run
 from rtoslab.base import PlanError, find_checkout_root, to_canonical_json
 from rtoslab.calibrate import (
-    BoardFigures,
+    BoardMeasuredValues,
     KernelFigure,
-    KernelFigures,
-    SiliconFile,
-    kernel_figures_for_file,
+    KernelMeasuredValues,
+    SiliconCalibrationFile,
     kernel_figures_of_runs,
+    kernel_values_for_silicon_file,
     pair_silicon_and_virtual_figures,
     read_calibration_table,
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.hardware import ConnectedBoard
-from rtoslab.plan import DEFAULT_WINDOW_MS, PlanOptions, make_plan
+from rtoslab.plan import DEFAULT_WINDOW_MS, PlanOptions, make_measurement_plan
 
 ALL = "all"
 
@@ -39,7 +39,7 @@ class KernelFiguresRequest:
     jobs: int
     folder: Path
 
-    def plan_options(self) -> PlanOptions:
+    def make_plan_options(self) -> PlanOptions:
         """Returns the options of the plan by which the figures are measured.
 
         A real board has its own counter as the only instrument.
@@ -47,7 +47,7 @@ class KernelFiguresRequest:
         return PlanOptions([self.kernel], [self.board], None, self.window_ms, {"instrument": "counter"})
 
 
-def kernel_figures_request(
+def kernel_values_request(
     figures: str, board: str, kernel: str, window_ms: int | None, repeats: int, jobs: int, out: Path | None
 ) -> KernelFiguresRequest:
     """Returns the request to measure the kernel figures that a user names: `all`, or benchmarks and suites.
@@ -61,7 +61,7 @@ def kernel_figures_request(
         read_calibration_table(catalogue).figures if all_of_them else tuple(part.strip() for part in figures.split(","))
     )
     request = KernelFiguresRequest(board, kernel, names, window_ms or DEFAULT_WINDOW_MS, repeats, jobs, out or Path())
-    plan = make_plan(catalogue, names, request.plan_options())
+    plan = make_measurement_plan(catalogue, names, request.make_plan_options())
     if all(point.not_applicable is not None for point in plan.points):
         raise PlanError(
             f"{figures} cannot be measured with {kernel} on {board}; choose other benchmarks with --figures."
@@ -69,7 +69,9 @@ def kernel_figures_request(
     return request if out else replace(request, folder=default_run_directory(root, plan, ["calibrate", board]))
 
 
-def request_for_stored_calibration(request: KernelFiguresRequest, silicon: SiliconFile) -> KernelFiguresRequest:
+def request_for_stored_calibration(
+    request: KernelFiguresRequest, silicon: SiliconCalibrationFile
+) -> KernelFiguresRequest:
     """Returns the request changed so that it measures the figures of a stored calibration. Raises PlanError if it has
     none."""
     figures = silicon.kernel_figures
@@ -80,19 +82,19 @@ def request_for_stored_calibration(request: KernelFiguresRequest, silicon: Silic
 
 def measure_kernel_figures_on_silicon(
     request: KernelFiguresRequest, targets: Mapping[str, ConnectedBoard]
-) -> KernelFigures:
+) -> KernelMeasuredValues:
     """Measures the requested kernel figures on a real board.
     Points that are in the folder already are not measured again.
     """
     runs = [request.folder / f"silicon-{number}" for number in range(1, request.repeats + 1)]
     for run_folder in runs:
         click.echo(f"Kernel figures on the real board, into {run_folder}.", err=True)
-        measure_on_connected_boards(request.names, request.plan_options(), targets, run_folder)
-    return kernel_figures_for_file(request.kernel, request.window_ms, kernel_figures_of_runs(runs))
+        measure_on_connected_boards(request.names, request.make_plan_options(), targets, run_folder)
+    return kernel_values_for_silicon_file(request.kernel, request.window_ms, kernel_figures_of_runs(runs))
 
 
 def compare_silicon_with_virtual_board(
-    request: KernelFiguresRequest, silicon: KernelFigures, settings: Mapping[str, int]
+    request: KernelFiguresRequest, silicon: KernelMeasuredValues, settings: Mapping[str, int]
 ) -> list[KernelFigure]:
     """Measures the same kernel figures on the virtual board. Returns each beside silicon's. `settings`: those that fit
     silicon."""
@@ -100,10 +102,12 @@ def compare_silicon_with_virtual_board(
     # Another fit is another measurement, and a folder holds one.
     name = "fitted-" + hashlib.sha256(to_canonical_json(dict(settings)).encode()).hexdigest()[:8]
     fitted = _measure_on_virtual_board(request, name, settings) if settings else None
-    return pair_silicon_and_virtual_figures(silicon.board_figures(), default, fitted)
+    return pair_silicon_and_virtual_figures(silicon.board_measured_values(), default, fitted)
 
 
-def _measure_on_virtual_board(request: KernelFiguresRequest, name: str, settings: Mapping[str, int]) -> BoardFigures:
+def _measure_on_virtual_board(
+    request: KernelFiguresRequest, name: str, settings: Mapping[str, int]
+) -> BoardMeasuredValues:
     """Measures the requested kernel figures on the virtual board under these settings. `name`: of the folder for the
     run."""
     folder = request.folder / name
@@ -136,8 +140,8 @@ def kernel_figures_as_json(compared: Sequence[KernelFigure], missing: Mapping[st
             "default_differs_by_cycles": figure.difference_cycles(),
             "default_differs_by_percent": figure.difference_percent(),
             "fitted_cycles": figure.fitted_cycles,
-            "agrees_with_default": figure.is_within_error(),
-            "agrees_with_fit": figure.is_within_error(fitted=True),
+            "agrees_with_default": figure.is_virtual_value_within_error_bar(),
+            "agrees_with_fit": figure.is_virtual_value_within_error_bar(fitted=True),
         }
         for figure in compared
     }

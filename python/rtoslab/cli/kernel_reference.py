@@ -16,7 +16,7 @@ from rtoslab.base import (
     find_checkout_root,
 )
 from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, read_papers
-from rtoslab.choose import KernelMatrix, changes_since_measurement, figure_coverage_by_board, read_kernel_matrices
+from rtoslab.choose import KernelBoardMatrix, changes_since_measurement, figure_coverage_by_board, read_kernel_matrices
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import print_plan_before_measuring, show_progress
@@ -24,10 +24,10 @@ from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.failures import exit_code_of_points, print_failures
 from rtoslab.cli.names import CatalogueNamesParam, PaperNameParam, split_names
 from rtoslab.cli.reference_confirm import confirm_command
-from rtoslab.cli.reference_matrix import free_run_folder_path, matrix_command, reference_placements
+from rtoslab.cli.reference_matrix import matrix_command, reference_placements, unused_run_folder_path
 from rtoslab.measure import measure_points_of_plan
 from rtoslab.papers import measure_minimal_program_sizes, plan_paper_experiments, with_needed_placements
-from rtoslab.plan import Plan, PlanOptions
+from rtoslab.plan import MeasurementPlan, PlanOptions
 from rtoslab.reference import (
     ReferenceFile,
     add_code_digests,
@@ -150,13 +150,13 @@ def _refresh_paper_reference(
             "sources users add with `rtoslab kernel tree add`."
         )
         return None
-    folder = free_run_folder_path(build_folder(catalogue.root).with_name("reference") / paper.key)
-    plan = with_needed_placements(catalogue, paper, Plan(points, paper.key), placements)
+    folder = unused_run_folder_path(build_folder(catalogue.root).with_name("reference") / paper.key)
+    plan = with_needed_placements(catalogue, paper, MeasurementPlan(points, paper.key), placements)
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=False) as display:
         outcomes = measure_points_of_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.show_progress_of)
-    stored = RunDirectory.open_run_directory(folder).read_points()
+    stored = RunDirectory.open_run_directory(folder).read_measured_points()
     failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
     print_failures(failed)
     weights, unbuilt = measure_minimal_program_sizes(catalogue, paper, kernels)
@@ -183,7 +183,7 @@ def _reference_kernels(paper: PaperFolder) -> list[str]:
     """
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     named = [name for experiment in experiments for name in (*experiment.bring_your_own, *experiment.kernels)]
-    return list(dict.fromkeys([*named, *paper.facts.kernel_by_tree]))
+    return list(dict.fromkeys([*named, *paper.facts.paper_kernel_by_source_tree]))
 
 
 def _reference_summary_as_json(catalogue: Catalogue, reference: ReferenceFile) -> dict[str, Any]:
@@ -206,7 +206,7 @@ def _reference_summary_as_json(catalogue: Catalogue, reference: ReferenceFile) -
     }
 
 
-def _kernel_matrix_summary_as_json(root: Path, matrix: KernelMatrix) -> dict[str, Any]:
+def _kernel_matrix_summary_as_json(root: Path, matrix: KernelBoardMatrix) -> dict[str, Any]:
     """Returns a summary of the figures of one kernel that `rtoslab choose` compares, as a JSON object."""
     covered = figure_coverage_by_board(matrix).values()
     return {

@@ -22,9 +22,9 @@ from rtoslab.catalogue import (
     CatalogueEntry,
     Kernel,
     SourceTree,
-    parse_export_key,
-    read_user_trees,
-    tree_as_toml,
+    kernel_tree_description_as_toml,
+    parse_kernel_export_identifier,
+    read_user_kernel_trees,
     tree_description_path,
 )
 from rtoslab.cli.choices import boards_option, config_option
@@ -32,13 +32,13 @@ from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.names import CatalogueNameParam, split_names
 from rtoslab.conformance import check_whole_port_conformance
-from rtoslab.plan import PlanOptions, Point, conformance_points
+from rtoslab.plan import PlannedPoint, PlanOptions, planned_conformance_suite_points
 from rtoslab.trees import (
     add_kernel_export,
-    draft_tree_description,
+    draft_kernel_tree_description,
     find_repositories,
     missing_tree_files,
-    recognise_port,
+    recognise_kernel_port,
     source_files_of_tree,
     why_export_is_unusable,
 )
@@ -75,9 +75,9 @@ def tree_add_command(ident: str, path: Path, port: str | None, version: str | No
     if not path.is_dir():
         raise CatalogueError(f"There is no folder {path}; give the folder of the tree.")
     entry = (
-        _find_port_by_name_or_folder(catalogue, port or ident)
+        _find_named_kernel_port(catalogue, port or ident)
         if port or ident in catalogue.kernels
-        else recognise_port(catalogue, path)
+        else recognise_kernel_port(catalogue, path)
     )
     if target.exists() and not force and entry.facts.export is None:
         raise CatalogueError(
@@ -88,26 +88,28 @@ def tree_add_command(ident: str, path: Path, port: str | None, version: str | No
             f"{entry.facts.title} is the name of a kernel from a package; give the tree another name, as in "
             f"`rtoslab kernel tree add {ident}-mine {path} --port {ident}`."
         )
-    where, place = catalogue.port_id_or_folder(entry), path.absolute()
+    where, place = catalogue.kernel_port_id_or_folder(entry), path.absolute()
     if entry.facts.export is None:
-        tree = draft_tree_description(entry.facts, where, ident, place, version)
+        tree = draft_kernel_tree_description(entry.facts, where, ident, place, version)
         relation, how = f": {_compiled_file_count_text(tree)}", "builds"
     else:  # one export more, in place of one for the same board and cores
-        tree, key = add_kernel_export(entry, where, ident, place, None if force else read_user_trees().get(ident))
+        tree, key = add_kernel_export(
+            entry, where, ident, place, None if force else read_user_kernel_trees().get(ident)
+        )
         relation, how = f" for {key}: {place}", "links"
     make_folder(target.parent)
-    write_file_atomically(target, tree_as_toml(tree), "the tree's description")
+    write_file_atomically(target, kernel_tree_description_as_toml(tree), "the tree's description")
     click.echo(f"{entry.facts.title} {tree.version}{relation}. Its description is {target}.")
     click.echo(f"`rtoslab kernel tree check {ident}` {how} it and runs the conformance suite; then `--kernel {ident}`.")
     return EXIT_OK
 
 
-def _find_port_by_name_or_folder(catalogue: Catalogue, named: str) -> CatalogueEntry[Kernel]:
+def _find_named_kernel_port(catalogue: Catalogue, named: str) -> CatalogueEntry[Kernel]:
     """Returns the port of that name, or the one in that folder. Raises CatalogueError, UnknownNameError."""
     folder = Path(named).absolute()
     if (folder / "kernel.toml").is_file():
-        return catalogue.read_port(folder)
-    return catalogue.read_port(catalogue.find_kernel(named).folder)
+        return catalogue.read_kernel_port(folder)
+    return catalogue.read_kernel_port(catalogue.find_kernel(named).folder)
 
 
 def _compiled_file_count_text(tree: SourceTree) -> str:
@@ -124,7 +126,7 @@ def _compiled_file_count_text(tree: SourceTree) -> str:
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def tree_list_command(as_json: bool) -> int:
     """List the known trees: where they are, their version and commit."""
-    trees = read_user_trees()
+    trees = read_user_kernel_trees()
     rows = [_tree_description_as_json(tree) for tree in trees.values()]
     if as_json:
         print_json_answer(rows, indent=2)
@@ -193,7 +195,7 @@ def tree_check_command(ident: str, boards: tuple[str, ...], config: tuple[tuple[
             catalogue, entry, split_names(boards, catalogue.boards) or (), dict(config)
         )
     names = split_names(boards, catalogue.boards) or _one_board_per_core(catalogue, entry.tree)
-    points = conformance_points(catalogue, PlanOptions((entry.id,), names, None, config=dict(config)))
+    points = planned_conformance_suite_points(catalogue, PlanOptions((entry.id,), names, None, config=dict(config)))
     verdicts = [_check_conformance(catalogue, point) for point in points]
     return EXIT_OK if all(verdicts) else EXIT_POINT_FAILED
 
@@ -206,14 +208,14 @@ def _check_conformance_of_exports(
     assert entry.tree is not None
     verdicts = []
     for key in entry.tree.exports:
-        board, cores, opt = parse_export_key(key)
+        board, cores, opt = parse_kernel_export_identifier(key)
         if boards and board not in boards:
             continue
         trouble = why_export_is_unusable(entry, key)
         if trouble is not None:
             click.echo(f"{entry.id} for {key}: {trouble}.")
             return EXIT_ERROR
-        points = conformance_points(
+        points = planned_conformance_suite_points(
             catalogue, PlanOptions((entry.id,), (board,), (cores,), config={"opt": opt, **config})
         )
         verdicts += [_check_conformance(catalogue, point) for point in points]
@@ -226,7 +228,7 @@ def _one_board_per_core(catalogue: Catalogue, tree: SourceTree) -> tuple[str, ..
     return tuple(name for core, name in cores.items() if not tree.cores or core in tree.cores)
 
 
-def _check_conformance(catalogue: Catalogue, point: Point) -> bool:
+def _check_conformance(catalogue: Catalogue, point: PlannedPoint) -> bool:
     """Runs the conformance suite for a point and prints its result. Returns whether the port conforms."""
     if point.not_applicable is not None:
         click.echo(f"n/a {point.label}: {point.not_applicable}")

@@ -45,7 +45,7 @@ def print_connected_targets(catalogue: Catalogue, bench: Path | None, *, as_json
 def _connected_device_as_json(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
     """Returns a connected device as a JSON object, with the boards that can be flashed through it."""
     flashes = {
-        name: [tool.name for tool in installed_flash_tools(catalogue.flash_names_of_chip(name), device)]
+        name: [tool.name for tool in installed_flash_tools(catalogue.chip_names_in_flash_programs(name), device)]
         for name in catalogue.boards
     }
     return {

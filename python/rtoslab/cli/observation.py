@@ -65,7 +65,7 @@ def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Returns the command with added options that choose a run to observe. It gets their values as `choice`."""
 
     @wraps(command)
-    def call_with_observation_choice(
+    def call_with_observation_options(
         *args: Any,
         kernel: str | None,
         board: str,
@@ -89,5 +89,5 @@ def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*args, choice=choice, **options)
 
     for option in reversed(_OPTIONS):
-        call_with_observation_choice = option(call_with_observation_choice)
-    return call_with_observation_choice
+        call_with_observation_options = option(call_with_observation_options)
+    return call_with_observation_options

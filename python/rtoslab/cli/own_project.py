@@ -22,7 +22,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.names import file_format_by_suffix, options_on_command_line
-from rtoslab.compare import FigureLimits
+from rtoslab.compare import MeasuredValueLimits
 from rtoslab.instruments import table_for_terminal
 from rtoslab.intake import printable_path
 from rtoslab.project import (
@@ -35,10 +35,10 @@ from rtoslab.project import (
     judgement_as_markdown,
     measure_project,
     other_changes_table,
+    performance_regression_table,
     project_result_sentences,
     read_project,
     read_project_baseline,
-    regression_table,
     write_project_baseline,
 )
 from rtoslab.targets import simulator_sources_digest
@@ -76,14 +76,17 @@ def require_project_folder() -> Path:
 def _require_project_of_same_user(folder: Path, here: Path) -> None:
     """Raises PlanError if an rtoslab.toml in a parent folder belongs to another user. `here`: the working directory."""
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 (never raises)
-    if folder != here and _owner_id(folder / PROJECT_FILE) not in {_owner_id(here), _owner_id(home)}:
+    if folder != here and _file_owner_user_id(folder / PROJECT_FILE) not in {
+        _file_owner_user_id(here),
+        _file_owner_user_id(home),
+    }:
         raise PlanError(
             f"{printable_path(folder / PROJECT_FILE)} belongs to another user and contains a build command, which "
             "would be run; change into that folder if you trust it."
         )
 
 
-def _owner_id(path: Path) -> int | None:
+def _file_owner_user_id(path: Path) -> int | None:
     """Returns the user id of a file's owner. None for a missing file."""
     return path.stat().st_uid if path.exists() else None
 
@@ -107,18 +110,18 @@ def compare_project_with_baseline(
     The arguments override the settings of the project.
     """
     project = read_project(folder)
-    rules = FigureLimits.parse_stored_and_requested(project.gate.limits, limits)
+    rules = MeasuredValueLimits.merge_stored_and_requested_limits(project.gate.limits, limits)
     if dry_run:
         return _print_project_plan(project)
     baseline = read_project_baseline(folder / project.gate.baseline)
     root = find_checkout_root()
     figures = measure_project(Catalogue(root), project, folder, _print_on_stderr)
-    judged = judge_project(baseline.image_figures(), figures, rules, moved=moved or project.gate.moved)
+    judged = judge_project(baseline.measured_values_by_image(), figures, rules, moved=moved or project.gate.moved)
     if baseline.simulator != simulator_sources_digest(root)[:_SHORT]:
         judged = replace(judged, notes=(*judged.notes, "the baseline was measured with another virtual board"))
     for output in outputs:
         write_file_atomically(output, _render_project_gate_report(judged, output), "the report")
-    unequal = _action_on_other_compiler(judged, other_compiler or project.gate.other_compiler)
+    unequal = _action_on_compiler_mismatch(judged, other_compiler or project.gate.other_compiler)
     code = (
         EXIT_OK if unequal == "skip" else EXIT_ERROR if judged.unanswered or unequal else _judgement_exit_code(judged)
     )
@@ -142,7 +145,7 @@ def _judgement_exit_code(judged: ProjectJudgement) -> int:
     return EXIT_REGRESSION if judged.has_regression_or_exceeded_budget else EXIT_OK
 
 
-def _action_on_other_compiler(judged: ProjectJudgement, other_compiler: str) -> str:
+def _action_on_compiler_mismatch(judged: ProjectJudgement, other_compiler: str) -> str:
     """Returns what is done (`refuse`, `skip`) because the baseline was measured with another compiler.
 
     Empty if the compiler is the same, or the figures are compared all the same.
@@ -162,7 +165,7 @@ def _other_compiler_clause(judged: ProjectJudgement) -> str:
 def _print_project_gate_result(judged: ProjectJudgement) -> None:
     """Prints regressions, changes, exceeded budgets and notes."""
     console = PlainConsole()
-    for table in (regression_table(judged), other_changes_table(judged)):
+    for table in (performance_regression_table(judged), other_changes_table(judged)):
         if table.rows:
             console.print(table_for_terminal(table, _ROWS))
             if len(table.rows) > _ROWS:
@@ -194,7 +197,7 @@ def store_project_baseline(folder: Path, *, dry_run: bool) -> int:
     cut = [f"{name}: {figure.cut_reason}" for name, figure in result.items() if figure.cut_reason]
     if cut:
         raise PlanError(f"No baseline was written, because the part to be measured was not executed: {'; '.join(cut)}.")
-    if not any(image_figures.is_measured for image_figures in result.values()):
+    if not any(measured_values_by_image.is_measured for measured_values_by_image in result.values()):
         raise PlanError(
             f"No baseline was written, because {NOTHING_MEASURED}; check `for_ms`, `start` and `until` of the image."
         )
@@ -203,7 +206,11 @@ def store_project_baseline(folder: Path, *, dry_run: bool) -> int:
     for name, figure in result.items():
         if figure.problem:
             click.echo(f"{name}: measured only as it is built, because placements are not possible: {figure.problem}")
-    figures = sum(len(item.figures) for image_figures in result.values() for item in image_figures.items.values())
+    figures = sum(
+        len(item.figures)
+        for measured_values_by_image in result.values()
+        for item in measured_values_by_image.items.values()
+    )
     click.echo(f"{count_with_noun(figures, 'figure')} of {count_with_noun(len(result), 'image')}: {path}.")
     return EXIT_OK
 

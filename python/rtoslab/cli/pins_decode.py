@@ -10,7 +10,7 @@ from rich.table import Table
 from rtoslab.base import EXIT_OK, PlanError, find_checkout_root
 from rtoslab.captures import (
     OUT,
-    Capture,
+    LogicLevelCapture,
     PinRecording,
     PulseTrain,
     VoltageThreshold,
@@ -18,7 +18,7 @@ from rtoslab.captures import (
     read_capture,
     record_pins_of_virtual_board,
     resample_as_logic_analyzer,
-    unknown_width_sentence,
+    unknown_pulse_width_sentence,
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import config_option
@@ -77,11 +77,11 @@ def pins_decode_command(
     capture_ = read_capture(capture, VoltageThreshold(threshold, hysteresis) if has_threshold else None)
     notes = [
         *capture_.notes,
-        *(note for item in capture_.channels if (note := unknown_width_sentence(item, capture_.tick_s))),
+        *(note for item in capture_.channels if (note := unknown_pulse_width_sentence(item, capture_.tick_s))),
     ]
     if benchmark is None:
         rows = [
-            _pulse_figures(item.name, find_pulses(item, capture_.tick_s, capture_.sample_s))
+            _pulse_length_statistics(item.name, find_pulses(item, capture_.tick_s, capture_.sample_s))
             for item in capture_.channels
         ]
         _print_pulse_figures(
@@ -97,14 +97,16 @@ def pins_decode_command(
         Catalogue(find_checkout_root()), benchmark, PlanOptions([kernel], [board], [1], None, dict(config))
     )
     sources = {
-        "capture": recording.pulses_by_series(capture_.find_channel(channel), capture_),
+        "capture": recording.pulses_by_series(capture_.find_logic_channel(channel), capture_),
         "virtual": _virtual_board_pulses(recording),
     }
     if sample_rate is not None:
-        seen: Capture = resample_as_logic_analyzer(recording.capture, sample_rate)
-        sources[f"virtual at {sample_rate / 1e6:g} MS/s"] = recording.pulses_by_series(seen.find_channel(OUT), seen)
+        seen: LogicLevelCapture = resample_as_logic_analyzer(recording.capture, sample_rate)
+        sources[f"virtual at {sample_rate / 1e6:g} MS/s"] = recording.pulses_by_series(
+            seen.find_logic_channel(OUT), seen
+        )
     rows = [
-        {"series": ident, **_pulse_figures(source, pulses[ident], recording.clock_hz)}
+        {"series": ident, **_pulse_length_statistics(source, pulses[ident], recording.clock_hz)}
         for ident in recording.series
         for source, pulses in sources.items()
     ]
@@ -116,13 +118,13 @@ def pins_decode_command(
 
 def _virtual_board_pulses(recording: PinRecording) -> dict[str, PulseTrain]:
     """Returns the pulses on the virtual board's measurement pin, by latency series."""
-    return recording.pulses_by_series(recording.capture.find_channel(OUT), recording.capture)
+    return recording.pulses_by_series(recording.capture.find_logic_channel(OUT), recording.capture)
 
 
-def _pulse_figures(name: str, pulses: PulseTrain, clock_hz: int | None = None) -> dict[str, Any]:
+def _pulse_length_statistics(name: str, pulses: PulseTrain, clock_hz: int | None = None) -> dict[str, Any]:
     """Returns number, least, median and largest length of pulses: in cycles if the clock is known, else in
     microseconds."""
-    lengths = pulses.widths_in_cycles(clock_hz) if clock_hz is not None else pulses.widths_in_seconds() * 1e6
+    lengths = pulses.pulse_widths_in_cycles(clock_hz) if clock_hz is not None else pulses.widths_in_seconds() * 1e6
     kinds = {"min": 0, "median": 50, "max": 100} if len(lengths) else {}
     unit = "cycles" if clock_hz is not None else "us"
     step = float(pulses.resolution_s) * (clock_hz if clock_hz is not None else 1e6)

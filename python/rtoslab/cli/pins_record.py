@@ -98,7 +98,7 @@ def pins_record_command(
     recording = record_pins_of_virtual_board(Catalogue(find_checkout_root()), benchmark, options)
     capture = resample_as_logic_analyzer(recording.capture, sample_rate) if sample_rate else recording.capture
     write_capture(capture, output, form)
-    edges = len(recording.capture.channels[0].level_changes()[0])
+    edges = len(recording.capture.channels[0].logic_level_changes()[0])
     click.echo(f"{recording.title}: {count_with_noun(edges, 'edge')} in {output}.", err=output == STANDARD_OUTPUT)
     return EXIT_OK
 
@@ -153,7 +153,7 @@ def capture_running_benchmark(
     capture = record_pins_of_real_board(catalogue, live, output)
     write_capture(capture, output, form)
     raw_recording_path(output).unlink()
-    channel = capture.find_channel(OUT)
+    channel = capture.find_logic_channel(OUT)
     try:
         pulses = virtual.pulses_by_series(channel, capture)
     except CaptureError as cause:
@@ -161,7 +161,7 @@ def capture_running_benchmark(
     seen = sum(len(pulse.width_ticks) for pulse in pulses.values())
     click.echo(
         f"{virtual.title}, recorded by {analyzer.driver}: "
-        f"{count_with_noun(len(channel.level_changes()[0]), 'edge')} in "
+        f"{count_with_noun(len(channel.logic_level_changes()[0]), 'edge')} in "
         f"{output}; {count_with_noun(seen, 'pulse', 'is', 'are')} in the measured window, where the image generates "
         f"{len(virtual.pulse_series):,}."
     )
@@ -170,7 +170,7 @@ def capture_running_benchmark(
 
 def _warn_of_short_pulses(virtual: PinRecording, analyzer: LogicAnalyzer) -> None:
     """Warns on stderr if the run has pulses that are shorter than the time between two samples of the analyzer."""
-    short, count = virtual.count_shorter_than(1 / analyzer.rate_hz)
+    short, count = virtual.count_pulses_shorter_than(1 / analyzer.rate_hz)
     if short:
         are = "is" if short == 1 else "are"
         click.echo(

@@ -27,11 +27,11 @@ from rtoslab.catalogue import Catalogue, read_papers
 from rtoslab.choose import boards_to_compare, kernels_to_compare, measurements_to_compare, read_kernel_matrices
 from rtoslab.images import compile_image_into, do_images_differ
 from rtoslab.papers import plan_paper_experiments, with_needed_placements
-from rtoslab.plan import PlanOptions, Point
-from rtoslab.records import ExpectedIdentity
-from rtoslab.reference import changed_firmware_files, read_reference_files, store_equal_code
+from rtoslab.plan import PlannedPoint, PlanOptions
+from rtoslab.records import ExpectedImageIdentity
+from rtoslab.reference import changed_firmware_files, read_reference_files, store_equivalent_code_digests
 
-_SAME_IDENTITY: Final = ExpectedIdentity("0" * 16, 0)
+_SAME_IDENTITY: Final = ExpectedImageIdentity("0" * 16, 0)
 """The identity in both images of a point, which is otherwise a digest of the source files."""
 _PLACEMENTS: Final = 2
 """The linker's own order, and one other: any other is made by the same rules."""
@@ -64,7 +64,7 @@ def confirm_command(revision: str, every: int, *, store: bool) -> int:
             click.echo(f"No code of the firmware has changed since {revision}.")
             return EXIT_OK
         click.echo(f"changed since {revision}: {', '.join(changed)}")
-        points = _image_points(catalogue)[::every]
+        points = _image_build_points(catalogue)[::every]
         missing = sorted(_kernels_with_results(catalogue.root) - catalogue.buildable_kernels.keys())
         if missing:
             click.echo(f"not compared, because their sources are not here: {', '.join(missing)}")
@@ -77,7 +77,7 @@ def confirm_command(revision: str, every: int, *, store: bool) -> int:
         if uncompared := sorted(set(changed) - compiled):
             click.echo(f"in no compared image: {', '.join(uncompared)}")
         if store:
-            store_equal_code(catalogue.root, old_root, sorted(set(changed) & compiled))
+            store_equivalent_code_digests(catalogue.root, old_root, sorted(set(changed) & compiled))
     return EXIT_OK
 
 
@@ -102,7 +102,7 @@ def _kernels_with_results(root: Path) -> set[str]:
     return {item.kernel for item in read_reference_files(root)} | {item.kernel for item in read_kernel_matrices(root)}
 
 
-def _image_points(catalogue: Catalogue) -> list[Point]:
+def _image_build_points(catalogue: Catalogue) -> list[PlannedPoint]:
     """Returns a point for each image that the reference results need and that can be built here: in the linker's own
     order, and in one other placement if the placement may matter."""
     boards = boards_to_compare(catalogue.root)
@@ -115,7 +115,7 @@ def _image_points(catalogue: Catalogue) -> list[Point]:
     for paper in read_papers(catalogue).values():
         plan = plan_paper_experiments(catalogue, paper, PlanOptions())
         points += with_needed_placements(catalogue, paper, plan, _PLACEMENTS).points
-    images: dict[str, Point] = {}
+    images: dict[str, PlannedPoint] = {}
     for point in points:
         if point.not_applicable is None and point.kernel in catalogue.buildable_kernels:
             same_image = replace(point, timing={})
@@ -123,7 +123,7 @@ def _image_points(catalogue: Catalogue) -> list[Point]:
     return list(images.values())
 
 
-def _differing_images(old: Catalogue, new: Catalogue, points: Sequence[Point]) -> tuple[list[str], set[str]]:
+def _differing_images(old: Catalogue, new: Catalogue, points: Sequence[PlannedPoint]) -> tuple[list[str], set[str]]:
     """Returns the labels of the points whose images differ between two checkouts, or cannot be built in one of them.
     Also returns the names of the source files of all compared images."""
     parent = build_folder(new.root)

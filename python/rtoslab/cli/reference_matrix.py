@@ -18,18 +18,18 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose import (
-    KernelMatrix,
+    KernelBoardMatrix,
+    abridged_manifest_by_board,
     boards_to_compare,
     figure_rows_of_observation,
-    kernel_matrix_path,
-    kernel_matrix_rows,
+    kernel_board_matrix_path,
+    kernel_board_matrix_rows,
     kernels_to_compare,
     measurements_to_compare,
     plan_of_compared_points,
-    read_kernel_matrix,
-    replace_boards_of_matrix,
-    short_manifest_by_board,
-    write_kernel_matrix,
+    read_kernel_board_matrix,
+    replace_boards_in_kernel_board_matrix,
+    write_kernel_board_matrix,
 )
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.display import print_plan_before_measuring, show_progress
@@ -53,7 +53,7 @@ reference_placements = click.option(
 )
 
 
-def free_run_folder_path(folder: Path) -> Path:
+def unused_run_folder_path(folder: Path) -> Path:
     """Returns a path for a new run directory: that of `folder` with the first free number.
 
     Earlier measurements come from the cache if they are still valid.
@@ -113,7 +113,7 @@ def _measure_kernel_matrix(
     if not plan.points:
         reasons = dict.fromkeys(point.reason for point in points)
         raise PlanError(f"{kernel} cannot be measured on any of these boards: {next(iter(reasons), 'none is given')}")
-    folder = free_run_folder_path(build_folder(catalogue.root).with_name("matrix") / kernel)
+    folder = unused_run_folder_path(build_folder(catalogue.root).with_name("matrix") / kernel)
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=False) as display:
@@ -121,8 +121,8 @@ def _measure_kernel_matrix(
     results = [outcome.result for outcome in outcomes]
     failed = [result for result in results if result.status == "failed"]
     print_failures(failed)
-    stored = RunDirectory.open_run_directory(folder).read_points()
-    rows = kernel_matrix_rows(catalogue, points, stored, results)
+    stored = RunDirectory.open_run_directory(folder).read_measured_points()
+    rows = kernel_board_matrix_rows(catalogue, points, stored, results)
     matters = {point.stands_for.board for point in points if point.place_matters}
     version = next((row.version for row in rows if row.version), "")
     for board in dict.fromkeys(row.stands_for.board for row in rows if row.values):
@@ -130,12 +130,12 @@ def _measure_kernel_matrix(
         rows += figure_rows_of_observation(
             catalogue, kernel, board, version, placements=count, place_matters=board in matters, say=_print_on_stderr
         )
-    path = kernel_matrix_path(catalogue.root, kernel)
-    old = read_kernel_matrix(path) if path.is_file() else None
-    new = KernelMatrix(
-        kernel, datetime.now(UTC).date().isoformat(), short_manifest_by_board(catalogue, stored), tuple(rows)
+    path = kernel_board_matrix_path(catalogue.root, kernel)
+    old = read_kernel_board_matrix(path) if path.is_file() else None
+    new = KernelBoardMatrix(
+        kernel, datetime.now(UTC).date().isoformat(), abridged_manifest_by_board(catalogue, stored), tuple(rows)
     )
-    write_kernel_matrix(path, replace_boards_of_matrix(old, new, boards))
+    write_kernel_board_matrix(path, replace_boards_in_kernel_board_matrix(old, new, boards))
     size = f"{path.stat().st_size / 1024:,.0f} kB"
     click.echo(f"{path.relative_to(catalogue.root)}: {count_with_noun(len(rows), 'row')} measured, {size}.")
     return EXIT_POINT_FAILED if failed else EXIT_OK

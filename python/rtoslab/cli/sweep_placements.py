@@ -15,13 +15,13 @@ from rtoslab.cli.failures import exit_code_of_points
 from rtoslab.cli.names import file_format_by_suffix
 from rtoslab.cli.sections import print_report_document
 from rtoslab.measure import measure_points_of_plan
-from rtoslab.placements import make_placement_studies, placement_study_report, placements_as_json
-from rtoslab.plan import PlanOptions, make_plan, plan_with_placements
+from rtoslab.placements import code_placement_studies_as_json, make_code_placement_studies, placement_study_report
+from rtoslab.plan import PlanOptions, make_measurement_plan, repeat_plan_in_code_placements
 from rtoslab.reports import mark_deviations, report_formats
 from rtoslab.results import MeasuredPoint
 
 
-def sweep_placements_of_benchmark(
+def measure_benchmark_in_code_placements(
     benchmark: str, options: PlanOptions, count: int, out: Path | None, jobs: int, outputs: tuple[Path, ...], *,
     dry_run: bool, as_json: bool,
 ) -> int:  # fmt: skip
@@ -34,20 +34,20 @@ def sweep_placements_of_benchmark(
     """
     root = find_checkout_root()
     catalogue = Catalogue(root)
-    plan = plan_with_placements(catalogue, make_plan(catalogue, [benchmark], options), count)
+    plan = repeat_plan_in_code_placements(catalogue, make_measurement_plan(catalogue, [benchmark], options), count)
     folder = out or default_run_directory(root, plan, ["placement", benchmark])
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=as_json) as display:
         outcomes = measure_points_of_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
     failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
-    studies = make_placement_studies(catalogue, plan, outcomes)
+    studies = make_code_placement_studies(catalogue, plan, outcomes)
     measured = [outcome.result for outcome in outcomes if isinstance(outcome.result, MeasuredPoint)]
     document = mark_deviations(placement_study_report(studies), measured)
     for output in outputs:
         write_report(report_formats()[file_format_by_suffix(output)](document), output)
     if as_json:
-        print_json_answer({"run": str(folder), "failed": len(failed), **placements_as_json(studies)})
+        print_json_answer({"run": str(folder), "failed": len(failed), **code_placement_studies_as_json(studies)})
     else:
         print_reused_points(outcomes)
         print_report_document(document, PlainConsole())

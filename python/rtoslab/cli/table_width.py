@@ -56,8 +56,8 @@ class _UnframedTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         """Yields the lines of the table, for Rich."""
-        columns = self._fitting_columns(options.max_width)
-        gap = self._widest_gap(columns, options.max_width)
+        columns = self._columns_that_fit_width(options.max_width)
+        gap = self._widest_gap_between_columns(columns, options.max_width)
         widths = _column_widths(
             [self._columns[column] for column in columns], options.max_width - gap * (len(columns) - 1)
         )
@@ -67,42 +67,46 @@ class _UnframedTable:
             heads = [self._heads[column].copy() for column in columns]
             for head in heads:
                 head.stylize("bold")
-            yield from self._row_lines(console, columns, heads, widths, gap)
+            yield from self._render_table_row_lines(console, columns, heads, widths, gap)
             yield Text("━" * (sum(widths) + gap * (len(columns) - 1)))
         for row in range(self._table.row_count):
-            yield from self._row_lines(console, columns, [self._cells[column][row] for column in columns], widths, gap)
-            yield from self._cells_below(console, columns, row, options.max_width - _INDENT)
+            yield from self._render_table_row_lines(
+                console, columns, [self._cells[column][row] for column in columns], widths, gap
+            )
+            yield from self._render_cells_below_row(console, columns, row, options.max_width - _INDENT)
 
-    def _fitting_columns(self, width: int) -> list[int]:
+    def _columns_that_fit_width(self, width: int) -> list[int]:
         """Returns the numbers of the columns that fit into a row of this width.
 
         Those with the longest cells leave it first, except the first column.
         """
         columns = list(range(len(self._columns)))
-        while self._least_width(columns, _GAPS[-1]) > width and len(columns) > 1:
+        while self._minimum_width_of_columns(columns, _GAPS[-1]) > width and len(columns) > 1:
             wide = [column for column in columns[1:] if self._columns[column].maximum >= _WIDE]
             columns.remove(max(wide, key=lambda column: self._columns[column].maximum) if wide else columns[-1])
-        while squeezed := self._narrow_column(columns, width):
+        while squeezed := self._find_too_narrow_column(columns, width):
             columns.remove(squeezed)
         return columns
 
-    def _least_width(self, columns: Sequence[int], gap: int) -> int:
+    def _minimum_width_of_columns(self, columns: Sequence[int], gap: int) -> int:
         """Returns the width of these columns if each is only as wide as its longest word."""
         return sum(self._columns[column].minimum for column in columns) + gap * (len(columns) - 1)
 
-    def _widest_gap(self, columns: Sequence[int], width: int) -> int:
+    def _widest_gap_between_columns(self, columns: Sequence[int], width: int) -> int:
         """Returns the widest gap between these columns that leaves room for them in this width."""
-        return next((gap for gap in _GAPS if self._least_width(columns, gap) <= width), _GAPS[-1])
+        return next((gap for gap in _GAPS if self._minimum_width_of_columns(columns, gap) <= width), _GAPS[-1])
 
-    def _narrow_column(self, columns: Sequence[int], width: int) -> int | None:
+    def _find_too_narrow_column(self, columns: Sequence[int], width: int) -> int | None:
         """Returns a column of sentences whose lines have room for only a word or two. None if there is none. Never the
         first column."""
         chosen_columns = [self._columns[item] for item in columns]
-        widths = _column_widths(chosen_columns, width - self._widest_gap(columns, width) * (len(columns) - 1))
+        widths = _column_widths(
+            chosen_columns, width - self._widest_gap_between_columns(columns, width) * (len(columns) - 1)
+        )
         rows = zip(columns[1:], chosen_columns[1:], widths[1:], strict=True)
         return next((place for place, item, given in rows if item.maximum > _SQUEEZE * given), None)
 
-    def _row_lines(
+    def _render_table_row_lines(
         self, console: Console, columns: Sequence[int], cells: Sequence[Text], widths: Sequence[int], gap: int
     ) -> Iterator[Text]:
         """Yields the lines of one row of the table. `cells`: those of the columns that stay in the row."""
@@ -117,7 +121,7 @@ class _UnframedTable:
             line.rstrip()
             yield line
 
-    def _cells_below(self, console: Console, columns: Sequence[int], row: int, width: int) -> Iterator[Text]:
+    def _render_cells_below_row(self, console: Console, columns: Sequence[int], row: int, width: int) -> Iterator[Text]:
         """Yields the lines below a row, with the cells that do not fit into it."""
         line = Text()
         for place, cells in enumerate(self._cells):

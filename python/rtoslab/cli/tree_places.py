@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from rtoslab.base import CatalogueError
-from rtoslab.catalogue import read_user_trees, tree_path_variable
+from rtoslab.catalogue import kernel_tree_path_environment_variable, read_user_kernel_trees
 
 
 def set_tree_path_variables(places: Iterable[str]) -> None:
@@ -17,7 +17,7 @@ def set_tree_path_variables(places: Iterable[str]) -> None:
 
     Raises CatalogueError for a tree that is not known or has several paths, UsageError for another form.
     """
-    trees = read_user_trees()
+    trees = read_user_kernel_trees()
     for place in places:
         ident, parts, path = place.partition("=")
         if not parts or not path:
@@ -29,4 +29,4 @@ def set_tree_path_variables(places: Iterable[str]) -> None:
                 f"{ident} is linked from exports, one for each board, so --tree cannot replace it; add another "
                 f"export with `rtoslab kernel tree add {ident} {path}`."
             )
-        os.environ[tree_path_variable(ident)] = str(Path(path).expanduser().absolute())
+        os.environ[kernel_tree_path_environment_variable(ident)] = str(Path(path).expanduser().absolute())

@@ -15,19 +15,19 @@ from rtoslab.compare.baseline import (
     read_baseline_without_seal_check,
     write_baseline,
 )
-from rtoslab.compare.comparison import FigureChange, RunComparison, compare_sides
+from rtoslab.compare.comparison import FigureChange, RunComparison, compare_run_sides
 from rtoslab.compare.document import comparison_document, fastest_and_slowest_sentence
 from rtoslab.compare.gate import (
-    GateResult,
+    RegressionGateResult,
     compare_run_with_baseline,
     first_three_clauses_text,
-    gate_document,
     gate_verdict_text,
     plan_of_baseline_points,
+    regression_gate_document,
     without_moved_code_regressions,
 )
-from rtoslab.compare.history import history_document
+from rtoslab.compare.history import measured_value_history_document
 from rtoslab.compare.machines import comparisons_as_json, comparisons_as_junit
-from rtoslab.compare.placement_pairs import side_with_joined_placements
-from rtoslab.compare.rules import CALLS, FigureLimits, GrowthLimit
-from rtoslab.compare.sides import ComparisonSide, read_comparison_side
+from rtoslab.compare.placement_pairs import join_code_placements_of_side
+from rtoslab.compare.rules import CALLS, GrowthLimit, MeasuredValueLimits
+from rtoslab.compare.sides import ComparisonSide, read_runs_for_comparison

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from rtoslab.analyses import calls_by_function, cycles_by_function
-from rtoslab.compare.matching import PointPair
-from rtoslab.compare.sides import PointFigures
+from rtoslab.compare.matching import MeasuredPointPair
+from rtoslab.compare.sides import MeasuredPointValues
 from rtoslab.results import MeasuredPoint
 
 LEAST_CYCLES = 0.005
@@ -18,7 +18,7 @@ LEAST_CYCLES = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionShare:
+class FunctionCycleDifference:
     """One function's share of a difference in cycles between the two sides of a comparison."""
 
     function: str
@@ -31,7 +31,7 @@ class FunctionShare:
     """`same`, `moved` (the same code, in another place) or `changed`. Empty where an image does not tell."""
 
     @property
-    def additional_cycles(self) -> float:
+    def additional_function_cycles(self) -> float:
         """Returns the function's additional cycles per count (or sample) on the second side. Negative if it needs fewer
         there."""
         return self.after - self.before
@@ -45,7 +45,7 @@ class FunctionShare:
         return self.after / self.calls_after - self.before / self.calls_before
 
 
-def cycle_differences_by_function(pair: PointPair) -> list[FunctionShare]:
+def cycle_differences_by_function(pair: MeasuredPointPair) -> list[FunctionCycleDifference]:
     """Returns the functions in which a benchmark's cycles differ between two sides, the largest difference first. Empty
     if a side has no profile."""
     cycles_before, cycles_after = (
@@ -62,16 +62,19 @@ def cycle_differences_by_function(pair: PointPair) -> list[FunctionShare]:
     parts = []
     for name in {*cycles_before, *cycles_after}:
         before, after, entries, entries_after = (figure.get(name, 0.0) for figure in figures)
-        parts.append(FunctionShare(name, before, after, entries, entries_after, _code_difference_state(name, pair)))
-    shown = [part for part in parts if abs(part.additional_cycles) >= LEAST_CYCLES]
-    return sorted(shown, key=lambda part: (-abs(part.additional_cycles), part.function))
+        parts.append(
+            FunctionCycleDifference(name, before, after, entries, entries_after, _function_code_change_kind(name, pair))
+        )
+    shown = [part for part in parts if abs(part.additional_function_cycles) >= LEAST_CYCLES]
+    return sorted(shown, key=lambda part: (-abs(part.additional_function_cycles), part.function))
 
 
-def _code_difference_state(name: str, pair: PointPair) -> str:
+def _function_code_change_kind(name: str, pair: MeasuredPointPair) -> str:
     """Returns whether a function's code on the second side is the `same`, `moved` (to another address) or `changed`.
     Empty if unknown."""
     sides = [
-        [result.code.get(name) for result in _points_with_figures(figures)] for figures in (pair.before, pair.after)
+        [result.code.get(name) for result in _measured_points_of_values(figures)]
+        for figures in (pair.before, pair.after)
     ]
     if any(place is None for side in sides for place in side):
         return ""
@@ -81,17 +84,17 @@ def _code_difference_state(name: str, pair: PointPair) -> str:
     return "same" if before == after else "moved"
 
 
-def _points_with_figures(figures: PointFigures) -> Sequence[MeasuredPoint]:
+def _measured_points_of_values(figures: MeasuredPointValues) -> Sequence[MeasuredPoint]:
     """Returns the measured points of one side behind some figures, one for each placement of the code."""
     return figures.placed_results or ([figures.result] if figures.result is not None else [])
 
 
 def _means_by_function(
-    figures: PointFigures, by_function: Callable[[MeasuredPoint], dict[str, float]]
+    figures: MeasuredPointValues, by_function: Callable[[MeasuredPoint], dict[str, float]]
 ) -> dict[str, float]:
     """Returns the mean of a number over the placements of the code, for each function. Empty if a placement has no
     profile."""
-    attributions = [by_function(result) for result in _points_with_figures(figures)]
+    attributions = [by_function(result) for result in _measured_points_of_values(figures)]
     if not all(attributions):
         return {}
     return {

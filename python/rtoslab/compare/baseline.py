@@ -27,7 +27,7 @@ from rtoslab.catalogue import read_validated_toml
 from rtoslab.compare.brief_manifest import shorten_manifest
 from rtoslab.compare.executions import ExecutedFunction
 from rtoslab.compare.rules import parse_growth_limits
-from rtoslab.compare.sides import ComparisonSide, PointFigures
+from rtoslab.compare.sides import ComparisonSide, MeasuredPointValues
 from rtoslab.intake import require_file_name
 from rtoslab.results import PointId
 
@@ -36,7 +36,7 @@ UNSEALED: Final = 1
 """The format of baselines without a seal."""
 
 
-class BaselinePoint(StrictModel):
+class BaselineMeasuredPoint(StrictModel):
     """One measured point of a baseline with its figures, and what they depend on."""
 
     benchmark: str
@@ -76,7 +76,7 @@ class Baseline(StrictModel):
     """From virtual boards. False if any figure is a real board's."""
     manifest: dict[str, str] = Field(default_factory=dict)
     rules: dict[str, str] = Field(default_factory=dict)
-    point: tuple[BaselinePoint, ...]
+    point: tuple[BaselineMeasuredPoint, ...]
 
     @property
     def content_digest(self) -> str:
@@ -132,12 +132,12 @@ def with_shortened_manifests(side: ComparisonSide) -> ComparisonSide:
     )
 
 
-def baseline_as_side(baseline: Baseline, name: str) -> ComparisonSide:
+def baseline_as_comparison_side(baseline: Baseline, name: str) -> ComparisonSide:
     """Returns a baseline as one side of a comparison, under this name."""
     return ComparisonSide(
         name,
         [
-            PointFigures(
+            MeasuredPointValues(
                 point.point_id,
                 {key: NamedFigure(key, figure_unit(key), value) for key, value in point.metrics.items()},
                 baseline.exact,
@@ -181,7 +181,7 @@ def make_baseline(side: ComparisonSide, rules: Mapping[str, str]) -> Baseline:
     briefs = [shorten_manifest(figure.manifest) for figure in side.figures]
     shared = {key: value for key, value in briefs[0].items() if all(brief[key] == value for brief in briefs)}
     points = tuple(
-        BaselinePoint(
+        BaselineMeasuredPoint(
             **pair.point.model_dump(exclude={"title"}),
             manifest={key: value for key, value in brief.items() if key not in shared},
             code=pair.code,

@@ -13,7 +13,7 @@ from typing import Final
 
 from rtoslab.compare.brief_manifest import COMPILER, VIRTUAL_BOARD
 from rtoslab.compare.executions import ExecutedFunction
-from rtoslab.compare.sides import PointFigures
+from rtoslab.compare.sides import MeasuredPointValues
 
 MOST_NAMES: Final = 3
 _SETTINGS: Final = (COMPILER, "newlib", VIRTUAL_BOARD, "board", "configuration", "timing rules")
@@ -49,7 +49,7 @@ class DifferenceReason:
     """A clause."""
 
 
-def find_difference_reason(before: PointFigures, after: PointFigures) -> DifferenceReason:
+def find_difference_reason(before: MeasuredPointValues, after: MeasuredPointValues) -> DifferenceReason:
     """Returns why the cycles of a point differ on two sides of a comparison. Both were measured without noise, in one
     placement of the code, and have brief manifests."""
     if not before.code or not after.code:
@@ -61,7 +61,7 @@ def find_difference_reason(before: PointFigures, after: PointFigures) -> Differe
     settings = _differing_manifest_keys(before.manifest, after.manifest, _SETTINGS)
     if settings:
         return DifferenceReason(
-            DifferenceCause.SETTINGS, f"{_names_and_verb_differ(settings)}, the executed code is the same"
+            DifferenceCause.SETTINGS, f"{_names_differ_phrase(settings)}, the executed code is the same"
         )
     state = _board_setting_changes_texts(before.state, after.state)
     if state:
@@ -69,15 +69,15 @@ def find_difference_reason(before: PointFigures, after: PointFigures) -> Differe
             DifferenceCause.STATE,
             f"at the window's opening {_first_three_names_text(state)}, the executed code is the same",
         )
-    work = _functions_with_different_work(before.functions, after.functions)
+    work = _functions_with_other_instruction_count(before.functions, after.functions)
     if work:
         return DifferenceReason(
             DifferenceCause.WORK, f"the same code executed other work: {_first_three_names_text(work)}"
         )
-    return _reason_of_same_code(before, after)
+    return _reason_cycles_differ_with_same_code(before, after)
 
 
-def _reason_of_same_code(before: PointFigures, after: PointFigures) -> DifferenceReason:
+def _reason_cycles_differ_with_same_code(before: MeasuredPointValues, after: MeasuredPointValues) -> DifferenceReason:
     """Returns why cycles differ on two sides although all executed code is the same."""
     built_from = _differing_manifest_keys(before.manifest, after.manifest, _BUILT_FROM)
     is_state_known = bool(before.state and after.state)
@@ -91,7 +91,7 @@ def _reason_of_same_code(before: PointFigures, after: PointFigures) -> Differenc
             DifferenceCause.PLACEMENT, "placement: the executed code is the same, but at other addresses"
         )
     if built_from and not is_state_known:
-        unknown += f", but {_names_and_verb_differ(built_from)}, and the state at the window's opening is not recorded"
+        unknown += f", but {_names_differ_phrase(built_from)}, and the state at the window's opening is not recorded"
     return DifferenceReason(DifferenceCause.UNKNOWN, unknown + _wait_difference_text(before.waits, after.waits))
 
 
@@ -159,7 +159,7 @@ def _board_setting_changes_texts(before: Mapping[str, str | int], after: Mapping
     ]
 
 
-def _functions_with_different_work(
+def _functions_with_other_instruction_count(
     before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]
 ) -> list[str]:
     """Returns the functions with the same code that executed clearly more or fewer instructions on the second side, as
@@ -175,11 +175,11 @@ def _functions_with_different_work(
 def _is_work_different(first: ExecutedFunction, second: ExecutedFunction) -> bool:
     """Whether a function clearly executed more or fewer instructions (or calls) on the second side."""
     if first.instructions is not None and second.instructions is not None:
-        return _differ_more_than_ticks(first.instructions, second.instructions)
-    return _differ_more_than_ticks(first.calls, second.calls)
+        return _do_counts_differ_more_than_ticks(first.instructions, second.instructions)
+    return _do_counts_differ_more_than_ticks(first.calls, second.calls)
 
 
-def _differ_more_than_ticks(first: float, second: float) -> bool:
+def _do_counts_differ_more_than_ticks(first: float, second: float) -> bool:
     """Whether two numbers per count differ by more than ticks may add, which is 1 %."""
     return abs(second - first) > max(_LEAST_WORK, _ONE_PERCENT * first)
 
@@ -202,7 +202,7 @@ def _wait_difference_text(before: Mapping[str, float], after: Mapping[str, float
     return f" ({', '.join(parts)} cycles per count)" if parts else ""
 
 
-def _names_and_verb_differ(names: list[str]) -> str:
+def _names_differ_phrase(names: list[str]) -> str:
     """Returns names with the verb "differ" or "differs"."""
     are_several = len(names) > 1 or names[0].endswith("s")
     return f"{_first_three_names_text(names)} {'differ' if are_several else 'differs'}"

@@ -16,9 +16,9 @@ from rtoslab.compare.causes import (
     find_difference_reason,
 )
 from rtoslab.compare.differences import ManifestDifference, manifest_differences
-from rtoslab.compare.matching import PointMatching, PointPair, pair_points_of_sides
-from rtoslab.compare.noise import MedianShift, are_shifts_significant, has_too_few_samples, median_shift
-from rtoslab.compare.placement_pairs import figure_difference_interval, may_depend_on_placement
+from rtoslab.compare.matching import MatchedPointPairs, MeasuredPointPair, pair_points_of_comparison_sides
+from rtoslab.compare.noise import MedianShift, are_shifts_significant, has_too_few_samples, median_shift_between_samples
+from rtoslab.compare.placement_pairs import may_depend_on_placement, value_difference_range
 from rtoslab.compare.sides import ComparisonSide
 
 CHANGED_CODE: Final = "instructions.changed_code"
@@ -44,7 +44,7 @@ class ChangeVerdict(StrEnum):
 class FigureChange:
     """One figure of a point on both sides of a comparison, with the verdict on its change."""
 
-    pair: PointPair
+    pair: MeasuredPointPair
     before: NamedFigure
     after: NamedFigure
     verdict: ChangeVerdict
@@ -78,7 +78,7 @@ class RunComparison:
 
     before: ComparisonSide
     after: ComparisonSide
-    matching: PointMatching
+    matching: MatchedPointPairs
     differences: Sequence[ManifestDifference]
     changes: Sequence[FigureChange]
     """Real differences first, the largest share first. Then what cannot be told. Then what is the same."""
@@ -90,7 +90,7 @@ class RunComparison:
         return [change for change in self.changes if change.verdict in {ChangeVerdict.WORSE, ChangeVerdict.BETTER}]
 
     @property
-    def visible_changes(self) -> list[FigureChange]:
+    def value_changes_for_report(self) -> list[FigureChange]:
         """Returns the changes that reports show: the claimed ones, then those of figures measured in one placement of
         the code."""
         shown_verdicts = {ChangeVerdict.WORSE, ChangeVerdict.BETTER, ChangeVerdict.ONE_PLACEMENT}
@@ -102,17 +102,17 @@ class RunComparison:
         return [*(change for change in self.changes if change.verdict in shown_verdicts), *single_placement]
 
     @property
-    def pairs_without_figures(self) -> list[PointPair]:
+    def point_pairs_without_measured_values(self) -> list[MeasuredPointPair]:
         """Returns the pairs of points of which only one side has figures."""
         return [
             pair for pair in self.matching.pairs if bool(pair.before.missing_reason) != bool(pair.after.missing_reason)
         ]
 
 
-def compare_sides(before: ComparisonSide, after: ComparisonSide, *, is_gate: bool = False) -> RunComparison:
+def compare_run_sides(before: ComparisonSide, after: ComparisonSide, *, is_gate: bool = False) -> RunComparison:
     """Compares every figure that two sides (runs or a baseline) have. With `is_gate`, only points with equal settings
     and placement are compared, every difference in cycles counts, and manifests are brief."""
-    matching = pair_points_of_sides(before, after, same_axes=is_gate)
+    matching = pair_points_of_comparison_sides(before, after, same_axes=is_gate)
     figures = [
         (pair, metric, pair.after.metrics[name])
         for pair in matching.pairs
@@ -122,7 +122,7 @@ def compare_sides(before: ComparisonSide, after: ComparisonSide, *, is_gate: boo
     exact = [pair for pair in matching.pairs if _is_measured_without_noise(pair)]
     reasons = {pair.label: _why_cycles_differ(pair, is_brief=is_gate) for pair in exact}
     changes = [
-        _change_without_noise(*figure, reasons[figure[0].label], is_gate=is_gate)
+        _noise_free_value_change(*figure, reasons[figure[0].label], is_gate=is_gate)
         for figure in figures
         if _is_measured_without_noise(figure[0])
     ]
@@ -133,19 +133,19 @@ def compare_sides(before: ComparisonSide, after: ComparisonSide, *, is_gate: boo
     )
 
 
-def _is_measured_without_noise(pair: PointPair) -> bool:
+def _is_measured_without_noise(pair: MeasuredPointPair) -> bool:
     """Whether both points of a pair were measured on virtual boards, without noise."""
     return pair.before.is_exact and pair.after.is_exact
 
 
-def _change_without_noise(
-    pair: PointPair, before: NamedFigure, after: NamedFigure, reason: DifferenceReason, *, is_gate: bool
+def _noise_free_value_change(
+    pair: MeasuredPointPair, before: NamedFigure, after: NamedFigure, reason: DifferenceReason, *, is_gate: bool
 ) -> FigureChange:
     """Returns the change of a figure that was measured without noise, with its verdict."""
     delta = after.value - before.value
     grain = max(before.resolution, after.resolution) * (1 + 1e-9)  # tolerates rounding
     if before.band or after.band:
-        low, high = figure_difference_interval(before, after)
+        low, high = value_difference_range(before, after)
         apart = low > grain or high < -grain
         open_verdict = ChangeVerdict.SAME if max(-low, high) <= grain else ChangeVerdict.PLACEMENT
         return FigureChange(
@@ -162,7 +162,7 @@ def _change_without_noise(
     return FigureChange(pair, before, after, verdict, reason=reason if is_time else None)
 
 
-def _why_cycles_differ(pair: PointPair, *, is_brief: bool) -> DifferenceReason:
+def _why_cycles_differ(pair: MeasuredPointPair, *, is_brief: bool) -> DifferenceReason:
     """Returns why the cycles of a pair of points differ, which were measured without noise. `is_brief` tells that their
     manifests are brief already."""
     if is_brief:
@@ -173,7 +173,7 @@ def _why_cycles_differ(pair: PointPair, *, is_brief: bool) -> DifferenceReason:
     return find_difference_reason(first, second)
 
 
-def _changed_code_figure(pair: PointPair) -> FigureChange | None:
+def _changed_code_figure(pair: MeasuredPointPair) -> FigureChange | None:
     """Returns the change in executed instructions of those functions whose code differs. None if no code differs.
 
     Instructions do not depend on the place. So they show a slowdown that a better place hides in the cycles.
@@ -195,7 +195,9 @@ def _verdict_of_increase(delta: float) -> ChangeVerdict:
     return ChangeVerdict.WORSE if delta > 0 else ChangeVerdict.BETTER if delta < 0 else ChangeVerdict.SAME
 
 
-def _changes_judged_by_samples(figures: Sequence[tuple[PointPair, NamedFigure, NamedFigure]]) -> list[FigureChange]:
+def _changes_judged_by_samples(
+    figures: Sequence[tuple[MeasuredPointPair, NamedFigure, NamedFigure]],
+) -> list[FigureChange]:
     """Returns the changes of figures of real boards, judged by their samples."""
     changes = [
         FigureChange(*figure, _verdict_of_increase(figure[2].value - figure[1].value))
@@ -203,7 +205,10 @@ def _changes_judged_by_samples(figures: Sequence[tuple[PointPair, NamedFigure, N
         if figure[1].unit == "bytes"
     ]
     sampled = [figure for figure in figures if figure[1].unit != "bytes" and _is_judged_by_noise_test(figure[1])]
-    shifts = [median_shift(one.samples or [one.value], other.samples or [other.value]) for _, one, other in sampled]
+    shifts = [
+        median_shift_between_samples(one.samples or [one.value], other.samples or [other.value])
+        for _, one, other in sampled
+    ]
     for (pair, one, other), outcome, claimed in zip(sampled, shifts, are_shifts_significant(shifts), strict=True):
         if has_too_few_samples(outcome, len(shifts)):
             verdict = ChangeVerdict.TOO_FEW

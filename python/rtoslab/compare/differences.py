@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.compare.matching import PointPair
+from rtoslab.compare.matching import MeasuredPointPair
 from rtoslab.compare.sides import STATE
 
 _OF_ONE_POINT: Final = ("build.run_id", "build.manifest", "build.bench", "elf_sha256", "conformance.digest")
@@ -35,7 +35,7 @@ class ManifestDifference:
     """The number of pairs that differ in it."""
 
 
-def manifest_differences(pairs: Sequence[PointPair]) -> list[ManifestDifference]:
+def manifest_differences(pairs: Sequence[MeasuredPointPair]) -> list[ManifestDifference]:
     """Returns every key of the manifests that differs between the two sides of a comparison, compiler and kernel first.
     Settings that only one kernel's configuration has are last."""
     counts: dict[tuple[str, str, str], int] = {}

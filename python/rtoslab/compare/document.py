@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, NamedFigure, measured_event_noun
-from rtoslab.base import all_count_with_noun, count_with_noun
+from rtoslab.base import all_items_phrase, count_with_noun
 from rtoslab.compare.attribution import cycle_differences_by_function
 from rtoslab.compare.comparison import ChangeVerdict, FigureChange, RunComparison
 from rtoslab.compare.differences import shorten_manifest_differences
-from rtoslab.compare.matching import PointPair
+from rtoslab.compare.matching import MeasuredPointPair
 from rtoslab.compare.noise import ALPHA
-from rtoslab.reports import ReportDocument, ReportSection, TableData, figure_with_band_text, mark_deviations
+from rtoslab.reports import ReportDocument, ReportSection, TableData, mark_deviations, measured_value_with_range_text
 
 _ONE_PLACEMENT = (
     "Each side was measured in one placement of its code. On boards where code waits for its memory, another "
@@ -151,8 +151,8 @@ def _comparison_sections(comparison: RunComparison, suffix: str) -> list[ReportS
     parts = [
         _changes_section(comparison, f"changes{suffix}", against),
         _undecided_differences_section(comparison, f"undecided{suffix}", against),
-        _single_placement_section(comparison, f"one-placement{suffix}", against),
-        _placement_differences_section(comparison, f"placement{suffix}", against),
+        _single_code_placement_section(comparison, f"one-placement{suffix}", against),
+        _code_placement_differences_section(comparison, f"placement{suffix}", against),
         _function_cycles_section(comparison, f"where{suffix}", against),
         _missing_points_section(comparison, f"missing{suffix}", against),
         _differences_section(comparison, f"differs{suffix}", against),
@@ -188,7 +188,7 @@ def _changes_section(comparison: RunComparison, ident: str, against: str) -> Rep
     return ReportSection(ident, f"Worse and better{against}", prose, (), tables)
 
 
-def _single_placement_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
+def _single_code_placement_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
     """Returns the report section on changes of figures that were measured in one placement of the code. None without
     any."""
     changes = _changes_with_verdict(comparison, ChangeVerdict.ONE_PLACEMENT)
@@ -234,7 +234,7 @@ def figure_with_range_text(metric: NamedFigure) -> str:
     return (
         number_with_decimals_text(metric.value)
         if metric.band is None
-        else figure_with_band_text(metric.band, number_with_decimals_text)
+        else measured_value_with_range_text(metric.band, number_with_decimals_text)
     )
 
 
@@ -248,7 +248,7 @@ def _undecided_differences_section(comparison: RunComparison, ident: str, agains
         return None
     rule = (
         f"Samples of real boards carry noise. A shift is claimed if the Mann-Whitney test rejects at {ALPHA:.0%} "
-        f"over {all_count_with_noun(len(noisy), 'comparison')} together and the interval of the difference of medians "
+        f"over {all_items_phrase(len(noisy), 'comparison')} together and the interval of the difference of medians "
         "does not contain zero."
     )
     prose = [rule]
@@ -261,7 +261,7 @@ def _undecided_differences_section(comparison: RunComparison, ident: str, agains
     return ReportSection(ident, f"Differences within noise{against}", prose, (), tables)
 
 
-def _placement_differences_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
+def _code_placement_differences_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
     """Returns the report section on differences that the placement of the code may explain. None without any."""
     placed = [change for change in comparison.changes if change.placement_interval is not None]
     moved = [
@@ -291,7 +291,7 @@ def _function_cycles_section(comparison: RunComparison, ident: str, against: str
     """Returns the report section on the functions in which cycles differ. None if nothing can be attributed."""
     tables = [
         table
-        for pair in _pairs_with_differing_times(comparison.visible_changes)
+        for pair in _point_pairs_with_different_times(comparison.value_changes_for_report)
         if (table := _differing_functions_table(pair)) is not None
     ]
     if not tables:
@@ -303,16 +303,16 @@ def _function_cycles_section(comparison: RunComparison, ident: str, against: str
     return ReportSection(ident, f"Where the cycles went{against}", (prose,), (), tables[:ATTRIBUTED])
 
 
-def _pairs_with_differing_times(changes: Iterable[FigureChange]) -> list[PointPair]:
+def _point_pairs_with_different_times(changes: Iterable[FigureChange]) -> list[MeasuredPointPair]:
     """Returns the pairs of points whose times differ, each once, in the order of the changes."""
-    pairs: dict[str, PointPair] = {}
+    pairs: dict[str, MeasuredPointPair] = {}
     for change in changes:
         if change.before.unit == CYCLES:
             pairs.setdefault(change.pair.label, change.pair)
     return list(pairs.values())
 
 
-def _differing_functions_table(pair: PointPair) -> TableData | None:
+def _differing_functions_table(pair: MeasuredPointPair) -> TableData | None:
     """Returns a table of the functions in which the cycles of a pair of points differ. None without profiles."""
     parts = cycle_differences_by_function(pair)
     if not parts or pair.before.result is None:
@@ -323,7 +323,7 @@ def _differing_functions_table(pair: PointPair) -> TableData | None:
             part.function,
             number_with_decimals_text(part.before),
             number_with_decimals_text(part.after),
-            _signed_number_text(part.additional_cycles),
+            _signed_number_text(part.additional_function_cycles),
             "" if part.additional_cycles_per_call is None else _signed_number_text(part.additional_cycles_per_call),
             part.code,
         ]
@@ -340,7 +340,7 @@ def _missing_points_section(comparison: RunComparison, ident: str, against: str)
     is the section's id, and `against` the end of its title, which names the second side."""
     rows = [[label, "only in " + comparison.before.name, ""] for label in comparison.matching.only_before]
     rows += [[label, "only in " + comparison.after.name, ""] for label in comparison.matching.only_after]
-    for pair in comparison.pairs_without_figures:
+    for pair in comparison.point_pairs_without_measured_values:
         side = comparison.before.name if pair.before.missing_reason else comparison.after.name
         rows.append([pair.label, f"no figure in {side}", pair.before.missing_reason or pair.after.missing_reason])
     if not rows:

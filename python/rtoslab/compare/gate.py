@@ -6,16 +6,16 @@ from typing import Final
 
 from rtoslab.base import PlanError, count_with_noun
 from rtoslab.catalogue import Catalogue, Experiment
-from rtoslab.compare.baseline import Baseline, baseline_as_side, with_shortened_manifests
+from rtoslab.compare.baseline import Baseline, baseline_as_comparison_side, with_shortened_manifests
 from rtoslab.compare.brief_manifest import COMPILER
 from rtoslab.compare.causes import DifferenceCause
-from rtoslab.compare.comparison import ChangeVerdict, FigureChange, RunComparison, compare_sides
+from rtoslab.compare.comparison import ChangeVerdict, FigureChange, RunComparison, compare_run_sides
 from rtoslab.compare.document import comparison_document, figure_change_text, number_with_decimals_text
-from rtoslab.compare.matching import PointPair
-from rtoslab.compare.rules import FigureLimits, GrowthLimit
+from rtoslab.compare.matching import MeasuredPointPair
+from rtoslab.compare.rules import GrowthLimit, MeasuredValueLimits
 from rtoslab.compare.sides import ComparisonSide
 from rtoslab.measure import identity_of_point
-from rtoslab.plan import Plan, PlanOptions, Point, experiment_points
+from rtoslab.plan import MeasurementPlan, PlannedPoint, PlanOptions, experiment_points
 from rtoslab.reports import ReportDocument, ReportSection, TableData
 
 _CLAUSES: Final = 3
@@ -23,7 +23,7 @@ _CLAUSES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class GateResult:
+class RegressionGateResult:
     """The result of `rtoslab gate`, the comparison of a run with a baseline."""
 
     comparison: RunComparison
@@ -40,39 +40,46 @@ class GateResult:
         return (compilers[0].before, compilers[0].after) if compilers else None
 
 
-def compare_run_with_baseline(baseline: Baseline, name: str, run: ComparisonSide, rules: FigureLimits) -> GateResult:
+def compare_run_with_baseline(
+    baseline: Baseline, name: str, run: ComparisonSide, rules: MeasuredValueLimits
+) -> RegressionGateResult:
     """Compares every figure of a baseline with a run's, and applies the limits. `name` is the baseline's."""
-    comparison = compare_sides(baseline_as_side(baseline, name), with_shortened_manifests(run), is_gate=True)
+    comparison = compare_run_sides(
+        baseline_as_comparison_side(baseline, name), with_shortened_manifests(run), is_gate=True
+    )
     differing = [item for item in comparison.changes if item.verdict is not ChangeVerdict.SAME]
     broken = [(item, limit) for item in differing if (limit := rules.first_exceeded_limit(item)) is not None]
     lost = [f"{label} was not measured" for label in comparison.matching.only_before]
-    lost += [f"{item.label} has no figure ({item.after.missing_reason})" for item in comparison.pairs_without_figures]
+    lost += [
+        f"{item.label} has no figure ({item.after.missing_reason})"
+        for item in comparison.point_pairs_without_measured_values
+    ]
     for pair in comparison.matching.pairs:
         lost += [] if pair.after.missing_reason else _figures_without_pair(pair)
     lost += [f"{label} is not in the baseline" for label in comparison.matching.only_after]
     if not baseline.point:
         lost = ["nothing was measured, because the baseline has no point"]
     moved = [(change, limit) for change, limit in broken if change.verdict is ChangeVerdict.PLACEMENT]
-    return GateResult(comparison, broken, moved, lost)
+    return RegressionGateResult(comparison, broken, moved, lost)
 
 
-def _figures_without_pair(pair: PointPair) -> list[str]:
+def _figures_without_pair(pair: MeasuredPointPair) -> list[str]:
     """Returns a clause for each figure that only the baseline or only the run has."""
     before, after = pair.before.metrics, pair.after.metrics
     gone = [f"{pair.label} no longer has the figure {key}" for key in before if key not in after]
     return gone + [f"{pair.label}: figure {key} is not in the baseline" for key in after if key not in before]
 
 
-def without_moved_code_regressions(judgement: GateResult) -> GateResult:
+def without_moved_code_regressions(judgement: RegressionGateResult) -> RegressionGateResult:
     """Returns the gate's result without regressions whose code is the same at other addresses."""
     rest = [regression for regression in judgement.regressions if regression not in judgement.moved]
     return replace(judgement, regressions=rest, moved=())
 
 
-def plan_of_baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
+def plan_of_baseline_points(catalogue: Catalogue, baseline: Baseline) -> MeasurementPlan:
     """Returns the plan that measures the baseline's points again. Raises PlanError for a point that does not exist
     here."""
-    points: list[Point] = []
+    points: list[PlannedPoint] = []
     for point in baseline.point:
         experiment = Experiment(
             benchmarks=(point.benchmark,),
@@ -93,10 +100,10 @@ def plan_of_baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
                 "exist in this checkout; correct the baseline's [[point]], or write it again."
             )
         points += fitting
-    return Plan(tuple(points), None)
+    return MeasurementPlan(tuple(points), None)
 
 
-def gate_verdict_text(judgement: GateResult) -> str:
+def gate_verdict_text(judgement: RegressionGateResult) -> str:
     """Returns the gate's result in one sentence."""
     pairs = len(judgement.comparison.matching.pairs)
     figures = f"{count_with_noun(len(judgement.comparison.changes), 'figure')} of {count_with_noun(pairs, 'point')}"
@@ -125,7 +132,7 @@ def first_three_clauses_text(lost: Sequence[str]) -> str:
     return "; ".join(lost[:_CLAUSES]) + more
 
 
-def _moved_code_sentence(judgement: GateResult) -> str:
+def _moved_code_sentence(judgement: RegressionGateResult) -> str:
     """Returns a sentence on the regressions whose code is the same at other addresses. Empty without any."""
     if not judgement.moved:
         return ""
@@ -133,13 +140,13 @@ def _moved_code_sentence(judgement: GateResult) -> str:
     return f" {which} of them by placement: the executed code is the same, but at other addresses."
 
 
-def _regression_cause_text(judgement: GateResult) -> str:
+def _regression_cause_text(judgement: RegressionGateResult) -> str:
     """Returns a sentence on the cause of the first regression that has one. Empty without one."""
     reason = next((change.reason for change, _ in judgement.regressions if change.reason is not None), None)
     return "" if reason is None else f" Cause{'' if reason.cause is DifferenceCause.UNKNOWN else ':'} {reason.text}."
 
 
-def gate_document(judgement: GateResult) -> ReportDocument:
+def regression_gate_document(judgement: RegressionGateResult) -> ReportDocument:
     """Returns the gate's result as a report, with the broken limits first."""
     rows = [
         [

@@ -11,8 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from rtoslab.analyses import CYCLES, PLACEMENT, NamedFigure, all_point_figures, point_id_without_placement
-from rtoslab.archive import ArchivedPoint
+from rtoslab.analyses import CYCLES, PLACEMENT, NamedFigure, all_measured_point_values, point_id_without_placement
+from rtoslab.archive import ArchivedMeasuredPoint
 from rtoslab.base import ReportError, count_with_noun
 from rtoslab.compare.brief_manifest import shorten_manifest
 from rtoslab.compare.causes import DifferenceCause, find_difference_reason
@@ -20,11 +20,11 @@ from rtoslab.compare.comparison import ChangeVerdict
 from rtoslab.compare.document import figure_with_range_text
 from rtoslab.compare.matching import point_coordinates_by_name
 from rtoslab.compare.placement_pairs import (
-    figure_difference_interval,
     may_depend_on_placement,
-    median_figure_over_placements,
+    median_value_over_code_placements,
+    value_difference_range,
 )
-from rtoslab.compare.sides import figures_of_stored_point
+from rtoslab.compare.sides import measured_values_of_stored_point
 from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, mark_deviations
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
@@ -36,7 +36,7 @@ MOST_LINES = 7
 
 
 @dataclass(frozen=True, slots=True)
-class RunFigure:
+class RunMeasuredValue:
     """One figure of one measured point in one run, over the placements of the code."""
 
     figure: NamedFigure
@@ -44,29 +44,31 @@ class RunFigure:
     points: Sequence[tuple[MeasuredPoint, Any]]
     """The measured points by placement, each with its manifest."""
 
-    def why_change_unclaimed(self, before: "RunFigure") -> str:
+    def reason_change_is_not_claimed(self, before: "RunMeasuredValue") -> str:
         """Returns why a change of the figure since the run `before` is not claimed, such as `placement`. Empty if it is
         claimed."""
-        if self._is_explained_by_placement(before):
+        if self._may_code_placement_explain_change(before):
             return PLACEMENT
         has_no_bands = self.figure.band is None and before.figure.band is None
         manifests = [manifest for _, manifest in (*self.points, *before.points)]
         return ONE_PLACEMENT if has_no_bands and may_depend_on_placement(self.figure.id, *manifests) else ""
 
-    def _is_explained_by_placement(self, before: "RunFigure") -> bool:
+    def _may_code_placement_explain_change(self, before: "RunMeasuredValue") -> bool:
         """Whether the placement of the code alone may have changed the figure since the run `before`."""
         if self.figure.band is not None or before.figure.band is not None:
-            least, most = figure_difference_interval(before.figure, self.figure)
+            least, most = value_difference_range(before.figure, self.figure)
             return least <= 0 <= most
         sides = [
             replace(figures, manifest=shorten_manifest(figures.manifest))
-            for figures in (figures_of_stored_point(StoredPoint(Path(), *seen.points[0])) for seen in (before, self))
+            for figures in (
+                measured_values_of_stored_point(StoredPoint(Path(), *seen.points[0])) for seen in (before, self)
+            )
         ]
         return self.figure.unit == CYCLES and find_difference_reason(*sides).cause is DifferenceCause.PLACEMENT
 
 
 @dataclass(frozen=True, slots=True)
-class FigureRunChange:
+class ValueChangeBetweenRuns:
     """The change of a figure from one run to the next."""
 
     run: int
@@ -82,29 +84,33 @@ class FigureHistory:
     point: str
     metric: str
     unit: str
-    values: dict[int, RunFigure]
+    values: dict[int, RunMeasuredValue]
     """Keyed by number of the run, from 1."""
 
-    def value_in_run(self, run: int) -> float:
+    def measured_value_in_run(self, run: int) -> float:
         """Returns the figure's value in the run with this number."""
         return self.values[run].figure.value
 
     @property
-    def changes_between_runs(self) -> list[FigureRunChange]:
+    def changes_between_runs(self) -> list[ValueChangeBetweenRuns]:
         """Returns all changes of the figure from run to run, claimed or not."""
         return [
-            FigureRunChange(run, seen.figure.value - before.figure.value, seen.why_change_unclaimed(before))
+            ValueChangeBetweenRuns(
+                run, seen.figure.value - before.figure.value, seen.reason_change_is_not_claimed(before)
+            )
             for (_, before), (run, seen) in pairwise(sorted(self.values.items()))
             if seen.figure.value != before.figure.value
         ]
 
     @property
-    def changes_in_all_placements(self) -> list[FigureRunChange]:
+    def changes_in_all_placements(self) -> list[ValueChangeBetweenRuns]:
         """Returns those changes of the figure that placement of the code does not explain."""
         return [change for change in self.changes_between_runs if not change.unclaimed]
 
 
-def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = ()) -> ReportDocument:
+def measured_value_history_document(
+    points: Sequence[ArchivedMeasuredPoint], patterns: Sequence[str] = ()
+) -> ReportDocument:
     """Returns a report of figures over many runs. `patterns` select figures by name. Raises ReportError if no figure is
     in two runs."""
     runs = list(dict.fromkeys(item.run for item in points))
@@ -180,7 +186,7 @@ def _unchanged_figures_sentences(lines: int, moved: int, single: int, placed: in
     return parts
 
 
-def _figure_histories(result: Iterable[ArchivedPoint], patterns: Sequence[str]) -> list[FigureHistory]:
+def _figure_histories(result: Iterable[ArchivedMeasuredPoint], patterns: Sequence[str]) -> list[FigureHistory]:
     """Returns the history over all runs of each figure whose name matches a pattern."""
     lines: dict[tuple[str, str], FigureHistory] = {}
     runs: dict[object, int] = {}
@@ -195,17 +201,17 @@ def _figure_histories(result: Iterable[ArchivedPoint], patterns: Sequence[str]) 
         for metric in _figures_in_all_placements([point for point, _ in points]):
             if any(fnmatchcase(metric.id, pattern) for pattern in patterns):
                 line = lines.setdefault((label, metric.id), FigureHistory(label, metric.id, metric.unit, {}))
-                line.values[run] = RunFigure(metric, points)
+                line.values[run] = RunMeasuredValue(metric, points)
     return list(lines.values())
 
 
 def _figures_in_all_placements(placements: Sequence[MeasuredPoint]) -> list[NamedFigure]:
     """Returns the figures that a point has in all its placements, each as a median with its range."""
     if len(placements) == 1:
-        return all_point_figures(placements[0])
-    every = [{metric.id: metric for metric in all_point_figures(point)} for point in placements]
+        return all_measured_point_values(placements[0])
+    every = [{metric.id: metric for metric in all_measured_point_values(point)} for point in placements]
     shared = [[figure[name] for figure in every] for name in every[0] if all(name in figure for figure in every)]
-    return [median_figure_over_placements(figure) for figure in shared]
+    return [median_value_over_code_placements(figure) for figure in shared]
 
 
 _UNNAMED_AXES = ("benchmark", "kernel", "board", "cores", "window")
@@ -213,7 +219,7 @@ _UNNAMED_AXES = ("benchmark", "kernel", "board", "cores", "window")
 
 def _largest_relative_change(line: FigureHistory) -> float:
     """Returns the largest difference between two values of a figure, as a share of the smallest value."""
-    values = [line.value_in_run(run) for run in line.values]
+    values = [line.measured_value_in_run(run) for run in line.values]
     return (max(values) - min(values)) / (abs(min(values)) or 1.0)
 
 
@@ -224,14 +230,14 @@ def _figure_history_table(title: str, moved: Sequence[FigureHistory], names: dic
             line.point,
             line.metric,
             *(figure_with_range_text(line.values[run].figure) for run in (min(line.values), max(line.values))),
-            "; ".join(_change_and_run_text(move, names) for move in line.changes_between_runs),
+            "; ".join(_value_change_and_run_text(move, names) for move in line.changes_between_runs),
         ]
         for line in moved
     ]
     return TableData(title, ("point", "figure", ">first", ">last", "moves"), rows)
 
 
-def _change_and_run_text(move: FigureRunChange, names: dict[int, str]) -> str:
+def _value_change_and_run_text(move: ValueChangeBetweenRuns, names: dict[int, str]) -> str:
     """Returns one change of a figure and the run in which it appeared, as text."""
     return f"{move.change:+,.2f} at {names[move.run]}" + (f" ({move.unclaimed})" if move.unclaimed else "")
 
@@ -250,11 +256,15 @@ def _history_chart(unit: str, lines: Sequence[FigureHistory]) -> ChartData:
     rows = [
         {
             "x": run,
-            "y": _percent_of_first(seen.figure.value, line),
+            "y": _percent_change_since_first_run(seen.figure.value, line),
             "series": f"{line.point} {line.metric}",
             "text": "",
-            "low": None if seen.figure.band is None else _percent_of_first(seen.figure.band.smallest, line),
-            "high": None if seen.figure.band is None else _percent_of_first(seen.figure.band.largest, line),
+            "low": None
+            if seen.figure.band is None
+            else _percent_change_since_first_run(seen.figure.band.smallest, line),
+            "high": None
+            if seen.figure.band is None
+            else _percent_change_since_first_run(seen.figure.band.largest, line),
         }
         for line in lines
         for run, seen in sorted(line.values.items())
@@ -268,9 +278,9 @@ def _history_chart(unit: str, lines: Sequence[FigureHistory]) -> ChartData:
     )
 
 
-def _percent_of_first(value: float, line: FigureHistory) -> float:
+def _percent_change_since_first_run(value: float, line: FigureHistory) -> float:
     """Returns a value's change in percent since the figure's first value."""
-    first = line.value_in_run(min(line.values))
+    first = line.measured_value_in_run(min(line.values))
     return 100 * (value / first - 1) if first else 0.0
 
 

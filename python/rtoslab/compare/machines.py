@@ -25,7 +25,7 @@ def comparisons_as_json(comparisons: Sequence[RunComparison]) -> str:
 
 def _comparison_as_json_object(comparison: RunComparison) -> dict[str, Any]:
     """Returns one comparison of two sides as an object for JSON."""
-    timed = {item.pair.label: item.pair for item in comparison.visible_changes if item.before.unit == "cycles"}
+    timed = {item.pair.label: item.pair for item in comparison.value_changes_for_report if item.before.unit == "cycles"}
     return {
         "before": comparison.before.name,
         "after": comparison.after.name,
@@ -35,7 +35,7 @@ def _comparison_as_json_object(comparison: RunComparison) -> dict[str, Any]:
             {"key": difference.key, "before": difference.before, "after": difference.after, "points": difference.points}
             for difference in comparison.differences
         ],
-        "changes": [_figure_change_as_object(change) for change in comparison.changes],
+        "changes": [_value_change_as_json_object(change) for change in comparison.changes],
         "attribution": {
             label: [
                 {
@@ -50,7 +50,7 @@ def _comparison_as_json_object(comparison: RunComparison) -> dict[str, Any]:
         },
         "only_before": list(comparison.matching.only_before),
         "only_after": list(comparison.matching.only_after),
-        "without_figures": [pair.label for pair in comparison.pairs_without_figures],
+        "without_figures": [pair.label for pair in comparison.point_pairs_without_measured_values],
     }
 
 
@@ -60,7 +60,7 @@ def _deviations_of_comparison(comparison: RunComparison) -> Deviations:
     return declared_deviations([figure.result for figure in figures if figure.result is not None])
 
 
-def _figure_change_as_object(change: FigureChange) -> dict[str, Any]:
+def _value_change_as_json_object(change: FigureChange) -> dict[str, Any]:
     """Returns the change of one figure as an object for JSON."""
     row: dict[str, Any] = {
         "point": change.pair.label,
@@ -98,7 +98,7 @@ def comparisons_as_junit(comparisons: Sequence[RunComparison], complaint: Compla
     root = ET.Element("testsuites", name="rtoslab")
     for comparison in comparisons:
         failures = sum(complaint(change) is not None for change in comparison.changes)
-        lost = [pair for pair in comparison.pairs_without_figures if pair.after.missing_reason]
+        lost = [pair for pair in comparison.point_pairs_without_measured_values if pair.after.missing_reason]
         suite = ET.SubElement(
             root,
             "testsuite",

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from rtoslab.base import count_with_noun
-from rtoslab.compare.sides import ComparisonSide, PointFigures
+from rtoslab.compare.sides import ComparisonSide, MeasuredPointValues
 from rtoslab.results import PointId
 
 _NAMED = ("benchmark", "kernel", "board", "cores")
@@ -17,40 +17,42 @@ Axes = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class PointPair:
+class MeasuredPointPair:
     """The same point on both sides of a comparison."""
 
     label: str
     """Its axes, without those compared over and those that all points share."""
-    before: PointFigures
-    after: PointFigures
+    before: MeasuredPointValues
+    after: MeasuredPointValues
 
 
 @dataclass(frozen=True, slots=True)
-class PointMatching:
+class MatchedPointPairs:
     """The points of two sides of a comparison in pairs, and the points that only one side has."""
 
     over: dict[str, tuple[str, str]]
     """Axes compared over: name -> (first side's value, second side's)."""
     common: Sequence[str]
     """The axes that all points of both sides share, as texts."""
-    pairs: Sequence[PointPair]
+    pairs: Sequence[MeasuredPointPair]
     only_before: Sequence[str]
     only_after: Sequence[str]
 
 
-def pair_points_of_sides(before: ComparisonSide, after: ComparisonSide, *, same_axes: bool = False) -> PointMatching:
+def pair_points_of_comparison_sides(
+    before: ComparisonSide, after: ComparisonSide, *, same_axes: bool = False
+) -> MatchedPointPairs:
     """Pairs the measured points of two sides of a comparison, in the order of the first side. With `same_axes`, all
     settings must be equal."""
     left = [point_coordinates_by_name(figure.point) for figure in before.figures]
     right = [point_coordinates_by_name(figure.point) for figure in after.figures]
-    over = {} if same_axes else _axes_compared_over(left, right)
+    over = {} if same_axes else _settings_that_differ_between_sides(left, right)
     others = {_point_pairing_key(axes, over): figures for axes, figures in zip(right, after.figures, strict=True)}
     mine = {_point_pairing_key(axes, over): figures for axes, figures in zip(left, before.figures, strict=True)}
-    shared = _coordinates_in_all_points([*left, *right])
-    labels = {_point_pairing_key(axes, over): _point_label(axes, {*over, *shared}) for axes in (*right, *left)}
-    pairs = [PointPair(labels[key], figures, others[key]) for key, figures in mine.items() if key in others]
-    return PointMatching(
+    shared = _settings_common_to_all_points([*left, *right])
+    labels = {_point_pairing_key(axes, over): _measured_point_label(axes, {*over, *shared}) for axes in (*right, *left)}
+    pairs = [MeasuredPointPair(labels[key], figures, others[key]) for key, figures in mine.items() if key in others]
+    return MatchedPointPairs(
         over,
         [value if name in _NAMED else f"{name} {value}" for name, value in shared.items()],
         pairs,
@@ -65,7 +67,7 @@ def point_coordinates_by_name(point: PointId) -> Axes:
     return {**axes, "cores": count_with_noun(point.cores, "core"), "window": f"{point.window_ms} ms", **point.config}
 
 
-def _axes_compared_over(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str, tuple[str, str]]:
+def _settings_that_differ_between_sides(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str, tuple[str, str]]:
     """Returns the settings that have one value on each side, but another one, with both values. The sides are compared
     over them."""
     pairs = {}
@@ -82,7 +84,7 @@ def _point_pairing_key(axes: Axes, over: dict[str, tuple[str, str]]) -> tuple[tu
     return tuple(sorted((name, value) for name, value in axes.items() if name not in over))
 
 
-def _coordinates_in_all_points(points: Sequence[Axes]) -> Axes:
+def _settings_common_to_all_points(points: Sequence[Axes]) -> Axes:
     """Returns the settings that have the same value in all points, without the benchmark."""
     return {
         name: value
@@ -91,7 +93,7 @@ def _coordinates_in_all_points(points: Sequence[Axes]) -> Axes:
     }
 
 
-def _point_label(axes: Axes, left_out: Collection[str]) -> str:
+def _measured_point_label(axes: Axes, left_out: Collection[str]) -> str:
     """Returns a label for a point, made of its settings without those in `left_out`."""
     plain = [axes[name] for name in _NAMED if name not in left_out]
     config = [f"{name}={value}" for name, value in axes.items() if name not in (*_NAMED, *left_out)]

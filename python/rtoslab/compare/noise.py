@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from rtoslab.base import imports_of_extra
+from rtoslab.base import guard_optional_package_imports
 
 ALPHA: Final = 0.01
 """The rate of false alarms over all comparisons made at once."""
@@ -49,11 +49,11 @@ class MedianShift:
         return self.interval[0] <= 0.0 <= self.interval[1]
 
 
-def median_shift(before: Sequence[float], after: Sequence[float]) -> MedianShift:
+def median_shift_between_samples(before: Sequence[float], after: Sequence[float]) -> MedianShift:
     """Returns the shift of the median between two sets of samples, with confidence interval and test."""
     first, second = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
     distinct = np.unique(np.concatenate([first, second]))
-    with imports_of_extra("report", "a comparison of noisy samples"):
+    with guard_optional_package_imports("report", "a comparison of noisy samples"):
         from scipy import stats  # noqa: PLC0415 (an extra)
     p = float(stats.mannwhitneyu(first, second, alternative="two-sided").pvalue) if len(distinct) > 1 else 1.0
     places = _resampled_median_ranks(len(second), len(first))

@@ -16,18 +16,18 @@ from rtoslab.analyses import (
     point_id_without_placement,
 )
 from rtoslab.base import count_with_noun
-from rtoslab.compare.sides import ComparisonSide, PointFigures
+from rtoslab.compare.sides import ComparisonSide, MeasuredPointValues
 
 
-def side_with_joined_placements(side: ComparisonSide) -> ComparisonSide:
+def join_code_placements_of_side(side: ComparisonSide) -> ComparisonSide:
     """Returns one side of a comparison, with points joined into one that differ only in the placement of their code."""
-    groups: dict[str, list[PointFigures]] = {}
+    groups: dict[str, list[MeasuredPointValues]] = {}
     for figure in side.figures:
-        groups.setdefault(_figures_without_placement(figure).point.model_dump_json(), []).append(figure)
+        groups.setdefault(_values_without_code_placement(figure).point.model_dump_json(), []).append(figure)
     return replace(side, figures=[one for group in groups.values() for one in _join_figures_of_group(group)])
 
 
-def figure_difference_interval(before: NamedFigure, after: NamedFigure) -> tuple[float, float]:
+def value_difference_range(before: NamedFigure, after: NamedFigure) -> tuple[float, float]:
     """Returns the smallest and the largest difference of two figures (second minus first) over all placements of the
     code."""
     width = max(metric.band.range_width for metric in (before, after) if metric.band is not None)
@@ -45,11 +45,11 @@ def may_depend_on_placement(metric: str, *manifests: Mapping[str, Any]) -> bool:
     begins. How deep a stack is depends, as times do, on when interrupts come.
     """
     if metric.startswith("image."):
-        return len({_placement_number(manifest) for manifest in manifests}) > 1
+        return len({_code_placement_number(manifest) for manifest in manifests}) > 1
     return metric.startswith("heap.") or any(depends_on_code_addresses(manifest) for manifest in manifests)
 
 
-def _placement_number(manifest: Mapping[str, Any]) -> int:
+def _code_placement_number(manifest: Mapping[str, Any]) -> int:
     """Returns the number of the placement of the code that a manifest names."""
     build = manifest.get("build")
     return build.get(PLACEMENT, 0) if isinstance(build, Mapping) else 0
@@ -63,26 +63,26 @@ def _range_over_placements(metric: NamedFigure, width: float) -> tuple[float, fl
     return metric.band.smallest, metric.band.largest
 
 
-def _figures_without_placement(figures: PointFigures) -> PointFigures:
+def _values_without_code_placement(figures: MeasuredPointValues) -> MeasuredPointValues:
     """Returns a point's figures under its identity without the placement of the code."""
     return replace(figures, point=point_id_without_placement(figures.point))
 
 
-def _join_figures_of_group(group: Sequence[PointFigures]) -> Sequence[PointFigures]:
+def _join_figures_of_group(group: Sequence[MeasuredPointValues]) -> Sequence[MeasuredPointValues]:
     """Joins the figures of points that differ only in the placement of their code. If one of them failed, returns them
     unchanged."""
     measured = [figures for figures in group if figures.is_exact and figures.result is not None]
     if len(group) == 1 or len(measured) < len(group):  # a failure in some placement is shown as it is
         return group
-    first = _figures_without_placement(group[0])
+    first = _values_without_code_placement(group[0])
     shared = [name for name in first.metrics if all(name in figures.metrics for figures in group)]
-    metrics = {name: median_figure_over_placements([figures.metrics[name] for figures in group]) for name in shared}
+    metrics = {name: median_value_over_code_placements([figures.metrics[name] for figures in group]) for name in shared}
     manifest = {**first.manifest, f"build.{PLACEMENT}": count_with_noun(len(group), "placement")}
     results = [figures.result for figures in group if figures.result is not None]
     return [replace(first, metrics=metrics, manifest=manifest, placed_results=results)]
 
 
-def median_figure_over_placements(metrics: Sequence[NamedFigure]) -> NamedFigure:
+def median_value_over_code_placements(metrics: Sequence[NamedFigure]) -> NamedFigure:
     """Returns one figure made of its values in several placements of the code: the median, with its range."""
     band = placement_band(metrics)
     return replace(metrics[0], value=band.median, samples=(), resolution=band.resolution, band=band)

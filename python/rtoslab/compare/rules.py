@@ -79,14 +79,16 @@ def parse_growth_limits(text: str) -> tuple[GrowthLimit, ...]:
     return tuple(limits)
 
 
-class FigureLimits:
+class MeasuredValueLimits:
     """Limits for figures, by pattern of their names. The longest pattern that fits counts."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._limits = {pattern: parse_growth_limits(text) for pattern, text in texts.items()}
 
     @classmethod
-    def parse_stored_and_requested(cls, stored: Mapping[str, str], requested: Sequence[str]) -> "FigureLimits":
+    def merge_stored_and_requested_limits(
+        cls, stored: Mapping[str, str], requested: Sequence[str]
+    ) -> "MeasuredValueLimits":
         """Returns the limits of a baseline, overridden by the command line's: `LIMITS` for all figures, or
         `PATTERN=LIMITS`."""
         texts = {**DEFAULT, **stored}
@@ -98,11 +100,13 @@ class FigureLimits:
                 texts = {ALL: text}
         return cls(texts)
 
-    def figure_limits(self, metric_id: str) -> tuple[GrowthLimit, ...]:
+    def growth_limits_of_value(self, metric_id: str) -> tuple[GrowthLimit, ...]:
         """Returns the limits on the growth of the figure with this name. Empty if none applies."""
         fitting = [pattern for pattern in self._limits if fnmatchcase(metric_id, pattern)]
         return self._limits[max(fitting, key=len)] if fitting else ()
 
     def first_exceeded_limit(self, change: FigureBeforeAndAfter) -> GrowthLimit | None:
         """Returns the first limit that the change of a figure exceeds. None if it exceeds none."""
-        return next((limit for limit in self.figure_limits(change.before.id) if limit.is_exceeded_by(change)), None)
+        return next(
+            (limit for limit in self.growth_limits_of_value(change.before.id) if limit.is_exceeded_by(change)), None
+        )

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from rtoslab.analyses import NamedFigure, all_point_figures
+from rtoslab.analyses import NamedFigure, all_measured_point_values
 from rtoslab.base import StoreError
 from rtoslab.compare.executions import (
     ExecutedFunction,
@@ -15,7 +15,7 @@ from rtoslab.compare.executions import (
     executed_functions,
     wait_cycles_by_cause,
 )
-from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import RunDirectory, StoredPoint, flatten_nested_json
 
 STATE: Final = "state."
@@ -23,7 +23,7 @@ STATE: Final = "state."
 
 
 @dataclass(frozen=True, slots=True)
-class PointFigures:
+class MeasuredPointValues:
     """The figures of one point, or the reason why it has none."""
 
     point: PointId
@@ -57,25 +57,25 @@ class ComparisonSide:
     """One side of a comparison: the figures of points, under a name."""
 
     name: str
-    figures: Sequence[PointFigures] = field(default=())
+    figures: Sequence[MeasuredPointValues] = field(default=())
 
 
-def read_comparison_side(paths: Sequence[Path]) -> ComparisonSide:
+def read_runs_for_comparison(paths: Sequence[Path]) -> ComparisonSide:
     """Reads run directories with repeats of a measurement as one side of a comparison. Raises StoreError for one
     without points."""
-    figures_: dict[str, PointFigures] = {}
+    figures_: dict[str, MeasuredPointValues] = {}
     for path in paths:
-        points = RunDirectory.open_run_directory(path).read_points()
+        points = RunDirectory.open_run_directory(path).read_measured_points()
         if not points:
             raise StoreError(f"{path} contains no finished point; measure into it first with `rtoslab run --out`.")
         for point in points:
-            fresh = figures_of_stored_point(point)
+            fresh = measured_values_of_stored_point(point)
             key = fresh.point.model_dump_json()
             figures_[key] = _merge_repeats_of_point(figures_[key], fresh) if key in figures_ else fresh
     return ComparisonSide(",".join(path.name for path in paths), tuple(figures_.values()))
 
 
-def figures_of_stored_point(stored: StoredPoint) -> PointFigures:
+def measured_values_of_stored_point(stored: StoredPoint) -> MeasuredPointValues:
     """Returns the figures of a stored point, or the reason why it has none."""
     result = stored.result
     target = stored.manifest.get("target")
@@ -84,22 +84,22 @@ def figures_of_stored_point(stored: StoredPoint) -> PointFigures:
     if isinstance(result, MeasuredPoint):
         flat |= {f"{STATE}{key}": str(value) for key, value in result.state.items()}
     if isinstance(result, MeasuredPoint):
-        figures = {metric.id: metric for metric in all_point_figures(result)}
-        return PointFigures(
+        figures = {metric.id: metric for metric in all_measured_point_values(result)}
+        return MeasuredPointValues(
             result.point, figures, exact, flat, result, stored.manifest, (), executed_code_digest(result),
             executed_addresses_digest(result), executed_functions(result), result.state, wait_cycles_by_cause(result),
         )  # fmt: skip
-    return PointFigures(
+    return MeasuredPointValues(
         result.point, {}, exact, flat, manifest_tree=stored.manifest, missing_reason=_why_figures_missing(result)
     )
 
 
-def _why_figures_missing(result: FailedPoint | NotApplicable) -> str:
+def _why_figures_missing(result: FailedMeasurement | NotApplicable) -> str:
     """Returns why a failed or not applicable point has no figure."""
     return f"n/a: {result.reason}" if isinstance(result, NotApplicable) else f"failed: {result.message}"
 
 
-def _merge_repeats_of_point(first: PointFigures, second: PointFigures) -> PointFigures:
+def _merge_repeats_of_point(first: MeasuredPointValues, second: MeasuredPointValues) -> MeasuredPointValues:
     """Merges two repeats of a measured point. Repeats on a virtual board are equal, those on a real board are more
     samples."""
     if first.is_exact or first.missing_reason:

@@ -9,7 +9,7 @@ from rtoslab.conformance.examination import (
     check_image_conformance,
     check_port_conformance,
     check_whole_port_conformance,
-    conformance_suite_point,
+    conformance_suite_measurement_point,
     conformance_suite_points,
     verdict_digest,
 )

@@ -23,7 +23,7 @@ from rtoslab.base import (
     write_file_atomically,
 )
 from rtoslab.catalogue import Catalogue, ConformanceCheck, offered_optional_services
-from rtoslab.conformance.judge import CheckFinding, CheckOutcome, judge_conformance_checks
+from rtoslab.conformance.judge import CheckOutcome, ConformanceCheckResult, judge_conformance_checks
 from rtoslab.conformance.play import run_conformance_suite, run_external_conformance_image
 from rtoslab.images import (
     CONFORMANCE_IMAGE,
@@ -33,7 +33,7 @@ from rtoslab.images import (
     optional_services_param,
 )
 from rtoslab.intake import CACHED_BYTES, read_bytes
-from rtoslab.plan import DEFAULT_RAM, DEFAULT_WINDOW_MS, Point
+from rtoslab.plan import DEFAULT_RAM, DEFAULT_WINDOW_MS, PlannedPoint
 from rtoslab.targets import (
     ExternalImage,
     Progress,
@@ -51,7 +51,7 @@ class ConformanceVerdict(StrictModel):
     kernel: str
     board: str
     cores: int
-    findings: tuple[CheckFinding, ...]
+    findings: tuple[ConformanceCheckResult, ...]
     failure: str | None = None
     """Why the suite did not come to its end. None if it did."""
 
@@ -106,7 +106,7 @@ class ConformanceVerdict(StrictModel):
 
 
 def check_port_conformance(
-    catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None
+    catalogue: Catalogue, point: PlannedPoint, progress: Progress = lambda *_: None
 ) -> ConformanceVerdict:
     """Returns whether a point's port conforms (its verdict), by runs of the conformance suite now or earlier. It
     includes the optional services that the point's benchmark needs.
@@ -117,7 +117,7 @@ def check_port_conformance(
 
 
 def check_whole_port_conformance(
-    catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None
+    catalogue: Catalogue, point: PlannedPoint, progress: Progress = lambda *_: None
 ) -> ConformanceVerdict:
     """Returns the verdict on a point's port with all optional services that its kernel offers. Raises the same as
     `check_port_conformance`."""
@@ -126,18 +126,18 @@ def check_whole_port_conformance(
 
 
 def _check_services(
-    catalogue: Catalogue, point: Point, services: Sequence[str], progress: Progress
+    catalogue: Catalogue, point: PlannedPoint, services: Sequence[str], progress: Progress
 ) -> ConformanceVerdict:
     """Returns the verdict on a point's port with these optional services.
 
     The suite runs without optional services, and then with each of them alone, because the smallest board has no room
     for all in one image.
     """
-    whole = _check_suite_image(catalogue, conformance_suite_point(point), progress)
+    whole = _check_suite_image(catalogue, conformance_suite_measurement_point(point), progress)
     checks = catalogue.conformance_suite.check
     findings, digests = list(whole.findings), [whole.digest]
     for service in services:
-        verdict = _check_suite_image(catalogue, conformance_suite_point(point, service), progress)
+        verdict = _check_suite_image(catalogue, conformance_suite_measurement_point(point, service), progress)
         shown = {check.id for check in checks if service in check.services}
         findings += [finding for finding in verdict.findings if finding.check in shown]
         digests.append(verdict.digest)
@@ -147,7 +147,7 @@ def _check_services(
     return whole.model_copy(update={"digest": _joint_digest(digests), "findings": tuple(findings)})
 
 
-def _check_suite_image(catalogue: Catalogue, suite: Point, progress: Progress) -> ConformanceVerdict:
+def _check_suite_image(catalogue: Catalogue, suite: PlannedPoint, progress: Progress) -> ConformanceVerdict:
     """Returns the verdict of one image of the suite, by a run now or earlier."""
     progress("conformance", 0.0)
     built = build_point_image(catalogue, suite)
@@ -180,7 +180,7 @@ def check_image_conformance(
         )
     catalogue = catalogue_with_kernel(catalogue_without_port, begin.kernel, begin.cores)
     kernel, board = catalogue.find_kernel(begin.kernel).facts, catalogue.find_board(begin.board).facts
-    point = Point(
+    point = PlannedPoint(
         benchmark=CONFORMANCE_IMAGE,
         kernel=begin.kernel,
         board=begin.board,
@@ -202,7 +202,7 @@ def check_image_conformance(
     )
 
 
-def verdict_digest(catalogue: Catalogue, point: Point) -> str:
+def verdict_digest(catalogue: Catalogue, point: PlannedPoint) -> str:
     """Returns a digest of everything that a verdict on a point's port depends on: images, virtual board, kernel, rules.
 
     A verdict is cached under this and the digest of the judging code.
@@ -215,7 +215,7 @@ def _joint_digest(digests: Sequence[str]) -> str:
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
 
 
-def _suite_digest(catalogue: Catalogue, suite: Point) -> str:
+def _suite_digest(catalogue: Catalogue, suite: PlannedPoint) -> str:
     """Returns a digest of everything that the verdict of one image of the suite depends on."""
     return _verdict_digest(catalogue, image_inputs_digest(catalogue, suite), suite.kernel, tuple(suite.timing.items()))
 
@@ -229,13 +229,13 @@ def _verdict_digest(catalogue: Catalogue, image: str, kernel: str, timing: tuple
     return hashlib.sha256(to_canonical_json(everything).encode()).hexdigest()[:16]
 
 
-def conformance_suite_points(catalogue: Catalogue, point: Point) -> list[Point]:
+def conformance_suite_points(catalogue: Catalogue, point: PlannedPoint) -> list[PlannedPoint]:
     """Returns the points of the conformance suite that a point's port is checked by."""
     services = [None, *optional_services(catalogue, point)]
-    return [conformance_suite_point(point, service) for service in services]
+    return [conformance_suite_measurement_point(point, service) for service in services]
 
 
-def conformance_suite_point(point: Point, service: str | None = None) -> Point:
+def conformance_suite_measurement_point(point: PlannedPoint, service: str | None = None) -> PlannedPoint:
     """Returns the point of the conformance suite in the configuration of another point, with one optional service or
     none."""
     return replace(
@@ -254,7 +254,9 @@ def conformance_suite_point(point: Point, service: str | None = None) -> Point:
     )
 
 
-def _run_and_judge_suite(catalogue: Catalogue, point: Point, digest: str, progress: Progress) -> ConformanceVerdict:
+def _run_and_judge_suite(
+    catalogue: Catalogue, point: PlannedPoint, digest: str, progress: Progress
+) -> ConformanceVerdict:
     """Runs the conformance suite for a point, and judges its output. `digest`: that of the verdict."""
     kernel, board = catalogue.find_kernel(point.kernel).facts, catalogue.find_board(point.board).facts
     checks = catalogue.conformance_suite.check
@@ -276,7 +278,7 @@ def _run_and_judge_suite(catalogue: Catalogue, point: Point, digest: str, progre
     )
 
 
-def _checks_of_image(catalogue: Catalogue, point: Point) -> list[ConformanceCheck]:
+def _checks_of_image(catalogue: Catalogue, point: PlannedPoint) -> list[ConformanceCheck]:
     """Returns the checks of the suite except those of optional services that the kernel offers and this image lacks."""
     offered = offered_optional_services(catalogue.find_kernel(point.kernel).facts)
     lacking = set(offered).difference(optional_services(catalogue, point))
@@ -287,7 +289,11 @@ def _read_stored_verdict(path: Path) -> ConformanceVerdict | None:
     """Returns a stored verdict. None if it is missing or altered, because then the suite runs again."""
     try:
         head, _, verdict = read_bytes(path, CACHED_BYTES, "the verdict", ConformanceError).partition(b"\n")
-        return ConformanceVerdict.model_validate_json(verdict) if head == _verdict_file_head(path, verdict) else None
+        return (
+            ConformanceVerdict.model_validate_json(verdict)
+            if head == _verdict_file_header_line(path, verdict)
+            else None
+        )
     except (ConformanceError, ValidationError):
         return None
 
@@ -295,9 +301,9 @@ def _read_stored_verdict(path: Path) -> ConformanceVerdict | None:
 def _store_verdict(path: Path, verdict: ConformanceVerdict) -> None:
     """Stores a verdict. Raises StoreError."""
     content = to_canonical_json(verdict.model_dump(mode="json")).encode()
-    write_file_atomically(path, _verdict_file_head(path, content) + b"\n" + content, "the conformance verdict")
+    write_file_atomically(path, _verdict_file_header_line(path, content) + b"\n" + content, "the conformance verdict")
 
 
-def _verdict_file_head(path: Path, content: bytes) -> bytes:
+def _verdict_file_header_line(path: Path, content: bytes) -> bytes:
     """Returns the first line of a verdict's file: the file's name, and the digest of the rest."""
     return f"{path.name} {hashlib.sha256(content).hexdigest()}".encode()

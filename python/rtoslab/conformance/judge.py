@@ -27,7 +27,7 @@ class CheckOutcome(StrEnum):
     """Not observed: a real board has no counters, and an image that was built elsewhere may lack the scene."""
 
 
-class CheckFinding(StrictModel):
+class ConformanceCheckResult(StrictModel):
     """The finding of a conformance check on a core: requirement and observation. For n/a, the reason."""
 
     check: str
@@ -40,7 +40,7 @@ class CheckFinding(StrictModel):
 
 
 @dataclass(frozen=True, slots=True)
-class SceneNotes:
+class ConformanceTestNumbers:
     """The notes (numbers) that one scene, a small test program, reported on one core."""
 
     values: tuple[int, ...]
@@ -52,7 +52,7 @@ class SceneNotes:
 
 
 @dataclass(frozen=True, slots=True)
-class UnfinishedScene:
+class UnfinishedConformanceTest:
     """A scene (a test program of the conformance suite) that did not end as it should."""
 
     scene: str
@@ -67,7 +67,7 @@ class ConformanceOutput:
 
     decoded: DecodedRun
     stats: "Stats | None"
-    broken_scenes: tuple[UnfinishedScene, ...] = ()
+    broken_scenes: tuple[UnfinishedConformanceTest, ...] = ()
     earlier_runs: tuple[DecodedRun, ...] = ()
     """The runs that ended in a broken scene, up to there."""
     is_complete: bool = True
@@ -75,11 +75,11 @@ class ConformanceOutput:
     is_external: bool = False
     """Whether the image was built elsewhere. Such an image may lack scenes."""
 
-    def has_scene_begun(self, scene: str, core: int) -> bool:
+    def has_conformance_test_begun(self, scene: str, core: int) -> bool:
         """Whether the last run of the suite reported that a scene began on a core."""
         return any((check.name, check.core) == (scene, core) for check in self.decoded.checks)
 
-    def notes_by_scene(self) -> dict[str, tuple[int, ...]]:
+    def reported_numbers_by_test(self) -> dict[str, tuple[int, ...]]:
         """Returns the notes (numbers) of each finished scene on each core, by `SCENE/CORE`."""
         scenes_: dict[str, tuple[int, ...]] = {}
         for play in (*self.earlier_runs, self.decoded):
@@ -92,19 +92,20 @@ class ConformanceOutput:
 
 def judge_conformance_checks(
     checks: Sequence[ConformanceCheck], output: ConformanceOutput, kernel: Kernel, board: Board
-) -> tuple[CheckFinding, ...]:
+) -> tuple[ConformanceCheckResult, ...]:
     """Returns a finding for each check of the port contract on each core, in the order of `checks`."""
-    scenes = output.notes_by_scene()
-    findings: list[CheckFinding] = []
+    scenes = output.reported_numbers_by_test()
+    findings: list[ConformanceCheckResult] = []
     for check in checks:
         obstacle = reason_not_applicable(check, kernel, board, output.decoded.begin.cores)
         if obstacle is not None:
             findings.append(_make_check_finding(check, None, obstacle, CheckOutcome.NOT_APPLICABLE))
             continue
-        applicable = _check_as_kernel_declares(check, kernel)
+        applicable = _adapt_check_to_kernel_properties(check, kernel)
         cores = range(1 if check.first_core_only else output.decoded.begin.cores)
         result = [
-            _judge_check(applicable, core, _notes_of_scene(scenes, check, core, output), output) for core in cores
+            _judge_check(applicable, core, _numbers_reported_by_test(scenes, check, core, output), output)
+            for core in cores
         ]
         findings += (
             _apply_declared_deviations(result, kernel.deviations[check.id]) if check.id in kernel.deviations else result
@@ -112,7 +113,7 @@ def judge_conformance_checks(
     return tuple(findings)
 
 
-def _check_as_kernel_declares(check: ConformanceCheck, kernel: Kernel) -> ConformanceCheck:
+def _adapt_check_to_kernel_properties(check: ConformanceCheck, kernel: Kernel) -> ConformanceCheck:
     """Returns the check, with another requirement if the kernel declares a property that calls for it."""
     if check.instead is None:
         return check
@@ -122,7 +123,7 @@ def _check_as_kernel_declares(check: ConformanceCheck, kernel: Kernel) -> Confor
     return check.model_copy(update=check.instead.model_dump(exclude={"when"}))
 
 
-def _apply_declared_deviations(findings: Sequence[CheckFinding], reason: str) -> list[CheckFinding]:
+def _apply_declared_deviations(findings: Sequence[ConformanceCheckResult], reason: str) -> list[ConformanceCheckResult]:
     """Returns the findings of a check that kernel.toml declares to fail: failures become deviations. If none fails,
     that is a failure itself."""
     if any(finding.outcome is CheckOutcome.FAILS for finding in findings):
@@ -152,12 +153,13 @@ def reason_not_applicable(check: ConformanceCheck, kernel: Kernel, board: Board,
     return lacking
 
 
-def _notes_of_scene(
+def _numbers_reported_by_test(
     scenes: Mapping[str, tuple[int, ...]], check: ConformanceCheck, core: int, output: ConformanceOutput
-) -> SceneNotes:
-    """Returns the notes (numbers) that the scene of a check left on one core. `scenes`: from `notes_by_scene`."""
+) -> ConformanceTestNumbers:
+    """Returns the notes (numbers) that the scene of a check left on one core. `scenes`: from
+    `reported_numbers_by_test`."""
     decoded = output.decoded
-    return SceneNotes(
+    return ConformanceTestNumbers(
         values=scenes.get(f"{check.id}/{core}", ()),
         tick_hz=int(decoded.params["tick_hz"]),
         time_slice_ticks=int(decoded.params["time_slice_ticks"]),
@@ -167,7 +169,9 @@ def _notes_of_scene(
     )
 
 
-def _judge_check(check: ConformanceCheck, core: int, notes: SceneNotes, output: ConformanceOutput) -> CheckFinding:
+def _judge_check(
+    check: ConformanceCheck, core: int, notes: ConformanceTestNumbers, output: ConformanceOutput
+) -> ConformanceCheckResult:
     """Returns the finding of a check on one core, by what its scene noted there."""
     broken = next((number for number in output.broken_scenes if number.scene == check.id), None)
     if broken is not None and (broken.core == core or not notes.values):
@@ -177,7 +181,7 @@ def _judge_check(check: ConformanceCheck, core: int, notes: SceneNotes, output: 
         return _make_check_finding(check, core, "the suite ended before", CheckOutcome.UNSEEN)
     if check.kind == "ticks" and notes.stats is None:
         return _make_check_finding(check, core, "this target does not count cycles", CheckOutcome.UNSEEN)
-    if output.is_external and check.kind != "ticks" and not output.has_scene_begun(check.id, core):
+    if output.is_external and check.kind != "ticks" and not output.has_conformance_test_begun(check.id, core):
         return _make_check_finding(check, core, "the image does not play its scene", CheckOutcome.UNSEEN)
     if check.kind != "ticks" and not notes.values:
         return _make_check_finding(check, core, "its scene left no notes", CheckOutcome.FAILS)
@@ -185,19 +189,23 @@ def _judge_check(check: ConformanceCheck, core: int, notes: SceneNotes, output: 
     return _make_check_finding(check, core, saw, CheckOutcome.HOLDS if holds else CheckOutcome.FAILS)
 
 
-def _make_check_finding(check: ConformanceCheck, core: int | None, saw: str, outcome: CheckOutcome) -> CheckFinding:
+def _make_check_finding(
+    check: ConformanceCheck, core: int | None, saw: str, outcome: CheckOutcome
+) -> ConformanceCheckResult:
     """Returns the finding of a check on one core, with what was observed."""
-    return CheckFinding(check=check.id, title=check.title, core=core, demands=check.demands, saw=saw, outcome=outcome)
+    return ConformanceCheckResult(
+        check=check.id, title=check.title, core=core, demands=check.demands, saw=saw, outcome=outcome
+    )
 
 
-def _judge_noted_numbers(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
+def _judge_reported_test_numbers(check: ConformanceCheck, notes: ConformanceTestNumbers) -> tuple[bool, str]:
     """Returns whether a scene noted exactly the required numbers, and the observation as text."""
     if notes.values == check.notes:
         return True, f"noted {_join_with_blanks(notes.values)}"
     return False, f"noted {_join_with_blanks(notes.values)} where {_join_with_blanks(check.notes)} was due"
 
 
-def _judge_timer_intervals(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
+def _judge_timer_intervals(check: ConformanceCheck, notes: ConformanceTestNumbers) -> tuple[bool, str]:
     """Returns whether the intervals that a scene noted are within the tolerance, and the observation as text."""
     due = [tick * notes.timer_hz / notes.tick_hz for tick in check.ticks]
     if len(notes.values) != len(due):
@@ -208,7 +216,7 @@ def _judge_timer_intervals(check: ConformanceCheck, notes: SceneNotes) -> tuple[
     return good, f"intervals off by at most {worst:.2f} %, their sum by {total:.3f} %"
 
 
-def _judge_time_slices(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
+def _judge_time_slices(check: ConformanceCheck, notes: ConformanceTestNumbers) -> tuple[bool, str]:
     """Returns whether two computing tasks took turns as often as the kernel's time slice says, and the observation as
     text.
 
@@ -223,7 +231,7 @@ def _judge_time_slices(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool
     return alternate and -1 <= turns - slices <= 2, f"{turns} turns where {slices} were due, one a slice"
 
 
-def _judge_size_growth(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
+def _judge_size_growth(check: ConformanceCheck, notes: ConformanceTestNumbers) -> tuple[bool, str]:
     """Returns whether a size that a scene noted grew enough and stayed below its limit, and the observation as text."""
     if len(notes.values) != 3:
         return False, f"noted {_join_with_blanks(notes.values)} where three figures were due"
@@ -231,7 +239,7 @@ def _judge_size_growth(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool
     return 0 < before <= after - check.least and after < size, f"{before} bytes, then {after} of {size}"
 
 
-def _judge_tick_count(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
+def _judge_tick_count(check: ConformanceCheck, notes: ConformanceTestNumbers) -> tuple[bool, str]:
     """Returns whether the number of tick interrupts fits the cycles that passed, and the observation as text."""
     assert notes.stats is not None
     core = notes.stats["cores"][0]
@@ -241,8 +249,8 @@ def _judge_tick_count(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool,
     return due > 1 and abs(taken - due) <= slack, f"{taken} tick interrupts in {due:.1f} tick periods"
 
 
-_JUDGES: Final[Mapping[str, Callable[[ConformanceCheck, SceneNotes], tuple[bool, str]]]] = {
-    "sequence": _judge_noted_numbers,
+_JUDGES: Final[Mapping[str, Callable[[ConformanceCheck, ConformanceTestNumbers], tuple[bool, str]]]] = {
+    "sequence": _judge_reported_test_numbers,
     "timer": _judge_timer_intervals,
     "slices": _judge_time_slices,
     "growth": _judge_size_growth,

@@ -15,9 +15,9 @@ from rtoslab.diagnose.diagnosis import Diagnosis, diagnose_problems_of_image
 from rtoslab.diagnose.diagnosis_limits import Limits
 from rtoslab.diagnose.diagnosis_page import diagnosis_page
 from rtoslab.diagnose.diagnosis_text import (
+    cpu_load_and_stack_peak_table,
     diagnosis_as_json,
     diagnosis_closing_lines,
+    diagnosis_finding_text_lines,
     diagnosis_heading_lines,
-    finding_lines,
-    load_and_stacks_table,
 )

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from rtoslab.base import RunError, SymbolError, UnmodelledFeatureWarning
-from rtoslab.diagnose.kernel_services import ImageService, kernel_services_in_image
+from rtoslab.diagnose.kernel_services import ImageKernelServiceFunction, kernel_services_in_image
 from rtoslab.diagnose.task_history import IDENT_ARGUMENTS, HistoryReader, TaskHistory
 from rtoslab.instruments import (
     ObservationRequest,
@@ -40,12 +40,12 @@ from rtoslab.targets import (
     VirtualMachine,
     convert_simulator_errors,
     cores_in_default_handlers,
-    enabled_priorities,
     fault_handler_entries,
-    fault_handler_returns,
-    find_address,
+    find_symbol_address,
+    first_fault_handler_return_cycles,
     interrupt_controller_registers,
-    read_fault,
+    priorities_of_enabled_interrupts,
+    read_processor_fault,
     task_switching_exceptions,
     watch_idle_code,
 )
@@ -94,7 +94,7 @@ class FirstRunOverview:
     """SysTick's period where it is driven by the core's clock."""
 
     @property
-    def first_task_cycle(self) -> int:
+    def first_task_start_cycle(self) -> int:
         """Returns the cycle at which the kernel first named a task as running. Without tasks, the end of start-up."""
         return min(self.first_runs.values(), default=self.start)
 
@@ -109,10 +109,12 @@ def observe_first_run(subject: ObservedImage) -> FirstRunOverview:
         machine.watch_write(address, IDENT_CURRENT + core)
     block = subject.kernel.memory.task_block if subject.kernel and subject.kernel.memory else None
     if block is not None and block.top_call and machine.symbol(block.top_call) is not None:
-        machine.watch_exec(find_address(machine, block.top_call), _IDENT_TOP)
+        machine.watch_exec(find_symbol_address(machine, block.top_call), _IDENT_TOP)
     machine.trace_exceptions(True)
     probes = subject.kernel.probes if subject.kernel else None
-    reader = _OverviewReader(overview, subject, probes.no_task_values if probes else frozenset(), bool(words))
+    reader = _FirstRunOverviewReader(
+        overview, subject, probes.values_that_mean_no_task if probes else frozenset(), bool(words)
+    )
     # The length counts from where start-up ends.
     while (left := overview.start + subject.stretch.cycles - machine.cycle()) > 0:
         with convert_simulator_errors(RunError):
@@ -131,7 +133,7 @@ def observe_first_run(subject: ObservedImage) -> FirstRunOverview:
     return overview
 
 
-class _OverviewReader:
+class _FirstRunOverviewReader:
     """Adds the events of a diagnosed run to its overview."""
 
     def __init__(
@@ -149,7 +151,7 @@ class _OverviewReader:
         """Adds the next chunk of packed events to the overview."""
         overview = self._overview
         overview.faults += fault_handler_entries(raw)
-        overview.returned |= fault_handler_returns(raw)
+        overview.returned |= first_fault_handler_return_cycles(raw)
         events = np.frombuffer(raw, dtype=EVENT)
         tops = (events["kind"] == KIND_EXEC) & (events["id"] == _IDENT_TOP)
         overview.tops += events["value"][tops].tolist()
@@ -177,7 +179,9 @@ def _interrupt_priorities(machine: VirtualMachine, subject: ObservedImage) -> di
     """Returns the priority byte of each enabled interrupt of core 0, by exception number."""
     lines = subject.board.irq.lines
     words = machine.read_registers(0, interrupt_controller_registers(lines))
-    priorities = {FIRST_EXTERNAL + line: level for line, level in enabled_priorities(words, lines).items()}
+    priorities = {
+        FIRST_EXTERNAL + line: level for line, level in priorities_of_enabled_interrupts(words, lines).items()
+    }
     system, control = machine.read_registers(0, [_SHPR3, _SYST_CSR])
     if (control or 0) & 2:
         priorities[SYSTICK] = (system or 0) >> 24
@@ -201,12 +205,12 @@ class RecordedRunHistory:
 
     recording: ObservedRecording
     history: TaskHistory
-    services: Mapping[int, ImageService]
+    services: Mapping[int, ImageKernelServiceFunction]
 
 
 def record_run_history(subject: ObservedImage, overview: FirstRunOverview) -> RecordedRunHistory:
     """Runs an image again and records its tasks, calls and handlers from the first task on."""
-    services: dict[int, ImageService] = {}
+    services: dict[int, ImageKernelServiceFunction] = {}
     words: dict[int, int] = {}
     levels = sorted(set(overview.priorities.values()))
 
@@ -228,7 +232,7 @@ def record_run_history(subject: ObservedImage, overview: FirstRunOverview) -> Re
             exceptions=True,
         )
 
-    start = overview.first_task_cycle
+    start = overview.first_task_start_cycle
     stretch = ObservedRunSection(start=str(start), cycles=max(1, overview.end - start))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnmodelledFeatureWarning)  # the overview has them
@@ -279,7 +283,7 @@ class RunReplay:
 
     def read_fault_of_handler(self, core: int, exception: int, cycle: int) -> Fault:
         """Returns the fault whose handler begins in this cycle, with the state of its core."""
-        return read_fault(self.go_to_cycle(cycle), core, exception, cycle)
+        return read_processor_fault(self.go_to_cycle(cycle), core, exception, cycle)
 
     def read_word(self, address: int) -> int | None:
         """Returns a 32-bit word of memory at the run's present cycle. None where there is no memory."""

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.drawings import timeline_tracks_of_tasks
-from rtoslab.diagnose.lock_holders import LockHoldingTime, LockWaiting, TaskLock
+from rtoslab.diagnose.lock_holders import LockHoldingTime, LockWaitingTime, TaskLock
 from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import KernelCall, Task, TaskHistory
 
-_Link = tuple[LockWaiting, LockHoldingTime]
+_Link = tuple[LockWaitingTime, LockHoldingTime]
 """A task's wait, and what the next one holds."""
 
 
@@ -34,14 +34,14 @@ def find_deadlocks(
 
 
 def _circle_of_waiting_tasks(
-    first: LockWaiting, locks: Mapping[int, TaskLock], waits: Sequence[LockWaiting]
+    first: LockWaitingTime, locks: Mapping[int, TaskLock], waits: Sequence[LockWaitingTime]
 ) -> list[_Link]:
     """Returns the circle of waiting tasks that a task is part of at the end of its wait, as pairs of a wait and the
     lock's holder. Empty if there is none."""
     cycle, wait, links, seen = first.end - 1, first, list[_Link](), set[Task]()
     while wait.task not in seen:
         seen.add(wait.task)
-        holding = locks[wait.take.object].lock_holding_at(cycle)
+        holding = locks[wait.take.object].find_lock_holding_at_cycle(cycle)
         if holding is None:
             return []
         links.append((wait, holding))
@@ -65,10 +65,10 @@ def _deadlock_finding(circle: Sequence[_Link], history: TaskHistory, names: RunN
     """Returns the finding about one circle of tasks that wait for each other's locks."""
     begin = max(wait.start for wait, _ in circle)
     end = min(wait.end for wait, _ in circle)
-    is_final = all(_waits_without_time_out(wait.take) for wait, _ in circle)
+    is_final = all(_does_lock_call_wait_forever(wait.take) for wait, _ in circle)
     tasks = [wait.task for wait, _ in circle]
     parts = [
-        f"{names.task_name(wait.task)} waits for {names.object_name(wait.take.object)}, "
+        f"{names.task_name(wait.task)} waits for {names.kernel_object_name(wait.take.object)}, "
         f"which {_lock_holder_name(wait, holding, names)} holds"
         for wait, holding in circle
     ]
@@ -80,30 +80,32 @@ def _deadlock_finding(circle: Sequence[_Link], history: TaskHistory, names: RunN
         cycle=begin,
         cycles=end - begin,
         who=tuple(names.task_name(task) for task in tasks),
-        where=tuple(line for wait, holding in circle for line in _lock_place_sentences(wait, holding, names)),
+        where=tuple(line for wait, holding in circle for line in _lock_call_site_sentences(wait, holding, names)),
         tracks=timeline_tracks_of_tasks(
             history, names, tasks, min(holding.start for _, holding in circle), begin + (end - begin) // 8
         ),
-        facts={f"lock_{number}": names.object_name(wait.take.object) for number, (wait, _) in enumerate(circle, 1)},
+        facts={
+            f"lock_{number}": names.kernel_object_name(wait.take.object) for number, (wait, _) in enumerate(circle, 1)
+        },
     )
 
 
-def _lock_holder_name(wait: LockWaiting, holding: LockHoldingTime, names: RunNameFinder) -> str:
+def _lock_holder_name(wait: LockWaitingTime, holding: LockHoldingTime, names: RunNameFinder) -> str:
     """Returns the name of the task that holds a lock, for a sentence. It is "it itself" if the waiting task holds
     it."""
     return "it itself" if holding.task == wait.task else names.task_name(holding.task)
 
 
-def _waits_without_time_out(take: KernelCall) -> bool:
+def _does_lock_call_wait_forever(take: KernelCall) -> bool:
     """Whether a call to take a lock has not ended and has no time-out."""
     return not take.ended and take.can_wait_forever
 
 
-def _lock_place_sentences(wait: LockWaiting, holding: LockHoldingTime, names: RunNameFinder) -> Iterator[str]:
+def _lock_call_site_sentences(wait: LockWaitingTime, holding: LockHoldingTime, names: RunNameFinder) -> Iterator[str]:
     """Yields sentences on where a task waits for a lock, and where the lock's holder took it."""
     yield (
         f"{names.task_name(wait.task)} waits in {wait.take.service.name} at "
-        f"{names.call_place_in_application(wait.take)}"
+        f"{names.application_call_site_text(wait.take)}"
     )
-    lock = names.object_name(wait.take.object)
-    yield f"{names.task_name(holding.task)} took {lock} in {names.call_place_in_application(holding.take)}"
+    lock = names.kernel_object_name(wait.take.object)
+    yield f"{names.task_name(holding.task)} took {lock} in {names.application_call_site_text(holding.take)}"

@@ -21,7 +21,7 @@ from rtoslab.diagnose.inversions import find_inversions
 from rtoslab.diagnose.kernel_services import SENDS, sentences_on_missing_services
 from rtoslab.diagnose.lock_holders import find_task_locks
 from rtoslab.diagnose.long_masks import (
-    find_long_masks,
+    find_long_interrupt_masking,
     functions_with_core_asleep,
     name_of_masking_function,
     sort_longest_masked_intervals,
@@ -87,7 +87,7 @@ def diagnose_problems_of_image(subject: ObservedImage, limits: Limits) -> Diagno
         *find_full_stacks(uses, limits),
         *_task_lock_and_queue_findings(subject, run, names, lengths, limits),
         *find_late_and_lost_interrupts(run, overview, functions_with_core_asleep(profile), names, limits),
-        *find_long_masks(run.history, profile, overview, names, limits),
+        *find_long_interrupt_masking(run.history, profile, overview, names, limits),
         *find_repeated_handlers(run.history, names),
     ]
     return Diagnosis(
@@ -140,10 +140,12 @@ def _queue_lengths(subject: ObservedImage, run: RecordedRunHistory) -> Mapping[i
         return {}
     called: dict[str, set[int]] = {}
     for call in run.history.calls:
-        if call.service.serves_any_service(*SENDS):
+        if call.service.does_serve_any_kernel_service(*SENDS):
             called.setdefault(call.service.name, set()).add(call.object)
     try:
-        objects = KernelStructures(subject.image, kernel).read_objects(_final_memory_reader(run), called)
+        objects = KernelStructures(subject.image, kernel).read_kernel_object_members(
+            _make_end_of_run_memory_reader(run), called
+        )
     except SymbolError:
         return {}
     return {
@@ -153,7 +155,7 @@ def _queue_lengths(subject: ObservedImage, run: RecordedRunHistory) -> Mapping[i
     }
 
 
-def _final_memory_reader(run: RecordedRunHistory) -> Callable[[int], int | None]:
+def _make_end_of_run_memory_reader(run: RecordedRunHistory) -> Callable[[int], int | None]:
     """Returns a function that reads a 32-bit word of memory at the end of the run."""
     machine: Any = run.recording.machine
 

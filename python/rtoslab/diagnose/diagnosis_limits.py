@@ -1,8 +1,8 @@
 """The limits that a finding must exceed, from `[diagnose]` in rtoslab.toml."""
 
-from rtoslab.project import ProjectDiagnose
+from rtoslab.project import ProjectDiagnosisLimits
 
-Limits = ProjectDiagnose
+Limits = ProjectDiagnosisLimits
 
 
 def microseconds_to_cycles(microseconds: float, clock_hz: int) -> int:

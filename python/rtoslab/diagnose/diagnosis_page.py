@@ -7,15 +7,15 @@ from typing import Final
 
 from markupsafe import Markup
 
-from rtoslab.base import TitledTable, __version__, render_template, web_page
+from rtoslab.base import TitledTable, __version__, html_page_style_and_script, render_template
 from rtoslab.diagnose.diagnosis import Diagnosis
 from rtoslab.diagnose.diagnosis_findings import KINDS, DiagnosisFinding, FindingTimelineBar
 from rtoslab.diagnose.diagnosis_text import (
+    cpu_load_and_stack_peak_table,
     diagnosis_summary_sentences,
     finding_time_sentence,
     format_cycles_as_time,
-    load_and_stacks_table,
-    longest_masked_sentence,
+    longest_interrupt_masking_sentence,
 )
 
 _WIDTH: Final = 900
@@ -67,7 +67,7 @@ def diagnosis_page(diagnoses: Mapping[str, Diagnosis]) -> str:
         "rtoslab.diagnose",
         "templates/diagnosis.html.j2",
         title=", ".join(diagnoses),
-        page=web_page(),
+        page=html_page_style_and_script(),
         version=__version__,
         diagnoses=[
             _diagnosis_for_template(name, diagnosis, len(diagnoses) > 1) for name, diagnosis in diagnoses.items()
@@ -78,17 +78,17 @@ def diagnosis_page(diagnoses: Mapping[str, Diagnosis]) -> str:
 
 def _diagnosis_for_template(name: str, diagnosis: Diagnosis, is_one_of_many: bool) -> _DiagnosisOnPage:
     """Returns one diagnosis in the form that the page's template needs."""
-    masked = longest_masked_sentence(diagnosis)
+    masked = longest_interrupt_masking_sentence(diagnosis)
     return _DiagnosisOnPage(
         of=f" of {name}" if is_one_of_many else "",
         summary=" ".join([*diagnosis_summary_sentences(diagnosis), *([masked] if masked else [])]),
-        findings=[_finding_for_template(finding, diagnosis.clock_hz) for finding in diagnosis.findings],
-        table=load_and_stacks_table(diagnosis),
+        findings=[_finding_as_template_values(finding, diagnosis.clock_hz) for finding in diagnosis.findings],
+        table=cpu_load_and_stack_peak_table(diagnosis),
         rest=diagnosis.not_looked_for,
     )
 
 
-def _finding_for_template(finding: DiagnosisFinding, clock_hz: int) -> _FindingOnPage:
+def _finding_as_template_values(finding: DiagnosisFinding, clock_hz: int) -> _FindingOnPage:
     """Returns one finding in the form that the page's template needs."""
     kind = KINDS[finding.kind]
     drawing = draw_finding_timeline(finding, clock_hz)

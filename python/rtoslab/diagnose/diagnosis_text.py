@@ -48,7 +48,7 @@ def finding_time_sentence(finding: DiagnosisFinding, clock_hz: int) -> str:
     return f"at {format_cycles_as_time(finding.cycle, clock_hz)} (cycle {finding.cycle:,}){length}{often}"
 
 
-def longest_masked_sentence(diagnosis: Diagnosis) -> str:
+def longest_interrupt_masking_sentence(diagnosis: Diagnosis) -> str:
     """Returns a sentence on the longest time for which interrupts were masked after start-up. Empty if they never
     were."""
     masked = diagnosis.masked
@@ -61,7 +61,7 @@ def longest_masked_sentence(diagnosis: Diagnosis) -> str:
     )
 
 
-def finding_lines(number: int, finding: DiagnosisFinding, clock_hz: int) -> Iterator[str]:
+def diagnosis_finding_text_lines(number: int, finding: DiagnosisFinding, clock_hz: int) -> Iterator[str]:
     """Yields the lines of one finding on the terminal: what, when, how long, how often, and where. `number` is its
     place in the list."""
     kind = KINDS[finding.kind]
@@ -76,12 +76,12 @@ def finding_lines(number: int, finding: DiagnosisFinding, clock_hz: int) -> Iter
 
 def diagnosis_closing_lines(diagnosis: Diagnosis) -> Iterator[str]:
     """Yields the last lines of a diagnosis on the terminal: the longest masked time, and what was not examined."""
-    yield from _wrap_text(longest_masked_sentence(diagnosis))
+    yield from _wrap_text(longest_interrupt_masking_sentence(diagnosis))
     for line in diagnosis.not_looked_for:
         yield from _wrap_text(f"Not checked: {line}")
 
 
-def load_and_stacks_table(diagnosis: Diagnosis) -> TitledTable:
+def cpu_load_and_stack_peak_table(diagnosis: Diagnosis) -> TitledTable:
     """Returns a table of tasks and handlers with their load and the peaks of their stacks."""
     stacks = {use.task: use for use in diagnosis.stacks}
     rows = []

@@ -33,7 +33,7 @@ def _timeline_bars_of_task(history: TaskHistory, task: Task, since: int, until: 
     """Returns the bars of one task's track on a timeline, between two cycles."""
     spans = [
         FindingTimelineBar(max(run.start, since), min(run.end, until), "runs")
-        for run in history.task_runs_within(task, since, until)
+        for run in history.task_run_intervals_within(task, since, until)
     ]
     for before, back, _ in history.waiting_intervals(task):
         start, end = max(before.end, since), min(back, until)

@@ -19,17 +19,17 @@ def find_full_queues(
     history: TaskHistory, lengths: Mapping[int, int], names: RunNameFinder
 ) -> Iterator[DiagnosisFinding]:
     """Yields findings about queues that were full. `lengths` has how many items each queue has room for, by address."""
-    taken = {call.object for call in history.calls if call.service.serves_any_service(*TAKES)}
+    taken = {call.object for call in history.calls if call.service.does_serve_any_kernel_service(*TAKES)}
     sends: dict[int, list[KernelCall]] = defaultdict(list)
     receives: dict[int, list[KernelCall]] = defaultdict(list)
     for call in history.calls:
         if (
-            call.service.serves_any_service(*SENDS)
+            call.service.does_serve_any_kernel_service(*SENDS)
             and call.object not in taken
             and not _may_give_semaphore(call, lengths)
         ):
             sends[call.object].append(call)
-        elif call.service.serves_any_service(*RECEIVES):
+        elif call.service.does_serve_any_kernel_service(*RECEIVES):
             receives[call.object].append(call)
     for queue, calls in sends.items():
         failed = [call for call in calls if call.ended and not call.has_succeeded]
@@ -43,12 +43,12 @@ def find_full_queues(
 def unknown_queue_lengths_sentence(history: TaskHistory, lengths: Mapping[int, int]) -> list[str]:
     """Returns a sentence if full queues cannot be found, because one kernel function serves queues and semaphores, and
     no queue's length is known."""
-    takes = {call.object for call in history.calls if call.service.serves_any_service(*TAKES)}
+    takes = {call.object for call in history.calls if call.service.does_serve_any_kernel_service(*TAKES)}
     names = {
         call.service.name
         for call in history.calls
-        if call.service.serves_any_service(*SENDS)
-        and call.service.serves_any_service(*GIVES)
+        if call.service.does_serve_any_kernel_service(*SENDS)
+        and call.service.does_serve_any_kernel_service(*GIVES)
         and call.object not in takes
     }
     if lengths or not names:
@@ -59,7 +59,7 @@ def unknown_queue_lengths_sentence(history: TaskHistory, lengths: Mapping[int, i
 
 def _may_give_semaphore(call: KernelCall, lengths: Mapping[int, int]) -> bool:
     """Whether a call may give a semaphore: its function serves queues too, and its object is not a known queue."""
-    return call.service.serves_any_service(*GIVES) and call.object not in lengths
+    return call.service.does_serve_any_kernel_service(*GIVES) and call.object not in lengths
 
 
 def _failed_sends_finding(
@@ -72,7 +72,7 @@ def _failed_sends_finding(
 ) -> DiagnosisFinding:
     """Returns the finding about sends to a full queue that failed. `calls` are all sends to the queue, whose address is
     `queue`."""
-    first, name = failed[0], names.object_name(queue)
+    first, name = failed[0], names.kernel_object_name(queue)
     sender = names.task_name(first.task) if first.task is not None else names.handler_name(first.core, first.handler)
     waited = (
         " after a wait" if any(call.task is not None and call.end - call.start > _WAITED for call in failed) else ""
@@ -85,7 +85,7 @@ def _failed_sends_finding(
         cycles=failed[-1].end - first.start,
         count=len(failed),
         who=(sender,),
-        where=(f"{sender} sends by {first.service.name} in {names.call_place_in_application(first)}",),
+        where=(f"{sender} sends by {first.service.name} in {names.application_call_site_text(first)}",),
         tracks=_timeline_tracks_of_queue_users(history, names, calls, receives, first),
         facts={"queue": name, "failed": len(failed), "sends": len(calls)},
     )
@@ -147,7 +147,7 @@ def _waiting_sends_finding(
 ) -> DiagnosisFinding:
     """Returns the finding about sends that waited because a queue was full."""
     worst, cycles = max(waited, key=lambda item: item[1])
-    name, sender = names.object_name(queue), names.task_name(worst.task)
+    name, sender = names.kernel_object_name(queue), names.task_name(worst.task)
     return DiagnosisFinding(
         kind="queue",
         level="note",
@@ -159,7 +159,7 @@ def _waiting_sends_finding(
         count=len(waited),
         who=(sender,),
         where=(
-            f"{sender} waits for the longest time in {worst.service.name} at {names.call_place_in_application(worst)}",
+            f"{sender} waits for the longest time in {worst.service.name} at {names.application_call_site_text(worst)}",
         ),
         tracks=_timeline_tracks_of_queue_users(history, names, calls, receives, worst),
         facts={"queue": name, "waited": len(waited), "sends": len(calls)},

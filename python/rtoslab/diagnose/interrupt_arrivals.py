@@ -119,15 +119,15 @@ def find_late_and_lost_interrupts(
     cores sleep."""
     limit = microseconds_to_cycles(limits.late_us, run.history.clock_hz)
     for grid in periodic_interrupt_times(run.history, overview):
-        yield from _find_lost_requests(grid, run, overview, sleeping, names)
+        yield from _find_lost_interrupt_requests(grid, run, overview, sleeping, names)
         worst = int(np.argmax(grid.lateness))
         lateness = int(grid.lateness[worst])
         if lateness > limit:
             count = int(np.count_nonzero(grid.lateness > limit))
-            yield _late_runs_finding(grid, grid.runs[worst], lateness, count, run.history, names)
+            yield _late_handler_execution_finding(grid, grid.runs[worst], lateness, count, run.history, names)
 
 
-def _late_runs_finding(
+def _late_handler_execution_finding(
     grid: PeriodicInterruptTimes,
     handler: HandlerExecution,
     lateness: int,
@@ -164,10 +164,12 @@ def _timeline_tracks_of_longest_tasks(
     history: TaskHistory, names: RunNameFinder, start: int, end: int
 ) -> tuple[Any, ...]:
     """Returns timeline tracks of the tasks that ran longest in an interval."""
-    return timeline_tracks_of_tasks(history, names, list(history.run_cycles_by_task(start, end))[:_NAMED], start, end)
+    return timeline_tracks_of_tasks(
+        history, names, list(history.running_cycles_by_task(start, end))[:_NAMED], start, end
+    )
 
 
-def _find_lost_requests(
+def _find_lost_interrupt_requests(
     grid: PeriodicInterruptTimes,
     run: RecordedRunHistory,
     overview: FirstRunOverview,

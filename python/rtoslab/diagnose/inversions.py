@@ -13,7 +13,7 @@ from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.diagnosis_limits import Limits, microseconds_to_cycles
 from rtoslab.diagnose.drawings import timeline_tracks_of_tasks
 from rtoslab.diagnose.kernel_services import TAKES
-from rtoslab.diagnose.lock_holders import LockWaiting, TaskLock
+from rtoslab.diagnose.lock_holders import LockWaitingTime, TaskLock
 from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import Task, TaskHistory
 
@@ -34,11 +34,11 @@ class _LockHolderPreemption:
 
 
 @dataclass(frozen=True, slots=True)
-class _InversionCandidate:
+class _PriorityInversionCandidate:
     """A wait for a lock that may be a priority inversion, with the other tasks that ran meanwhile."""
 
     lock: TaskLock
-    wait: LockWaiting
+    wait: LockWaitingTime
     parts: tuple[_LockHolderPreemption, ...]
     cycles: Counter[Task]
     """Of each third task, within the parts."""
@@ -70,21 +70,21 @@ def find_inversions(
 
 
 def _inversion_candidate(
-    history: TaskHistory, locks: Mapping[int, TaskLock], lock: TaskLock, wait: LockWaiting, names: RunNameFinder
-) -> _InversionCandidate | None:
+    history: TaskHistory, locks: Mapping[int, TaskLock], lock: TaskLock, wait: LockWaitingTime, names: RunNameFinder
+) -> _PriorityInversionCandidate | None:
     """Returns a wait for a lock as a possible priority inversion. None if no other task ran while the holder was
     preempted."""
     holders: set[Task] = set()
-    parts = tuple(_parts_of_wait_by_preemption(history, locks, lock, wait.start, wait.end, {wait.task}, holders))
+    parts = tuple(_lock_holder_preemption_intervals(history, locks, lock, wait.start, wait.end, {wait.task}, holders))
     cycles: Counter[Task] = Counter()
     for part in parts:
-        for task, count in history.run_cycles_by_task(part.start, part.end).items():
+        for task, count in history.running_cycles_by_task(part.start, part.end).items():
             if task not in {wait.task, *holders} and not names.is_idle_task(task):
                 cycles[task] += count
-    return _InversionCandidate(lock, wait, parts, cycles) if cycles else None
+    return _PriorityInversionCandidate(lock, wait, parts, cycles) if cycles else None
 
 
-def _parts_of_wait_by_preemption(
+def _lock_holder_preemption_intervals(
     history: TaskHistory,
     locks: Mapping[int, TaskLock],
     lock: TaskLock,
@@ -98,7 +98,7 @@ def _parts_of_wait_by_preemption(
 
     `waiting` are the tasks that wait. The tasks that held a lock are added to `holders`.
     """
-    for holding in lock.holding_times_within(start, end):
+    for holding in lock.lock_holding_times_within_interval(start, end):
         task = holding.task
         if task in waiting:
             continue
@@ -110,14 +110,14 @@ def _parts_of_wait_by_preemption(
             call = before.blocked_in
             if call is None:
                 yield _LockHolderPreemption(task, before.core, before.end, since, until)
-            elif call.service.serves_any_service(*TAKES) and call.object in locks:
-                yield from _parts_of_wait_by_preemption(
+            elif call.service.does_serve_any_kernel_service(*TAKES) and call.object in locks:
+                yield from _lock_holder_preemption_intervals(
                     history, locks, locks[call.object], since, until, {*waiting, task}, holders
                 )
 
 
 def _finding_of_inversion_candidate(
-    candidate: _InversionCandidate, history: TaskHistory, names: RunNameFinder, limit: int
+    candidate: _PriorityInversionCandidate, history: TaskHistory, names: RunNameFinder, limit: int
 ) -> DiagnosisFinding | None:
     """Returns the finding if tasks less urgent than the waiting one ran in place of the lock's holder, for more than
     `limit` cycles. Else None."""
@@ -139,7 +139,7 @@ def _finding_of_inversion_candidate(
 
 
 def _inversion_finding(
-    candidate: _InversionCandidate,
+    candidate: _PriorityInversionCandidate,
     part: _LockHolderPreemption,
     cycles: Counter[Task],
     history: TaskHistory,
@@ -148,17 +148,20 @@ def _inversion_finding(
     """Returns the finding about a priority inversion. None if the holder was not preempted in the application's
     code."""
     wait, lock = candidate.wait, candidate.lock
-    waits_at = names.call_place_in_application(wait.take)
-    holding = next((item for item in lock.holding_times_within(wait.start, wait.end) if item.task == part.holder), None)
-    taken_at = names.call_place_in_application(holding.take) if holding is not None else "an unknown place"
-    preempted_at, is_own = names.place_before_handlers(part.core, part.left)
+    waits_at = names.application_call_site_text(wait.take)
+    holding = next(
+        (item for item in lock.lock_holding_times_within_interval(wait.start, wait.end) if item.task == part.holder),
+        None,
+    )
+    taken_at = names.application_call_site_text(holding.take) if holding is not None else "an unknown place"
+    preempted_at, is_own = names.interrupted_code_location_text(part.core, part.left)
     if not is_own:  # it may have been on its way to sleep
         return None
     (worst, _), others = cycles.most_common(1)[0], len(cycles) - 1
     core, middle = _longest_task_run(history, worst, candidate.parts)
-    runs_at, _ = names.place_before_handlers(core, middle)
+    runs_at, _ = names.interrupted_code_location_text(core, middle)
     high, low, third = names.task_name(wait.task), names.task_name(part.holder), names.task_name(worst)
-    name = names.object_name(lock.address)
+    name = names.kernel_object_name(lock.address)
     also = f" and {others} more" if others else ""
     return DiagnosisFinding(
         kind="inversion",
@@ -186,7 +189,7 @@ def _longest_task_run(history: TaskHistory, task: Task, parts: Sequence[_LockHol
     overlaps = [
         (min(run.end, part.end) - max(run.start, part.start), run.core, max(run.start, part.start))
         for part in parts
-        for run in history.task_runs_within(task, part.start, part.end)
+        for run in history.task_run_intervals_within(task, part.start, part.end)
     ]
     length, core, start = max(overlaps)
     return core, start + length // 2

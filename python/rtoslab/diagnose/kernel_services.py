@@ -28,7 +28,7 @@ FOLLOWED: Final = frozenset({*BLOCKING, *GIVES, *RESUMES})
 
 
 @dataclass(frozen=True, slots=True)
-class ImageService:
+class ImageKernelServiceFunction:
     """A kernel function in the image, and the services of the port contract that it serves."""
 
     name: str
@@ -42,7 +42,7 @@ class ImageService:
     success: int | None
     """What it returns where it did what was asked. None where it does not say."""
 
-    def serves_any_service(self, *services: str) -> bool:
+    def does_serve_any_kernel_service(self, *services: str) -> bool:
         """Whether the kernel function serves one of these services, such as `mutex_lock`."""
         return not self.services.isdisjoint(services)
 
@@ -52,7 +52,9 @@ class ImageService:
         return not self.services.isdisjoint(BLOCKING)
 
 
-def kernel_services_in_image(kernel: Kernel, address_of: Callable[[str], int | None]) -> dict[int, ImageService]:
+def kernel_services_in_image(
+    kernel: Kernel, address_of: Callable[[str], int | None]
+) -> dict[int, ImageKernelServiceFunction]:
     """Returns the kernel functions of an image to watch (those that take, give, send, wait), by a running number."""
     symbols = _symbols_of_version(kernel, address_of)
     by_name: dict[str, set[str]] = {}
@@ -60,7 +62,7 @@ def kernel_services_in_image(kernel: Kernel, address_of: Callable[[str], int | N
         for name in names if service in FOLLOWED else ():
             if not name.startswith("isr_"):
                 by_name.setdefault(name, set()).add(service)
-    result: dict[int, ImageService] = {}
+    result: dict[int, ImageKernelServiceFunction] = {}
     for name, services in sorted(by_name.items()):
         address = address_of(name)
         if address is not None:
@@ -85,7 +87,7 @@ def _image_has_any_function(names: Iterable[str], address_of: Callable[[str], in
     return any(address_of(name) is not None for name in names)
 
 
-def _kernel_service(kernel: Kernel, name: str, address: int, services: frozenset[str]) -> ImageService:
+def _kernel_service(kernel: Kernel, name: str, address: int, services: frozenset[str]) -> ImageKernelServiceFunction:
     """Returns the description of a kernel function in the image with the services that it serves."""
     forever, has_third = None, False
     for service in sorted(services & {*TAKES, *_EVENTS}):
@@ -93,10 +95,14 @@ def _kernel_service(kernel: Kernel, name: str, address: int, services: frozenset
         if len(words) >= 2 and isinstance(words[-1], int) and not service.endswith("_for"):
             forever, has_third = words[-1], len(words) > 2
     results = {kernel.results[service] for service in services if service in kernel.results}
-    return ImageService(name, address, services, forever, has_third, results.pop() if len(results) == 1 else None)
+    return ImageKernelServiceFunction(
+        name, address, services, forever, has_third, results.pop() if len(results) == 1 else None
+    )
 
 
-def sentences_on_missing_services(kernel: Kernel | None, services: Mapping[int, ImageService]) -> list[str]:
+def sentences_on_missing_services(
+    kernel: Kernel | None, services: Mapping[int, ImageKernelServiceFunction]
+) -> list[str]:
     """Returns a sentence for each kind of finding that the diagnosis cannot look for, because the image lacks the
     calls."""
     if kernel is None:

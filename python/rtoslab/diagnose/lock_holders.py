@@ -28,7 +28,7 @@ class LockHoldingTime:
 
 
 @dataclass(frozen=True, slots=True)
-class LockWaiting:
+class LockWaitingTime:
     """A time during which a task waited for a lock."""
 
     task: Task
@@ -43,14 +43,14 @@ class TaskLock:
 
     address: int
     holdings: list[LockHoldingTime] = field(default_factory=list)
-    waits: list[LockWaiting] = field(default_factory=list)
+    waits: list[LockWaitingTime] = field(default_factory=list)
 
-    def lock_holding_at(self, cycle: int) -> LockHoldingTime | None:
+    def find_lock_holding_at_cycle(self, cycle: int) -> LockHoldingTime | None:
         """Returns who held the lock at a cycle, and from when to when. None if nobody did."""
         at = bisect_right(self.holdings, cycle, key=lambda holding: holding.start) - 1
         return self.holdings[at] if at >= 0 and cycle < self.holdings[at].end else None
 
-    def holding_times_within(self, start: int, end: int) -> Sequence[LockHoldingTime]:
+    def lock_holding_times_within_interval(self, start: int, end: int) -> Sequence[LockHoldingTime]:
         """Returns the times at which the lock was held that overlap an interval."""
         return [holding for holding in self.holdings if holding.start < end and holding.end > start]
 
@@ -70,13 +70,13 @@ def find_task_locks(history: TaskHistory) -> dict[int, TaskLock]:
     """Returns the locks of a run (mutexes, and semaphores used as such), by address."""
     steps: dict[int, list[_LockTakeOrGive]] = defaultdict(list)
     for call in history.calls:
-        if call.service.serves_any_service(*TAKES) and call.has_succeeded:
+        if call.service.does_serve_any_kernel_service(*TAKES) and call.has_succeeded:
             steps[call.object].append(_LockTakeOrGive(call.end, 1, call, is_take=True))
-        elif call.service.serves_any_service(CONDITION_WAIT) and call.timeout is not None:
+        elif call.service.does_serve_any_kernel_service(CONDITION_WAIT) and call.timeout is not None:
             steps[call.timeout].append(_LockTakeOrGive(call.start, 0, call, is_take=False))
             if call.ended:
                 steps[call.timeout].append(_LockTakeOrGive(call.end, 1, call, is_take=True))
-        elif call.service.serves_any_service(*GIVES) and (call.has_succeeded or not call.ended):
+        elif call.service.does_serve_any_kernel_service(*GIVES) and (call.has_succeeded or not call.ended):
             steps[call.object].append(_LockTakeOrGive(call.start, 0, call, is_take=False))
     waits = _lock_waiting_times(history)
     locks = {}
@@ -100,7 +100,7 @@ def _lock_holding_times(steps: Sequence[_LockTakeOrGive], end: int) -> list[Lock
             if take is not None and take.task != task:
                 if not is_mutex:
                     return None
-                holdings.append(_holding_from_take(take, step.cycle))
+                holdings.append(_lock_holding_time_of_take(take, step.cycle))
                 take = None
             depth = depth + 1 if take is not None else 1
             take = take or step.call
@@ -110,35 +110,35 @@ def _lock_holding_times(steps: Sequence[_LockTakeOrGive], end: int) -> list[Lock
         else:
             depth -= 1
             if depth == 0:
-                holdings.append(_holding_from_take(take, step.cycle))
+                holdings.append(_lock_holding_time_of_take(take, step.cycle))
                 take = None
     if take is not None:
-        holdings.append(_holding_from_take(take, end + 1))
+        holdings.append(_lock_holding_time_of_take(take, end + 1))
     return holdings if all(holding.task is not None for holding in holdings) else None
 
 
 def _is_mutex_only_call(call: KernelCall) -> bool:
     """Whether the called kernel function is for mutexes alone."""
     service = call.service
-    if service.serves_any_service(CONDITION_WAIT):
+    if service.does_serve_any_kernel_service(CONDITION_WAIT):
         return True
-    return service.serves_any_service(*_MUTEX_TAKES, "mutex_unlock") and not service.serves_any_service(
-        *_OTHER_TAKES, "semaphore_give"
-    )
+    return service.does_serve_any_kernel_service(
+        *_MUTEX_TAKES, "mutex_unlock"
+    ) and not service.does_serve_any_kernel_service(*_OTHER_TAKES, "semaphore_give")
 
 
-def _holding_from_take(take: KernelCall, end: int) -> LockHoldingTime:
+def _lock_holding_time_of_take(take: KernelCall, end: int) -> LockHoldingTime:
     """Returns the time in which a task held a lock: from the return of its `take` to cycle `end`."""
     assert take.task is not None
     return LockHoldingTime(take.task, take.end, end, take)
 
 
-def _lock_waiting_times(history: TaskHistory) -> Mapping[int, list[LockWaiting]]:
+def _lock_waiting_times(history: TaskHistory) -> Mapping[int, list[LockWaitingTime]]:
     """Returns the times at which tasks waited to take an object, by the object's address."""
-    waits: dict[int, list[LockWaiting]] = defaultdict(list)
+    waits: dict[int, list[LockWaitingTime]] = defaultdict(list)
     for task in history.runs:
         for before, end, _ in history.waiting_intervals(task):
             call = before.blocked_in
-            if call is not None and call.service.serves_any_service(*TAKES):
-                waits[call.object].append(LockWaiting(task, before.end, end, call))
+            if call is not None and call.service.does_serve_any_kernel_service(*TAKES):
+                waits[call.object].append(LockWaitingTime(task, before.end, end, call))
     return waits

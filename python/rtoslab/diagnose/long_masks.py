@@ -54,7 +54,7 @@ def sort_longest_masked_intervals(
     return [(held, tuple(sorted(affected[key]))) for key, held in ordered]
 
 
-def find_long_masks(
+def find_long_interrupt_masking(
     history: TaskHistory, profile: Profile, overview: FirstRunOverview, names: RunNameFinder, limits: Limits
 ) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each place in the code that masked interrupts for longer than the limit."""
@@ -67,7 +67,9 @@ def find_long_masks(
             return
         if place not in places:
             places.add(place)
-            yield _long_mask_finding(history, held, exceptions, names, name_of_masking_function(held, profile))
+            yield _long_interrupt_masking_finding(
+                history, held, exceptions, names, name_of_masking_function(held, profile)
+            )
 
 
 def _pending_tick_findings(
@@ -87,7 +89,7 @@ def _pending_tick_findings(
     place = names.application_call_path_text(frames)
     name = names.handler_name(0, SYSTICK)
     function = next((frame.function for frame in frames if not frame.is_kernel), frames[0].function if frames else "")
-    task = next(iter(history.run_cycles_by_task(due, history.end)), None)
+    task = next(iter(history.running_cycles_by_task(due, history.end)), None)
     is_parked = names.replay.is_in_endless_empty_loop(0)  # as programs end that have nothing left to do, or gave up
     title = f"Interrupts are masked to the end of the run: {name} waits for {history.end - due:,} cycles."
     yield DiagnosisFinding(
@@ -118,7 +120,7 @@ def name_of_masking_function(held: MaskedIntervals, profile: Profile) -> str:
     return own[-1] if own else name
 
 
-def _long_mask_finding(
+def _long_interrupt_masking_finding(
     history: TaskHistory, held: MaskedIntervals, exceptions: tuple[int, ...], names: RunNameFinder, owner_name: str
 ) -> DiagnosisFinding:
     """Returns the finding about a place that masks interrupts for long. `exceptions` had to wait for it."""

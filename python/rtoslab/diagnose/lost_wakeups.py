@@ -19,9 +19,13 @@ def find_lost_wakeups(history: TaskHistory, names: RunNameFinder) -> Iterator[Di
     suspends: dict[Task, list[KernelCall]] = {}
     resumes: dict[Task, list[KernelCall]] = {}
     for call in history.calls:
-        if call.service.serves_any_service("suspend_self") and call.task is not None and call.object in {0, call.task}:
+        if (
+            call.service.does_serve_any_kernel_service("suspend_self")
+            and call.task is not None
+            and call.object in {0, call.task}
+        ):
             suspends.setdefault(call.task, []).append(call)
-        elif call.service.serves_any_service(*RESUMES):
+        elif call.service.does_serve_any_kernel_service(*RESUMES):
             resumes.setdefault(call.object, []).append(call)
     for task, calls in suspends.items():
         last = calls[-1]
@@ -54,8 +58,8 @@ def _make_lost_wakeup_finding(
         cycles=history.end - suspend.start,
         who=(name, waker),
         where=(
-            f"{waker} resumes it at {names.call_place_in_application(resume)}",
-            f"{name} suspends itself at {names.call_place_in_application(suspend)}",
+            f"{waker} resumes it at {names.application_call_site_text(resume)}",
+            f"{name} suspends itself at {names.application_call_site_text(suspend)}",
         ),
         tracks=timeline_tracks_of_tasks(
             history, names, [task, *others], resume.start, suspend.start + suspend.start - resume.start

@@ -41,7 +41,7 @@ def find_missed_periods(history: TaskHistory, names: RunNameFinder) -> Iterator[
     """Yields a finding for each periodic task that was still working when its next period began."""
     sleeps: dict[Task, list[KernelCall]] = {}
     for call in history.calls:
-        if call.task is not None and call.service.serves_any_service(SLEEP_UNTIL) and call.ended:
+        if call.task is not None and call.service.does_serve_any_kernel_service(SLEEP_UNTIL) and call.ended:
             sleeps.setdefault(call.task, []).append(call)
     for task, calls in sleeps.items():
         jobs = _periodic_jobs(history.runs.get(task, []), calls)
@@ -72,7 +72,7 @@ def _make_missed_period_finding(
     """Returns the finding about a task that missed periods."""
     worst = max(missed, key=lambda job: job.duration_cycles)
     end, name = worst.call.start, names.task_name(task)
-    running = history.run_cycles_by_task(worst.release, end)
+    running = history.running_cycles_by_task(worst.release, end)
     own = running.pop(task, 0)
     others = {other: cycles for other, cycles in running.items() if not names.is_idle_task(other)}
     shares = [f"{names.task_name(other)} for {cycles:,}" for other, cycles in list(others.items())[:_NAMED]]
@@ -86,7 +86,7 @@ def _make_missed_period_finding(
         count=len(missed),
         who=(name, *(names.task_name(other) for other in list(others)[:_NAMED])),
         where=(
-            f"{name} calls {worst.call.service.name} too late, at {names.call_place_in_application(worst.call)}",
+            f"{name} calls {worst.call.service.name} too late, at {names.application_call_site_text(worst.call)}",
             f"until then, {name} ran for {own:,} cycles" + (f", {', '.join(shares)}" if shares else ""),
         ),
         tracks=timeline_tracks_of_tasks(history, names, [task, *list(others)[:_NAMED]], worst.release, end),

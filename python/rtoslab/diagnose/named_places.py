@@ -29,7 +29,7 @@ from rtoslab.targets import (
     SYSTICK,
     KernelStructures,
     SymbolIndex,
-    function_class,
+    function_category,
 )
 
 _FRAMES_SHOWN: Final = 3
@@ -94,7 +94,7 @@ class RunNameFinder:
         symbol = self._symbols.find_symbol(address)
         return "" if symbol is None else symbol[2]
 
-    def object_name(self, address: int) -> str:
+    def kernel_object_name(self, address: int) -> str:
         """Returns the name of the variable that is a kernel object or points at it. If there is none, the object's
         address as text."""
         for start, size, name in self._data:
@@ -144,7 +144,7 @@ class RunNameFinder:
     def _is_kernel_function(self, name: str) -> bool:
         """Whether a function belongs to the kernel."""
         kernel = self._subject.kernel
-        return kernel is not None and function_class(name, kernel) not in {APPLICATION, LIBRARY}
+        return kernel is not None and function_category(name, kernel) not in {APPLICATION, LIBRARY}
 
     def application_call_path_text(self, frames: list[CallPathFunction]) -> str:
         """Returns a call path as text, from the application's innermost function outwards."""
@@ -152,7 +152,7 @@ class RunNameFinder:
         shown = frames[first : first + _FRAMES_SHOWN]
         return ", called from ".join(str(frame) for frame in shown) or "an unknown place"
 
-    def call_place_in_application(self, call: KernelCall) -> str:
+    def application_call_site_text(self, call: KernelCall) -> str:
         """Returns the place of a kernel call in the application's code, as text. It is the handler for a handler's
         final tail call."""
         frames = self.call_path(call.core, call.start)
@@ -160,10 +160,10 @@ class RunNameFinder:
             return self.handler_name(call.core, call.handler)
         return self.application_call_path_text(frames[1:] or frames)
 
-    def place_before_handlers(self, core: int, cycle: int) -> tuple[str, bool]:
+    def interrupted_code_location_text(self, core: int, cycle: int) -> tuple[str, bool]:
         """Returns the place in the code where handlers interrupted a core's thread, as text, and whether it is
         application code."""
-        frames = self.call_path(core, self._run.history.last_thread_cycle(core, cycle))
+        frames = self.call_path(core, self._run.history.last_thread_mode_cycle(core, cycle))
         return self.application_call_path_text(frames), bool(frames) and not frames[0].is_kernel
 
     def task_priorities(self, tasks: Iterable[Task]) -> dict[Task, int]:

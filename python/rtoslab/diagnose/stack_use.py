@@ -20,7 +20,12 @@ from rtoslab.diagnose.task_history import TaskHistory
 from rtoslab.footprint import structure_member_offsets
 from rtoslab.images import read_elf
 from rtoslab.instruments import ObservedImage
-from rtoslab.targets import StructureMemberPlace, convert_simulator_errors, find_address, read_text_of_member
+from rtoslab.targets import (
+    StructureMemberPlace,
+    convert_simulator_errors,
+    find_symbol_address,
+    read_structure_member_text,
+)
 
 _PAINT: Final = 0x5A
 _MARKS_BYTES: Final = 64
@@ -83,7 +88,11 @@ def _deletion_cycles(history: TaskHistory, overview: FirstRunOverview) -> dict[i
     ends: dict[int, int] = {}
     for call in history.calls:
         task = call.object or call.task
-        if call.service.serves_any_service(DELETE) and task and call.start > overview.first_runs.get(task, call.start):
+        if (
+            call.service.does_serve_any_kernel_service(DELETE)
+            and task
+            and call.start > overview.first_runs.get(task, call.start)
+        ):
             ends.setdefault(task, call.start)
     return ends
 
@@ -147,7 +156,7 @@ class _FilledStackRun:
         machine = self._replay.machine
         top = machine.registers(0)["sp"]
         if machine.symbol("main") is not None:
-            machine.until(find_address(machine, "main"))
+            machine.until(find_symbol_address(machine, "main"))
             with convert_simulator_errors(RunError):
                 machine.run(max(1, self._overview.end))
             machine.take_events()
@@ -237,7 +246,7 @@ class _FilledStackRun:
         """Returns a task's name, or its address if it has none."""
         text = ""
         with suppress(SymbolError), convert_simulator_errors(SymbolError):
-            text = read_text_of_member(members, block.name, address, self._replay.machine.read)
+            text = read_structure_member_text(members, block.name, address, self._replay.machine.read)
         return text or f"task {address:#x}"
 
     def _fill_stack(self, block: int, task: str, base: int, end: int, pointer: int) -> None:

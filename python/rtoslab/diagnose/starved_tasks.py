@@ -44,7 +44,7 @@ def _is_suspended_or_deleted(history: TaskHistory, task: Task, start: int, end: 
     return any(
         call.object == task and start <= call.start < end and call.task != task
         for call in history.calls
-        if call.service.serves_any_service(SUSPEND, DELETE)
+        if call.service.does_serve_any_kernel_service(SUSPEND, DELETE)
     )
 
 
@@ -53,10 +53,12 @@ def _starvation_finding(
 ) -> DiagnosisFinding | None:
     """Returns the finding about a task that was ready and did not run after the run `before`. None if it could not run,
     or if no other task had the core."""
-    place, is_own = names.place_before_handlers(before.core, before.end)
+    place, is_own = names.interrupted_code_location_text(before.core, before.end)
     if not is_own:
         return None
-    running = {other: cycles for other, cycles in history.run_cycles_by_task(before.end, end).items() if other != task}
+    running = {
+        other: cycles for other, cycles in history.running_cycles_by_task(before.end, end).items() if other != task
+    }
     is_busy = sum(running.values()) >= _BUSY * (end - before.end)
     if not is_busy or any(names.is_idle_task(other) for other in running):
         return None  # it could not run: the core idled

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.diagnose.kernel_services import ImageService
+from rtoslab.diagnose.kernel_services import ImageKernelServiceFunction
 from rtoslab.instruments import ObservedRecording
 from rtoslab.targets import (
     EVENT,
@@ -24,8 +24,8 @@ from rtoslab.targets import (
     KIND_RETURN,
     KIND_THREAD,
     KIND_WRITE,
-    HandlerIdleFilter,
-    OmittedWriteFilter,
+    IdleInHandlerEventFilter,
+    OmittedTaskWriteFilter,
 )
 
 IDENT_ARGUMENTS: Final = 0x2000
@@ -45,7 +45,7 @@ class KernelCall:
     task: Task | None
     """None: a handler's."""
     core: int
-    service: ImageService
+    service: ImageKernelServiceFunction
     start: int
     object: int
     end: int = 0
@@ -129,16 +129,18 @@ class TaskHistory:
     def run_cycles(self, task: Task, start: int, end: int) -> int:
         """Returns the cycles between `start` and `end` in which a task had a core, including handlers that ran
         meanwhile."""
-        return sum(min(run.end, end) - max(run.start, start) for run in self.task_runs_within(task, start, end))
+        return sum(
+            min(run.end, end) - max(run.start, start) for run in self.task_run_intervals_within(task, start, end)
+        )
 
-    def task_runs_within(self, task: Task, start: int, end: int) -> list[TaskRunInterval]:
+    def task_run_intervals_within(self, task: Task, start: int, end: int) -> list[TaskRunInterval]:
         """Returns the runs of a task that overlap the cycles from `start` to `end`."""
         runs = self.runs.get(task, [])
         first = bisect_right(runs, start, key=lambda run: run.end)
         last = bisect_left(runs, end, key=lambda run: run.start)
         return runs[first:last]
 
-    def run_cycles_by_task(self, start: int, end: int) -> dict[Task, int]:
+    def running_cycles_by_task(self, start: int, end: int) -> dict[Task, int]:
         """Returns the cycles for which each task had a core between `start` and `end`, the most first."""
         cycles = {task: self.run_cycles(task, start, end) for task in self.runs}
         return dict(sorted(((task, count) for task, count in cycles.items() if count), key=lambda item: -item[1]))
@@ -152,7 +154,7 @@ class TaskHistory:
             if not handler.depth
         )
 
-    def last_thread_cycle(self, core: int, cycle: int) -> int:
+    def last_thread_mode_cycle(self, core: int, cycle: int) -> int:
         """Returns the last cycle at or before this one in which a core executed no handler.
 
         A handler that has just returned counts as active: a task is seen to leave the core only then.
@@ -174,23 +176,23 @@ class HistoryReader:
     """Builds the history of tasks, calls and handlers from the events of a recorded run."""
 
     def __init__(
-        self, recording: ObservedRecording, services: Mapping[int, ImageService], words: Mapping[int, int]
+        self, recording: ObservedRecording, services: Mapping[int, ImageKernelServiceFunction], words: Mapping[int, int]
     ) -> None:
         """`words`: core -> address of the word that names its running task."""
         self._recording = recording
         self._services = services
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
-        self._no_task = probes.no_task_values if probes else frozenset()
+        self._no_task = probes.values_that_mean_no_task if probes else frozenset()
         self._history = TaskHistory(recording.start_cycle, recording.end_cycle, recording.clock_hz)
         self._current = {core: recording.words_at_start.get(address, 0) for core, address in words.items()}
-        raw = OmittedWriteFilter(recording.subject.kernel, self._current).filter_events(recording.events)
-        self._events = HandlerIdleFilter().filter_events(np.frombuffer(raw, dtype=EVENT))
+        raw = OmittedTaskWriteFilter(recording.subject.kernel, self._current).filter_events(recording.events)
+        self._events = IdleInHandlerEventFilter().filter_events(np.frombuffer(raw, dtype=EVENT))
         self._running: dict[int, tuple[Task, TaskRunInterval]] = {}
         self._handlers: dict[int, list[HandlerExecution]] = {core: [] for core in range(recording.subject.cores)}
         self._left: dict[int, int] = {}
         """Core -> the cycle in which its last handler returned."""
         self._open: dict[tuple[str, int], list[KernelCall]] = {}
-        self._arguments = self._argument_events()
+        self._arguments = self._watched_call_arguments()
 
     def read_history(self) -> TaskHistory:
         """Returns what the tasks and handlers did during the whole recording."""
@@ -205,10 +207,10 @@ class HistoryReader:
         for kind, core, cycle, ident, value, pc in zip(*(events[name].tolist() for name in fields), strict=True):
             if kind in steps and (cycle >= start or kind in before):
                 steps[kind](core, cycle, ident, value, pc)
-        self._end_at_recording_end()
+        self._close_open_intervals_at_recording_end()
         return self._history
 
-    def _argument_events(self) -> dict[tuple[int, int], tuple[Sequence[int], Sequence[int], Sequence[int]]]:
+    def _watched_call_arguments(self) -> dict[tuple[int, int], tuple[Sequence[int], Sequence[int], Sequence[int]]]:
         """Returns cycles, second arguments and return addresses of the watched calls, by (core, service)."""
         events = self._events
         watched = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_ARGUMENTS)]
@@ -300,7 +302,7 @@ class HistoryReader:
             if call.service is self._services[ident]:
                 return
 
-    def _end_at_recording_end(self) -> None:
+    def _close_open_intervals_at_recording_end(self) -> None:
         """Ends all runs, calls and handlers that are still in progress at the end of the recording."""
         for _, run in self._running.values():
             run.end = self._history.end

@@ -11,8 +11,8 @@ from typing import Final
 
 from rtoslab.footprint.linkmap import InputSection, read_linker_map
 from rtoslab.footprint.memories import MemoryRegion, find_memory_region
-from rtoslab.footprint.origins import object_file_origin, short_object_name
-from rtoslab.images import ElfImage, ImageSymbol, OutputSection, berkeley_sizes, read_elf
+from rtoslab.footprint.origins import object_file_origin, short_object_file_name
+from rtoslab.images import ElfImage, ElfOutputSection, ImageSymbol, berkeley_sizes, read_elf
 
 KINDS: Final = ("text", "rodata", "data", "bss")
 PADDING: Final = "(padding)"
@@ -21,7 +21,7 @@ UNKNOWN: Final = "(no map file)"
 
 
 @dataclass(frozen=True, slots=True)
-class OwnedBytes:
+class OwnedImageBytes:
     """Adjacent bytes of an image that belong to one owner: symbol, object file, origin."""
 
     symbol: str
@@ -42,8 +42,8 @@ class ImageFootprint:
     """All bytes of an image, each with its owner."""
 
     name: str
-    sections: tuple[OutputSection, ...]
-    items: tuple[OwnedBytes, ...]
+    sections: tuple[ElfOutputSection, ...]
+    items: tuple[OwnedImageBytes, ...]
     """Ordered by address. Their sizes add up to the sections', section by section."""
     memories: Mapping[str, int]
     """Bytes taken in each memory: contents where they are programmed and, if elsewhere, where they are at run time."""
@@ -57,8 +57,8 @@ class ImageFootprint:
         """Returns the sizes in bytes named text, data and bss, as `arm-none-eabi-size` counts them."""
         return berkeley_sizes(self.sections)
 
-    def bytes_by_attributes(self, *axes: str) -> dict[tuple[str, ...], Counter[str]]:
-        """Returns the bytes by kind for each combination of `axes`, which are attributes of OwnedBytes."""
+    def image_bytes_by_attributes(self, *axes: str) -> dict[tuple[str, ...], Counter[str]]:
+        """Returns the bytes by kind for each combination of `axes`, which are attributes of OwnedImageBytes."""
         sums: dict[tuple[str, ...], Counter[str]] = {}
         for item in self.items:
             sums.setdefault(tuple(getattr(item, axis) for axis in axes), Counter())[item.kind] += item.size
@@ -86,8 +86,8 @@ def read_image_footprint(
 
 
 def _section_bytes_by_owner(
-    section: OutputSection, image: ElfImage, pieces: tuple[InputSection, ...], export: str | None
-) -> Iterable[OwnedBytes]:
+    section: ElfOutputSection, image: ElfImage, pieces: tuple[InputSection, ...], export: str | None
+) -> Iterable[OwnedImageBytes]:
     """Yields the bytes of a section of the image by owner, each byte once. `pieces`: all input sections of the map
     file."""
     symbols = [symbol for symbol in image.symbols if section.address <= symbol.address < section.end_address]
@@ -101,17 +101,17 @@ def _section_bytes_by_owner(
         if start >= end:
             continue
         if start > at:
-            yield OwnedBytes(
-                PADDING, "", "linker", _kind_of_bytes(section, section.name, None), section.name, at, start - at
+            yield OwnedImageBytes(
+                PADDING, "", "linker", _memory_kind_of_bytes(section, section.name, None), section.name, at, start - at
             )
         yield from _input_section_bytes_by_owner(section, piece, start, end, symbols, export)
         at = end
     if at < section.end_address:
-        yield OwnedBytes(
+        yield OwnedImageBytes(
             PADDING,
             "",
             "linker",
-            _kind_of_bytes(section, section.name, None),
+            _memory_kind_of_bytes(section, section.name, None),
             section.name,
             at,
             section.end_address - at,
@@ -119,15 +119,17 @@ def _section_bytes_by_owner(
 
 
 def _input_section_bytes_by_owner(
-    section: OutputSection, piece: InputSection, start: int, end: int, symbols: list[ImageSymbol], export: str | None
-) -> Iterable[OwnedBytes]:
+    section: ElfOutputSection, piece: InputSection, start: int, end: int, symbols: list[ImageSymbol], export: str | None
+) -> Iterable[OwnedImageBytes]:
     """Yields the bytes of an input section (what one object file contributes) from `start` to `end` by owner."""
 
-    def owned_bytes_between(name: str, symbol: ImageSymbol | None, at: int, until: int) -> OwnedBytes:
+    def symbol_bytes_between_addresses(name: str, symbol: ImageSymbol | None, at: int, until: int) -> OwnedImageBytes:
         """Returns the bytes from `at` to `until`, which belong to the symbol or have none."""
         origin = object_file_origin(piece.object, export) if piece.object != UNKNOWN else UNKNOWN
-        kind = _kind_of_bytes(section, piece.section, symbol)
-        return OwnedBytes(name, short_object_name(piece.object, export), origin, kind, section.name, at, until - at)
+        kind = _memory_kind_of_bytes(section, piece.section, symbol)
+        return OwnedImageBytes(
+            name, short_object_file_name(piece.object, export), origin, kind, section.name, at, until - at
+        )
 
     at = start
     for symbol in symbols:
@@ -135,14 +137,14 @@ def _input_section_bytes_by_owner(
         if symbol.address < at or symbol.address >= end:
             continue  # an alias of the one before, or of another piece
         if symbol.address > at:
-            yield owned_bytes_between(UNNAMED, None, at, symbol.address)
-        yield owned_bytes_between(symbol.name, symbol, symbol.address, stop)
+            yield symbol_bytes_between_addresses(UNNAMED, None, at, symbol.address)
+        yield symbol_bytes_between_addresses(symbol.name, symbol, symbol.address, stop)
         at = stop
     if at < end:
-        yield owned_bytes_between(UNNAMED, None, at, end)
+        yield symbol_bytes_between_addresses(UNNAMED, None, at, end)
 
 
-def _kind_of_bytes(section: OutputSection, input_name: str, symbol: ImageSymbol | None) -> str:
+def _memory_kind_of_bytes(section: ElfOutputSection, input_name: str, symbol: ImageSymbol | None) -> str:
     """Returns the kind (KINDS) of some bytes, such as text, by their section and symbol."""
     if not section.is_text:
         return "data" if section.has_contents else "bss"
@@ -152,7 +154,7 @@ def _kind_of_bytes(section: OutputSection, input_name: str, symbol: ImageSymbol 
     return "rodata" if (is_object and not section.writable) or not section.executable else "text"
 
 
-def _bytes_by_memory(sections: tuple[OutputSection, ...], regions: tuple[MemoryRegion, ...]) -> dict[str, int]:
+def _bytes_by_memory(sections: tuple[ElfOutputSection, ...], regions: tuple[MemoryRegion, ...]) -> dict[str, int]:
     """Returns how many bytes of each memory an image takes. Copied data takes its bytes in two of them."""
     taken: Counter[str] = Counter()
     for section in sections:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rtoslab.footprint.attribute import KINDS, ImageFootprint, OwnedBytes
+from rtoslab.footprint.attribute import KINDS, ImageFootprint, OwnedImageBytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +37,27 @@ class ImageDifference:
         smaller."""
         return self.after.total_bytes(kind) - self.before.total_bytes(kind)
 
-    def changes_by_object(self) -> tuple[SizeChange, ...]:
+    def size_changes_by_object_file(self) -> tuple[SizeChange, ...]:
         """Returns the changes in size of each object file and kind, the largest first."""
         return _size_changes_by_owner(
-            _bytes_by_owner(self.before.items, symbols=False), _bytes_by_owner(self.after.items, symbols=False)
+            _byte_count_by_symbol_owner(self.before.items, symbols=False),
+            _byte_count_by_symbol_owner(self.after.items, symbols=False),
         )
 
 
 def compare_footprints(before: ImageFootprint, after: ImageFootprint) -> ImageDifference:
     """Returns the differences in size between two images, by symbol and object file."""
     return ImageDifference(
-        before, after, _size_changes_by_owner(_bytes_by_owner(before.items), _bytes_by_owner(after.items))
+        before,
+        after,
+        _size_changes_by_owner(_byte_count_by_symbol_owner(before.items), _byte_count_by_symbol_owner(after.items)),
     )
 
 
 _Owner = tuple[str, str, str]
 
 
-def _bytes_by_owner(items: Iterable[OwnedBytes], *, symbols: bool = True) -> Counter[_Owner]:
+def _byte_count_by_symbol_owner(items: Iterable[OwnedImageBytes], *, symbols: bool = True) -> Counter[_Owner]:
     """Returns the number of bytes by (object file, symbol, kind). `symbols`: False to add up all symbols of an object
     file."""
     owners: Counter[_Owner] = Counter()

@@ -36,7 +36,7 @@ def object_file_origin(name: str, export: str | None = None) -> str:
     return "library" if _MEMBER.search(name) else "linker" if " " in name else "program"
 
 
-def short_object_name(name: str, export: str | None = None) -> str:
+def short_object_file_name(name: str, export: str | None = None) -> str:
     """Returns an object file's name without the folders of this machine and without `.o`."""
     own = name.partition(_IMAGE)[2]
     member = _MEMBER.search(name)

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from rtoslab.base import UnknownNameError
 from rtoslab.catalogue import Benchmark, Catalogue, CatalogueEntry
-from rtoslab.plan import DEFAULT_WINDOW_MS, Point, make_point
+from rtoslab.plan import DEFAULT_WINDOW_MS, PlannedPoint, make_planned_point
 
 
-def point_of_footprint_program(
+def footprint_program_build_point(
     catalogue: Catalogue, program: str, kernel: str, board: str, cores: int, config: Mapping[str, str]
-) -> Point:
+) -> PlannedPoint:
     """Returns, as a point, a program that is built only to measure its size (firmware/footprint/).
 
     It has no measurement window and no parameters. Raises UnknownNameError.
@@ -28,7 +28,7 @@ def point_of_footprint_program(
     )
     entry = CatalogueEntry(nothing.id, result.folder, nothing)
     chosen = {**result.facts.kernel_config.get(catalogue.find_kernel(kernel).id, {}), **config}
-    point = make_point(
+    point = make_planned_point(
         entry, catalogue.find_kernel(kernel), catalogue.find_board(board), cores, DEFAULT_WINDOW_MS, chosen
     )
     owner = result.folder.parents[1]

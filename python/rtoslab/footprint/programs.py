@@ -8,9 +8,9 @@ from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue
 from rtoslab.footprint.attribute import ImageFootprint, read_image_footprint
 from rtoslab.footprint.memories import board_memory_regions
-from rtoslab.footprint.points import point_of_footprint_program
+from rtoslab.footprint.points import footprint_program_build_point
 from rtoslab.images import CALLGRAPH, MAP, BuiltImage, build_point_image, source_tree_of_point
-from rtoslab.plan import Point
+from rtoslab.plan import PlannedPoint
 
 MINIMAL = "minimal"
 
@@ -19,7 +19,7 @@ MINIMAL = "minimal"
 class BuiltFootprintProgram:
     """A built program of firmware/footprint/ with its size by owner."""
 
-    point: Point
+    point: PlannedPoint
     build: BuiltImage
     footprint: ImageFootprint
 
@@ -42,11 +42,11 @@ def build_footprint_program(
 
     Raises PlanError if it cannot exist, BuildError, UnknownNameError.
     """
-    point = point_of_footprint_program(catalogue, program, kernel, board, cores, config or {})
+    point = footprint_program_build_point(catalogue, program, kernel, board, cores, config or {})
     return build_footprint_program_of_point(catalogue, point)
 
 
-def build_footprint_program_of_point(catalogue: Catalogue, point: Point) -> BuiltFootprintProgram:
+def build_footprint_program_of_point(catalogue: Catalogue, point: PlannedPoint) -> BuiltFootprintProgram:
     """Builds the program of a point. Returns it with its size by owner. Raises PlanError if it cannot exist."""
     if point.not_applicable is not None:
         raise PlanError(f"{point.label} cannot be built: {point.not_applicable}.")

@@ -21,11 +21,11 @@ from rtoslab.targets import (
     VirtualMachine,
     convert_simulator_errors,
     current_task_addresses,
-    find_address,
+    find_symbol_address,
     find_word_address,
     load_image_into_board,
     make_board_at_reset,
-    read_text_of_member,
+    read_structure_member_text,
 )
 
 PAINT: Final = 0x5A
@@ -98,8 +98,8 @@ class _StackObserver:
 
         A kernel with a start-up of its own has no such stack: there main() runs on a task's.
         """
-        self.machine.until(find_address(self.machine, "main"))
-        self._run_machine(self._run_length_cycles())
+        self.machine.until(find_symbol_address(self.machine, "main"))
+        self._run_machine(self._image_run_duration_cycles())
         if self.kernel.owns_start:
             return
         top = self.program.footprint.constants["__main_stack_top"]
@@ -110,13 +110,13 @@ class _StackObserver:
         """Runs the image. Whenever the kernel first names a new task, this task's stack is filled with the pattern."""
         block = self.kernel.memory.task_block if self.kernel.memory else None
         words = current_task_addresses(self.machine, self.kernel, self.program.point.cores).values() if block else ()
-        no_task = self.kernel.probes.no_task_values if self.kernel.probes else frozenset()
+        no_task = self.kernel.probes.values_that_mean_no_task if self.kernel.probes else frozenset()
         for word in words:
             self.machine.watch_write(word, _CURRENT, True)
         if block and block.top_call:
-            self.machine.watch_exec(find_address(self.machine, block.top_call), _TOP)
+            self.machine.watch_exec(find_symbol_address(self.machine, block.top_call), _TOP)
         members = structure_member_offsets(self.program.build.elf_path, block.type) if block else {}
-        end = self.machine.cycle() + self._run_length_cycles()
+        end = self.machine.cycle() + self._image_run_duration_cycles()
         while (left := end - self.machine.cycle()) > 0:
             stopped = self._run_machine(left)
             events = np.frombuffer(self.machine.take_events(), dtype=EVENT)
@@ -150,7 +150,7 @@ class _StackObserver:
             end = base + 4 * _read_word(self.machine, address + members[block.words].offset)
         else:
             end = min(top for top in self.tops if top > base) + block.top_offset_bytes
-        text = read_text_of_member(members, block.name, address, self.machine.read)
+        text = read_structure_member_text(members, block.name, address, self.machine.read)
         return _StackAddressRange(text or f"task {address:#x}", base, end)
 
     def _fill_with_pattern(self, block: int, stack: _StackAddressRange, until: int) -> None:
@@ -193,7 +193,7 @@ class _StackObserver:
             )
         return _read_word(self.machine, find_word_address(self.machine, facts.pool_used_symbol or "")), size, "", True
 
-    def _run_length_cycles(self) -> int:
+    def _image_run_duration_cycles(self) -> int:
         """Returns for how many cycles the image runs."""
         return int(RUN_S * (self.program.point.clock_hz or self.board.clock.sys_hz))
 

@@ -24,13 +24,13 @@ def image_size_tables(image: ImageFootprint) -> tuple[TitledTable, ...]:
         TitledTable("sections", f"Sections of {image.name}", _SECTIONS, _section_size_rows(image)),
         TitledTable("memories", "Bytes taken in each memory", ("memory", "bytes"), list(image.memories.items())),
         TitledTable(
-            "origins", "Bytes by owner", ("origin", *KINDS, "total"), _size_rows_by_attributes(image, "origin")
+            "origins", "Bytes by owner", ("origin", *KINDS, "total"), _image_size_rows_by_attributes(image, "origin")
         ),
         TitledTable(
             "objects",
             "By object file",
             ("origin", "object", *KINDS, "total"),
-            _size_rows_by_attributes(image, "origin", "object"),
+            _image_size_rows_by_attributes(image, "origin", "object"),
         ),
         TitledTable(
             "symbols",
@@ -58,9 +58,11 @@ def _section_size_rows(image: ImageFootprint) -> list[Sequence[Value]]:
     return rows
 
 
-def _size_rows_by_attributes(image: ImageFootprint, *axes: str) -> list[Sequence[Value]]:
-    """Returns the rows of a table of an image's bytes, grouped by these attributes of `OwnedBytes`."""
-    groups = sorted(image.bytes_by_attributes(*axes).items(), key=lambda row: (row[0][:-1], -row[1].total(), row[0]))
+def _image_size_rows_by_attributes(image: ImageFootprint, *axes: str) -> list[Sequence[Value]]:
+    """Returns the rows of a table of an image's bytes, grouped by these attributes of `OwnedImageBytes`."""
+    groups = sorted(
+        image.image_bytes_by_attributes(*axes).items(), key=lambda row: (row[0][:-1], -row[1].total(), row[0])
+    )
     return [(*names, *(sizes[kind] for kind in KINDS), sizes.total()) for names, sizes in groups]
 
 
@@ -119,7 +121,7 @@ def minimal_image_sizes_table(surveys: Sequence[ServiceSizeSurvey]) -> TitledTab
     rows: list[Sequence[Value]] = []
     for survey in surveys:
         image = survey.minimal.footprint
-        kernel = image.bytes_by_attributes("origin").get(("kernel",), Counter())
+        kernel = image.image_bytes_by_attributes("origin").get(("kernel",), Counter())
         shares = [kernel[kind] for kind in KINDS]
         sizes = [image.total_bytes(kind) for kind in KINDS]
         rows.append((survey.minimal.point.kernel, survey.minimal.point.board, *sizes, *shares))
@@ -141,7 +143,7 @@ def size_difference_tables(difference: ImageDifference) -> tuple[TitledTable, ..
             "objects",
             "Object files that changed",
             ("object", "kind", *names),
-            [_size_change_row(change)[1:] for change in difference.changes_by_object()],
+            [_size_change_row(change)[1:] for change in difference.size_changes_by_object_file()],
         ),
         TitledTable(
             "symbols",

@@ -89,7 +89,7 @@ class AnalyzerRecording:
     def __init__(self, analyzer: LogicAnalyzer, limit_s: float, file: Path, log: Path) -> None:
         """Starts the recording and waits for its first samples. `log` gets its messages. Raises CaptureError."""
         self._analyzer, self._limit_s, self._file, self._log = analyzer, limit_s, file, log
-        if missing := _capture_disk_problem(file):
+        if missing := _capture_disk_problem_sentence(file):
             raise CaptureError(missing)
         file.unlink(missing_ok=True)
         try:
@@ -101,7 +101,7 @@ class AnalyzerRecording:
             ) from None
         self._problem = ""
         self._is_stopped = threading.Event()
-        self._watcher = threading.Thread(target=self._stop_if_too_large, daemon=True)
+        self._watcher = threading.Thread(target=self._stop_recording_if_too_large, daemon=True)
         self._watcher.start()
         try:
             self._wait_for_first_samples()
@@ -128,7 +128,7 @@ class AnalyzerRecording:
                 )
             time.sleep(_POLL_S)
 
-    def _stop_if_too_large(self) -> None:
+    def _stop_recording_if_too_large(self) -> None:
         """Stops the recording if it grows too large. An open wire gives megabytes a second, which would fill the
         disk."""
         while not self._is_stopped.wait(_WATCH_S):
@@ -139,7 +139,7 @@ class AnalyzerRecording:
                     "sample rate or fewer samples."
                 )
             else:
-                self._problem = _capture_disk_problem(self._file)
+                self._problem = _capture_disk_problem_sentence(self._file)
             if self._problem:
                 end_host_program(self._process)
                 return
@@ -177,7 +177,7 @@ def _file_size_bytes(file: Path) -> int:
         return 0
 
 
-def _capture_disk_problem(file: Path) -> str:
+def _capture_disk_problem_sentence(file: Path) -> str:
     """Returns a sentence if the folder for a capture is missing or its disk is almost full. Empty if it can be
     written."""
     try:

@@ -66,7 +66,7 @@ class HardwareMap(StrictModel):
     target: tuple[HardwareMapBoard, ...] = Field(min_length=1, max_length=1000)
 
     @model_validator(mode="after")
-    def _check_distinct(self) -> "HardwareMap":
+    def _require_distinct_board_connections(self) -> "HardwareMap":
         """Raises ValueError if two boards have one name, probe or port, because one could be measured for the other."""
         for what in ("name", "probe", "port"):
             seen: set[str] = set()
@@ -77,7 +77,7 @@ class HardwareMap(StrictModel):
                 seen |= {value} - {None}
         return self
 
-    def find_target(self, name: str) -> HardwareMapBoard | None:
+    def find_board_in_hardware_map(self, name: str) -> HardwareMapBoard | None:
         """Returns the board of this name in the hardware map. None if there is none."""
         return next((target for target in self.target if target.name == name), None)
 

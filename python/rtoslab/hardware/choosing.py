@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import PortError, UnknownNameError
-from rtoslab.catalogue import Board, FlashNames
+from rtoslab.catalogue import Board, FlashToolChipNames
 from rtoslab.hardware.bench import FLASH_LIMIT_S, SILENCE_LIMIT_S, HardwareMap, HardwareMapBoard
 from rtoslab.hardware.flash_tools import TOOLS, FlashTool, is_flash_tool_installed
 from rtoslab.hardware.usb import UsbDevice, kind_of_debug_probe, serial_without_risky_characters
@@ -24,7 +24,7 @@ class ConnectedBoard:
     """A connected board with its debug probe, serial port and flash tool."""
 
     board: Board
-    names: FlashNames
+    names: FlashToolChipNames
     tool: FlashTool
     probe: UsbDevice
     port: str
@@ -33,7 +33,7 @@ class ConnectedBoard:
     silence_limit_s: float = SILENCE_LIMIT_S
 
 
-def installed_flash_tools(names: FlashNames, device: UsbDevice) -> list[FlashTool]:
+def installed_flash_tools(names: FlashToolChipNames, device: UsbDevice) -> list[FlashTool]:
     """Returns the installed programs that can flash a board through a connected device, the preferred one first."""
     return [
         tool
@@ -45,7 +45,7 @@ def installed_flash_tools(names: FlashNames, device: UsbDevice) -> list[FlashToo
 def find_connected_board(
     requested: str,
     board: Board,
-    names: FlashNames,
+    names: FlashToolChipNames,
     devices: Iterable[UsbDevice],
     port: str | None,
     bench: HardwareMap | None,
@@ -55,13 +55,13 @@ def find_connected_board(
     `requested` is `auto`, a probe's serial number, or a name in the hardware map. `port` is the user's, if any. Raises
     PortError if not exactly one probe is meant, or it has no port or no program.
     """
-    entry = bench.find_target(requested) if bench is not None else None
+    entry = bench.find_board_in_hardware_map(requested) if bench is not None else None
     if bench is not None and entry is None:
         if requested != AUTO:
             raise UnknownNameError("target of the hardware map", requested, [target.name for target in bench.target])
         entry = _find_hardware_map_entry(board, bench)
     if entry is not None:
-        return _connected_board_of_entry(entry, board, names, tuple(devices), port)
+        return _connected_board_of_hardware_map_entry(entry, board, names, tuple(devices), port)
     probe = _choose_probe(requested, board, names, tuple(devices))
     tools = installed_flash_tools(names, probe)
     if not tools:
@@ -83,8 +83,8 @@ def _find_hardware_map_entry(board: Board, bench: HardwareMap) -> HardwareMapBoa
     return candidates[0]
 
 
-def _connected_board_of_entry(
-    entry: HardwareMapBoard, board: Board, names: FlashNames, devices: tuple[UsbDevice, ...], port: str | None
+def _connected_board_of_hardware_map_entry(
+    entry: HardwareMapBoard, board: Board, names: FlashToolChipNames, devices: tuple[UsbDevice, ...], port: str | None
 ) -> ConnectedBoard:
     """Returns the real board that an entry of the hardware map describes, with its probe and port.
 
@@ -123,7 +123,7 @@ def _connected_board_of_entry(
     )
 
 
-def _choose_probe(requested: str, board: Board, names: FlashNames, devices: tuple[UsbDevice, ...]) -> UsbDevice:
+def _choose_probe(requested: str, board: Board, names: FlashToolChipNames, devices: tuple[UsbDevice, ...]) -> UsbDevice:
     """Returns the probe with this serial number. With `auto`, it is the only one that can flash the board. Raises
     PortError."""
     if requested != AUTO:
@@ -163,7 +163,7 @@ def _serial_port_of_probe(probe: UsbDevice, board: Board) -> str:
     )
 
 
-def _flash_tool_names(names: FlashNames, probe: UsbDevice) -> str:
+def _flash_tool_names(names: FlashToolChipNames, probe: UsbDevice) -> str:
     """Returns the names of the programs that can flash a board through a probe, as text for a sentence."""
     return (
         ", ".join(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import PortError
-from rtoslab.catalogue import Board, FlashNames
+from rtoslab.catalogue import Board, FlashToolChipNames
 from rtoslab.hardware.usb import BOOTSEL, CMSIS_DAP, JLINK, STLINK, UsbDevice, kind_of_debug_probe
 
 Command = tuple[str, ...]
@@ -30,7 +30,7 @@ class FlashJob:
     image: Path
     """In the tool's `form`."""
     board: Board
-    names: FlashNames
+    names: FlashToolChipNames
     probe: UsbDevice
 
 
@@ -42,7 +42,7 @@ class FlashTool:
     probe_kinds: frozenset[str]
     """The kinds of probes and of boards in a boot loader that it supports."""
     image_form: str
-    supports: Callable[[FlashNames], bool]
+    supports: Callable[[FlashToolChipNames], bool]
     """Whether flash.toml has the names that the program needs."""
     make_commands: Callable[[FlashJob], tuple[Command, ...]]
     """Returns the commands that flash and reset the board. Raises PortError for names that the program refuses."""

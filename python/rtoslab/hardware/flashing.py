@@ -35,7 +35,7 @@ def flash_and_receive(target: ConnectedBoard, image: Path, run_id: str, window_s
     listener = SerialPortListener(target.port, target.board.uart.baud, run_id)
     try:
         with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
-            _flash_image(target, image, Path(folder), listener, say)
+            _write_image_to_flash(target, image, Path(folder), listener, say)
         listener.note_image_flashed()
         return listener.read_until_run_ends(target.silence_limit_s + window_s)
     finally:
@@ -58,7 +58,9 @@ def flash_command_texts(target: ConnectedBoard, image: Path) -> list[str]:
     return [shlex.join(command) for command in flash_commands(target, form)]
 
 
-def _flash_image(target: ConnectedBoard, image: Path, folder: Path, listener: SerialPortListener, say: Say) -> None:
+def _write_image_to_flash(
+    target: ConnectedBoard, image: Path, folder: Path, listener: SerialPortListener, say: Say
+) -> None:
     """Writes an image to a real board's flash, by a program or a drive. The serial port is read meanwhile."""
     if kind_of_debug_probe(target.probe) == BOOTSEL:
         target = replace(target, probe=_wait_for_bootsel(target, listener, say))

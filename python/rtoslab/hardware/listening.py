@@ -92,14 +92,14 @@ class SerialPortListener:
                 self._require_one_boot()
             elif time.monotonic() - quiet_since > silence_limit_s:
                 break
-        if len(self.received) == self._flashed_at and not self._begin_record_offsets():
+        if len(self.received) == self._flashed_at and not self._offsets_of_begin_records():
             raise BoardSilentError(
                 f"The board on {self._device} sent nothing within {silence_limit_s:g} s at {self._baud} baud; "
                 "check that the image is flashed and that the transmit pin is connected, and reset the board."
             )
-        return bytes(self.received[self._valid_run_offset() :])
+        return bytes(self.received[self._byte_offset_of_valid_run() :])
 
-    def _begin_record_offsets(self) -> list[int]:
+    def _offsets_of_begin_records(self) -> list[int]:
         """Returns where each begin record of the image is in the received bytes.
 
         A reset may come inside a line, so begin records are searched anywhere. No value of another record can contain
@@ -111,13 +111,13 @@ class SerialPortListener:
             place = self.received.find(self._begin_mark, place + 1)
         return boots
 
-    def _valid_run_offset(self) -> int:
+    def _byte_offset_of_valid_run(self) -> int:
         """Returns where the valid run begins in the received bytes.
 
         The flashing program may reset the board more than once, so a run that began before flashing ended is replaced
         by a later one.
         """
-        boots = self._begin_record_offsets()
+        boots = self._offsets_of_begin_records()
         later = [boot for boot in boots if boot >= self._flashed_at]
         if later and not self._is_flashed_by_hand:
             return later[0]
@@ -126,7 +126,7 @@ class SerialPortListener:
 
     def _require_one_boot(self) -> None:
         """Raises BoardResetError if the image has started more than once since it was flashed."""
-        later = [boot for boot in self._begin_record_offsets() if boot >= self._flashed_at]
+        later = [boot for boot in self._offsets_of_begin_records() if boot >= self._flashed_at]
         if len(later) > 1 and not self._is_flashed_by_hand:
             raise BoardResetError(
                 f"The board on {self._device} restarted during its run, {later[1] - later[0]:,} bytes after its "
@@ -139,7 +139,9 @@ class SerialPortListener:
             return False
         begins = self.received.rfind(b"\n", 0, len(self.received) - 1) + 1
         last = bytes(self.received[begins:-1])
-        return begins >= self._valid_run_offset() and last.startswith(b"@") and any(mark in last for mark in _LAST)
+        return (
+            begins >= self._byte_offset_of_valid_run() and last.startswith(b"@") and any(mark in last for mark in _LAST)
+        )
 
 
 def listen_to_board(

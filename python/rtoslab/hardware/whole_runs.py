@@ -6,14 +6,19 @@ from typing import Final
 from rtoslab.base import DecodeError, LineNoiseError, VoidRunError
 from rtoslab.hardware.choosing import ConnectedBoard
 from rtoslab.hardware.flashing import Say, flash_and_receive
-from rtoslab.records import ExpectedIdentity, WireConstants, decode_records
+from rtoslab.records import ExpectedImageIdentity, WireFormatConstants, decode_records
 
 TRIES: Final = 3
 """The most starts of an image whose records arrive damaged."""
 
 
 def measure_real_board_with_retries(
-    target: ConnectedBoard, image: Path, expected: ExpectedIdentity, wire: WireConstants, window_s: float, say: Say
+    target: ConnectedBoard,
+    image: Path,
+    expected: ExpectedImageIdentity,
+    wire: WireFormatConstants,
+    window_s: float,
+    say: Say,
 ) -> bytes:
     """Measures on a real board, and again as long as bytes are lost on the way. Returns the first output that can be
     decoded.

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rtoslab.images.compiler_calls import DEFINITIONS, LIKE_GROUP, OPTIONS, optimisation_levels
     from rtoslab.images.elf import (
         ElfImage,
+        ElfOutputSection,
         ImageSymbol,
-        OutputSection,
         berkeley_sizes,
         do_images_differ,
         read_elf,

@@ -34,7 +34,7 @@ from rtoslab.images.compile_steps import BuildStepsResult, StepFailedError, run_
 from rtoslab.images.compiler_calls import (
     compact_compiler_calls,
     contradicting_definitions,
-    files_at_other_levels,
+    files_at_other_optimisation_levels,
     folder_names_by_path,
 )
 from rtoslab.images.configuring import configure_image
@@ -45,18 +45,23 @@ from rtoslab.images.image_inputs import (
     INFO,
     LOG,
     STORED_FILES,
+    build_point_of_embedded_image,
     image_inputs_digest,
     image_request_digest,
-    point_of_embedded_image,
+    path_of_files_read_list,
     source_tree_of_point,
-    tree_read_list_path,
 )
 from rtoslab.images.inserted_code import files_with_own_optimisation_level, hook_macro_code, read_source_contents
 from rtoslab.images.object_cache import ObjectCache, compiler_identity
 from rtoslab.images.object_store import ObjectStore
-from rtoslab.plan import Point
-from rtoslab.records import SEAL_FILE, ExpectedIdentity, add_seal_file, read_sealed_folder
-from rtoslab.trees import find_repositories, linked_libraries_digest, store_tree_inputs, tree_files_of_build
+from rtoslab.plan import PlannedPoint
+from rtoslab.records import SEAL_FILE, ExpectedImageIdentity, add_digest_file, read_sealed_folder
+from rtoslab.trees import (
+    find_repositories,
+    linked_libraries_digest,
+    store_build_inputs_from_kernel_tree,
+    tree_files_of_build,
+)
 
 TREE_BUILD_ATTEMPTS = 4
 """Builds before a tree that changes meanwhile is refused. The first build only finds out which files are read."""
@@ -87,7 +92,7 @@ class BuiltImage:
     """A built firmware image: its folder, digest and build record."""
 
     folder: Path
-    expected: ExpectedIdentity
+    expected: ExpectedImageIdentity
     """The identity that the image will send."""
     elf_sha256: str
     info: dict[str, Any]
@@ -99,7 +104,7 @@ class BuiltImage:
         return self.folder / IMAGE
 
 
-def build_point_image(catalogue: Catalogue, point: Point) -> BuiltImage:
+def build_point_image(catalogue: Catalogue, point: PlannedPoint) -> BuiltImage:
     """Returns a point's firmware image, built now or earlier. Raises ToolMissingError, BuildError, StoreError."""
     require_build_programs()
     digest = image_inputs_digest(catalogue, point)
@@ -109,7 +114,7 @@ def build_point_image(catalogue: Catalogue, point: Point) -> BuiltImage:
             expire_contents_cache()
             digest = image_inputs_digest(catalogue, point)  # by now it may be known what is read of a tree
             if not is_image_built(catalogue.root, point, digest):
-                digest = _build_and_store(catalogue, point, digest)
+                digest = _build_and_store_image(catalogue, point, digest)
         expire_contents_cache()
     folder = _image_folder(catalogue.root, point, digest)
     try:
@@ -122,7 +127,7 @@ def build_point_image(catalogue: Catalogue, point: Point) -> BuiltImage:
 
 
 def compile_image_into(
-    catalogue: Catalogue, point: Point, expected: ExpectedIdentity, folder: Path
+    catalogue: Catalogue, point: PlannedPoint, expected: ExpectedImageIdentity, folder: Path
 ) -> tuple[Path, frozenset[str]]:
     """Compiles a point's image in an empty folder beside the built images, with an identity of the caller's choice.
     Returns the path of the ELF file and the names of its source files. Raises ToolMissingError, BuildError,
@@ -132,7 +137,7 @@ def compile_image_into(
     """
     require_build_programs()
     sources: frozenset[str] = frozenset()
-    embedded = point_of_embedded_image(point)
+    embedded = build_point_of_embedded_image(point)
     if embedded is not None:
         inner = folder / "core1"
         inner.mkdir()
@@ -153,12 +158,12 @@ def link_build_caches(root: Path, other_root: Path) -> None:
         (target / name).symlink_to(here / name)
 
 
-def expected_image_identity(digest: str) -> ExpectedIdentity:
+def expected_image_identity(digest: str) -> ExpectedImageIdentity:
     """Returns the identity (run and manifest) that an image will report. `digest`: that of the image's inputs."""
-    return ExpectedIdentity(run=digest[:16], manifest=int(digest[:8], 16))
+    return ExpectedImageIdentity(run=digest[:16], manifest=int(digest[:8], 16))
 
 
-def planned_image_path(catalogue: Catalogue, point: Point) -> Path:
+def planned_image_path(catalogue: Catalogue, point: PlannedPoint) -> Path:
     """Returns the path of a point's image, whether it is built or not."""
     return _image_folder(catalogue.root, point, image_inputs_digest(catalogue, point)) / IMAGE
 
@@ -169,17 +174,17 @@ def require_build_programs() -> None:
         tools.find_build_program(name)
 
 
-def is_image_built(root: Path, point: Point, digest: str) -> bool:
+def is_image_built(root: Path, point: PlannedPoint, digest: str) -> bool:
     """Whether a point's image exists. `digest`: its `image_inputs_digest`. `build_point_image` also checks its seal."""
     return (_image_folder(root, point, digest) / SEAL_FILE).is_file()
 
 
-def _image_folder(root: Path, point: Point, digest: str) -> Path:
+def _image_folder(root: Path, point: PlannedPoint, digest: str) -> Path:
     """Returns the folder of a point's image, whether it is built or not. `digest`: that of its inputs."""
     return build_folder(root) / f"{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c-{digest[:16]}"
 
 
-def _build_and_store(catalogue: Catalogue, point: Point, digest: str) -> str:
+def _build_and_store_image(catalogue: Catalogue, point: PlannedPoint, digest: str) -> str:
     """Builds an image and stores it with a seal. Returns the digest of its inputs.
     The digest differs from the given one if a tree is read for the first time or was edited meanwhile.
     """
@@ -191,7 +196,7 @@ def _build_and_store(catalogue: Catalogue, point: Point, digest: str) -> str:
         raise make_disk_error("make a build folder in", parent, cause) from None
     folder = _image_folder(catalogue.root, point, digest)
     try:
-        embedded = point_of_embedded_image(point)
+        embedded = build_point_of_embedded_image(point)
         if embedded is not None:
             shutil.copyfile(build_point_image(catalogue, embedded).elf_path, work / CORE1_IMAGE)
         digest = _build_until_stable(catalogue, point, digest, work)
@@ -199,7 +204,7 @@ def _build_and_store(catalogue: Catalogue, point: Point, digest: str) -> str:
         staging = Path(tempfile.mkdtemp(prefix=".done-", dir=parent))
         _join_call_graph_files(work)
         outputs = {name: (work / name).read_bytes() for name in STORED_FILES if (work / name).is_file()}
-        for name, content in add_seal_file(folder.name, outputs).items():
+        for name, content in add_digest_file(folder.name, outputs).items():
             (staging / name).write_bytes(content)
         try:
             if folder.exists() and not (folder / SEAL_FILE).exists():
@@ -217,7 +222,7 @@ def _build_and_store(catalogue: Catalogue, point: Point, digest: str) -> str:
     return digest
 
 
-def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
+def _build_until_stable(catalogue: Catalogue, point: PlannedPoint, digest: str, work: Path) -> str:
     """Builds an image in `work`, and again if a source file was changed meanwhile. Returns the digest of its inputs.
 
     The digest is that of the files that the last build read from a user's source tree.
@@ -228,12 +233,14 @@ def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: P
         info = _record_compiler_calls(work, build)
         _require_optimisation_level(point, info["calls"])
         _require_recorded_kernel_config(point, info)
-        _require_released_kernel(point, work, build)
+        _require_unmodified_kernel_code(point, work, build)
         if tree is None:
             return digest
         files = tree_files_of_build(build.files_read, tree)
         expire_contents_cache()
-        store_tree_inputs(tree_read_list_path(catalogue.root, image_request_digest(catalogue, point)), files)
+        store_build_inputs_from_kernel_tree(
+            path_of_files_read_list(catalogue.root, image_request_digest(catalogue, point)), files
+        )
         result = image_inputs_digest(catalogue, point)
         if result == digest:
             _add_tree_to_build_record(work / INFO, tree, files)
@@ -249,7 +256,7 @@ def _record_compiler_calls(work: Path, build: BuildStepsResult) -> Mapping[str, 
     path = work / INFO
     info: dict[str, Any] = json.loads(path.read_bytes())
     folders = _folder_names_by_path(work)
-    links = [line for line in build.neither_compiling_nor_archiving if f" -o {IMAGE}" in line]
+    links = [line for line in build.commands_besides_compile_and_archive if f" -o {IMAGE}" in line]
     info["calls"] = compact_compiler_calls(build.compilations, links, folders)
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
     return info
@@ -260,12 +267,12 @@ def _folder_names_by_path(work: Path) -> dict[str, str]:
     return folder_names_by_path((work / "build_info_input.cmake").read_text(encoding="utf-8"))
 
 
-def _require_optimisation_level(point: Point, calls: Mapping[str, Any]) -> None:
+def _require_optimisation_level(point: PlannedPoint, calls: Mapping[str, Any]) -> None:
     """Raises BuildError if C files were compiled at another optimisation level (`-O2`) than the point's.
 
     The figure would be that of a mixture, under a name that says one level.
     """
-    others = files_at_other_levels(calls, point.opt)
+    others = files_at_other_optimisation_levels(calls, point.opt)
     if others:
         raise BuildError(
             f"{point.label} is to be compiled at {point.opt}, but its build files compile {', '.join(others[:3])}; "
@@ -273,7 +280,7 @@ def _require_optimisation_level(point: Point, calls: Mapping[str, Any]) -> None:
         )
 
 
-def _require_recorded_kernel_config(point: Point, info: Mapping[str, Any]) -> None:
+def _require_recorded_kernel_config(point: PlannedPoint, info: Mapping[str, Any]) -> None:
     """Raises BuildError if files were compiled with another value of a kernel setting than the build's record has.
 
     The record has the values that the configuration's headers give. A definition for some files would be measured under
@@ -287,7 +294,7 @@ def _require_recorded_kernel_config(point: Point, info: Mapping[str, Any]) -> No
         )
 
 
-def _require_released_kernel(point: Point, work: Path, build: BuildStepsResult) -> None:
+def _require_unmodified_kernel_code(point: PlannedPoint, work: Path, build: BuildStepsResult) -> None:
     """Raises BuildError if the files of the port change the code of the kernel's own functions and no option of the
     point says so."""
     folders = _folder_names_by_path(work)
@@ -334,7 +341,7 @@ def _join_call_graph_files(work: Path) -> None:
 
 
 def _configure_and_compile(
-    catalogue: Catalogue, point: Point, expected: ExpectedIdentity, work: Path
+    catalogue: Catalogue, point: PlannedPoint, expected: ExpectedImageIdentity, work: Path
 ) -> BuildStepsResult:
     """Configures and compiles an image in `work`. Raises BuildError with the reason from the log."""
     firmware, cache = catalogue.root / "firmware", ObjectStore(work.parent / "objects")
@@ -364,7 +371,7 @@ def _failed_by_full_disk(text: str, work: Path) -> bool:
     return os.strerror(errno.ENOSPC) in text or shutil.disk_usage(work).free < LOW_SPACE_BYTES
 
 
-def _store_failed_build_log(text: str, folder: Path, point: Point) -> Path:
+def _store_failed_build_log(text: str, folder: Path, point: PlannedPoint) -> Path:
     """Writes the log of a failed build to `folder`. Returns the log's path."""
     path = folder / f"failed-{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c.log"
     path.write_text(text, encoding="utf-8")

@@ -62,7 +62,7 @@ class CompilerCall:
     """The firmware's folder. Sources are named relative to it."""
 
     @property
-    def object_path(self) -> Path:
+    def object_file_path(self) -> Path:
         """Returns the path of the object file."""
         return self.work / self._argument_after_option("-o")
 
@@ -74,7 +74,7 @@ class CompilerCall:
     @property
     def callgraph_path(self) -> Path:
         """Returns the path of the call graph file, which the compiler writes only if an option asks for it."""
-        return self.object_path.with_suffix(".ci")
+        return self.object_file_path.with_suffix(".ci")
 
     @property
     def is_gcc(self) -> bool:
@@ -89,18 +89,18 @@ class CompilerCall:
         return translated_later or any(os.fsencode(path) in content for path in (self.work, self.firmware))
 
     @property
-    def portable_arguments(self) -> list[str]:
+    def portable_compiler_arguments(self) -> list[str]:
         """Returns the compiler call's arguments, in which `@` stands for the build's folder and `$` for the
         firmware's."""
         place = _firmware_path_pattern(str(self.firmware))
         return [place.sub(r"\1$", argument.replace(str(self.work), "@")) for argument in self.arguments]
 
     @property
-    def code_options(self) -> list[str]:
+    def code_generation_options(self) -> list[str]:
         """Returns the arguments that still matter after preprocessing: no header folders, no definitions, no output
         paths."""
         options = []
-        words = iter(self.portable_arguments)
+        words = iter(self.portable_compiler_arguments)
         for word in words:
             if word in _PREPROCESSORS or word in _PATHS:
                 next(words, None)
@@ -132,7 +132,7 @@ class CompilerCall:
             cwd=self.work,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            env=tools.build_environment(),
+            env=tools.build_environment_variables(),
             check=False,
         )
         if done.returncode != 0 or not self._dependency_file.is_file():
@@ -158,8 +158,8 @@ class CompilerCall:
         """Writes an object and call graph from the cache to the places where this compiler call would write them.
         Raises OSError.
         """
-        self.object_path.parent.mkdir(parents=True, exist_ok=True)
-        self.object_path.write_bytes(content)
+        self.object_file_path.parent.mkdir(parents=True, exist_ok=True)
+        self.object_file_path.write_bytes(content)
         if callgraph is not None:
             self.callgraph_path.write_bytes(callgraph)
 
@@ -200,7 +200,7 @@ def parse_compiler_call(work: Path, line: str, firmware: Path) -> CompilerCall |
 
 
 @dataclass(frozen=True, slots=True)
-class ArchiveStep:
+class LibraryArchiveStep:
     """A step that puts objects into a library, to be executed in the build's folder."""
 
     work: Path
@@ -209,17 +209,17 @@ class ArchiveStep:
     members: tuple[Path, ...]
 
     @property
-    def portable_command(self) -> str:
+    def portable_archive_command(self) -> str:
         """Returns the command, in which `@` stands for the build's folder."""
         return self.line.replace(str(self.work), "@")
 
 
-def parse_archive_step(work: Path, line: str) -> ArchiveStep | None:
+def parse_library_archive_step(work: Path, line: str) -> LibraryArchiveStep | None:
     """Returns a command line of the build as the step that makes a library. None if it is another step."""
     match = _ARCHIVE.fullmatch(line)
     if match is None or _QUOTED.search(line):
         return None
-    return ArchiveStep(work, line, work / match[1], tuple(work / part for part in match[2].split()))
+    return LibraryArchiveStep(work, line, work / match[1], tuple(work / part for part in match[2].split()))
 
 
 def object_cache_key(

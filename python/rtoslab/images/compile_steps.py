@@ -15,13 +15,13 @@ from threading import Lock
 from typing import IO, Final
 
 from rtoslab.base import StoreError, tools
-from rtoslab.images.compilation import ArchiveStep, CompilerCall, parse_archive_step, parse_compiler_call
+from rtoslab.images.compilation import CompilerCall, LibraryArchiveStep, parse_compiler_call, parse_library_archive_step
 from rtoslab.images.object_cache import CompilerOutputs, ObjectCache, present_time_ns
 
 PARALLEL_COMPILERS: Final = 2
 """Compilers that a build runs at the same time."""
 
-_Step = CompilerCall | ArchiveStep | str
+_Step = CompilerCall | LibraryArchiveStep | str
 
 
 class StepFailedError(Exception):
@@ -42,7 +42,7 @@ class _StepRunner:
         """Compiles a source file, or copies its object from the cache."""
         call = self.objects.compiler_call_key(compilation)
         cached = self.objects.find_compiler_outputs(call)
-        if cached is None and self.objects.is_image_specific(call):
+        if cached is None and self.objects.does_call_use_image_specific_macro(call):
             cached = self._run_compiler(compilation), compilation.source_files()
         if cached is None:
             with self.objects.exclusive_lock(call):
@@ -60,7 +60,9 @@ class _StepRunner:
         the outputs and the files read."""
         began_ns = present_time_ns()
         preprocessed = compilation.preprocess_source()
-        result = None if preprocessed is None else self.objects.find_by_preprocessed_code(compilation, preprocessed)
+        result = (
+            None if preprocessed is None else self.objects.find_outputs_by_preprocessed_code(compilation, preprocessed)
+        )
         result = result or self._run_compiler(compilation)
         if preprocessed is not None and not (
             preprocessed.contains_checkout
@@ -75,11 +77,11 @@ class _StepRunner:
         output = self._run_program(compilation.arguments, compilation.work)
         self._write_log(f"Compiled: {compilation.source_path}")
         callgraph = compilation.callgraph_path.read_bytes() if compilation.callgraph_path.is_file() else None
-        return CompilerOutputs(compilation.object_path.read_bytes(), callgraph, output)
+        return CompilerOutputs(compilation.object_file_path.read_bytes(), callgraph, output)
 
-    def make_or_copy_library(self, archiving_: ArchiveStep) -> None:
+    def make_or_copy_library(self, archiving_: LibraryArchiveStep) -> None:
         """Makes a library of object files, or copies it from the cache."""
-        key = self.objects.library_key(archiving_)
+        key = self.objects.library_cache_key(archiving_)
         content = self.objects.find_library(key)
         if content is not None:
             archiving_.archive.parent.mkdir(parents=True, exist_ok=True)
@@ -102,7 +104,9 @@ class _StepRunner:
             self._write_log("FAILED: the build files name no step.")
             raise StepFailedError
         for line in commands:
-            step = parse_compiler_call(work, line, self.objects.firmware) or parse_archive_step(work, line) or line
+            step = (
+                parse_compiler_call(work, line, self.objects.firmware) or parse_library_archive_step(work, line) or line
+            )
             self.steps.append(step)
             yield step
 
@@ -116,7 +120,7 @@ class _StepRunner:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            env=tools.build_environment(),
+            env=tools.build_environment_variables(),
             check=False,
         )
         if done.returncode != 0:
@@ -144,7 +148,7 @@ class BuildStepsResult:
         return [step for step in self.steps if isinstance(step, CompilerCall)]
 
     @property
-    def neither_compiling_nor_archiving(self) -> list[str]:
+    def commands_besides_compile_and_archive(self) -> list[str]:
         """Returns the commands of the build that neither compile nor make a library."""
         return [step for step in self.steps if isinstance(step, str)]
 
@@ -160,7 +164,7 @@ def run_build_steps(work: Path, objects: ObjectCache, log: IO[str]) -> BuildStep
                 _compile_in_parallel(pool, steps, group)
             else:
                 for step in group:
-                    if isinstance(step, ArchiveStep):
+                    if isinstance(step, LibraryArchiveStep):
                         steps.make_or_copy_library(step)
                     elif isinstance(step, str):
                         steps.run_command(work, step)

@@ -82,7 +82,7 @@ def optimisation_levels(record: Mapping[str, Any]) -> set[str]:
     return {level for _, level in _optimisation_levels_of_groups(record)}
 
 
-def files_at_other_levels(record: Mapping[str, Any], level: str) -> list[str]:
+def files_at_other_optimisation_levels(record: Mapping[str, Any], level: str) -> list[str]:
     """Returns a text for each C file, or group of C files, that was compiled at another optimisation level than this
     one."""
     return [f"{name} at {own or 'no level'}" for name, own in _optimisation_levels_of_groups(record) if own != level]

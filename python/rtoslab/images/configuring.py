@@ -30,8 +30,8 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_files_for_cmake
 from rtoslab.images.object_cache import compiler_identity
 from rtoslab.images.object_store import ObjectStore
-from rtoslab.plan import DEFAULT_COMPILER, Point
-from rtoslab.records import SEAL_FILE, ExpectedIdentity, add_seal_file, read_sealed_folder
+from rtoslab.plan import DEFAULT_COMPILER, PlannedPoint
+from rtoslab.records import SEAL_FILE, ExpectedImageIdentity, add_digest_file, read_sealed_folder
 
 PACKAGE: Final = "kernel_package.cmake"
 """The file with the place of a kernel's package. firmware/cmake/KernelSource.cmake writes and reads it."""
@@ -56,15 +56,20 @@ _CONFIGURED_BY: Final = (
 
 
 def configure_image(
-    catalogue: Catalogue, point: Point, expected: ExpectedIdentity, work: Path, cache_folder: Path, log: IO[str]
+    catalogue: Catalogue,
+    point: PlannedPoint,
+    expected: ExpectedImageIdentity,
+    work: Path,
+    cache_folder: Path,
+    log: IO[str],
 ) -> bool:
     """Configures a point's image with CMake in `work`. Returns whether CMake succeeded. Its output goes to the log.
 
     `cache_folder`: the folder of cached findings. Raises StoreError, ToolMissingError.
     """
-    mine = _restore_cmake_findings(catalogue, point, cache_folder, work)
+    mine = _restore_cached_cmake_results(catalogue, point, cache_folder, work)
     read = ObjectStore(cache_folder.with_name("facts"))
-    before_read = _restore_toml_facts(catalogue, point, read, work)
+    before_read = _restore_cached_toml_contents(catalogue, point, read, work)
     options: list[str | Path] = ["-C", work / _PROGRAMS, "-DCMAKE_PLATFORM_INFO_INITIALIZED:INTERNAL=1"] if mine else []
     command: list[str | Path] = [
         *(tools.find_build_program("cmake"), "-S", catalogue.root / "firmware", "-B", work, "-G", "Ninja"),
@@ -79,16 +84,16 @@ def configure_image(
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=subprocess.STDOUT,
-        env=tools.build_environment(),
+        env=tools.build_environment_variables(),
         check=False,
     )
     if done.returncode == 0 and not mine and point.compiler == DEFAULT_COMPILER:
         _store_compiler_files(_cmake_findings_folder(catalogue, point, cache_folder), work, catalogue.root / "firmware")
-    _store_toml_facts(read, work, before_read)
+    _cache_toml_contents(read, work, before_read)
     return done.returncode == 0
 
 
-def _cmake_findings_folder(catalogue: Catalogue, point: Point, cache_folder: Path) -> Path:
+def _cmake_findings_folder(catalogue: Catalogue, point: PlannedPoint, cache_folder: Path) -> Path:
     """Returns the folder in which CMake's findings on the point's compiler and kernel are cached."""
     firmware = catalogue.root / "firmware"
     cmake = tools.find_build_program("cmake")
@@ -100,12 +105,12 @@ def _cmake_findings_folder(catalogue: Catalogue, point: Point, cache_folder: Pat
         str(tools.find_build_program("cargo")),
         point.kernel,
         point.lto,
-        {name: value for name, value in tools.build_environment().items() if name != "TMPDIR"},
+        {name: value for name, value in tools.build_environment_variables().items() if name != "TMPDIR"},
     ]
     return cache_folder / hashlib.sha256(to_canonical_json(everything).encode()).hexdigest()[:32]
 
 
-def _restore_cmake_findings(catalogue: Catalogue, point: Point, cache_folder: Path, work: Path) -> bool:
+def _restore_cached_cmake_results(catalogue: Catalogue, point: PlannedPoint, cache_folder: Path, work: Path) -> bool:
     """Copies CMake's cached findings on compiler and kernel into the build's folder. Returns whether there were any."""
     if point.compiler != DEFAULT_COMPILER:  # Clang is started by a script in the build's folder itself
         return False
@@ -122,7 +127,7 @@ def _restore_cmake_findings(catalogue: Catalogue, point: Point, cache_folder: Pa
     return True
 
 
-def _restore_toml_facts(catalogue: Catalogue, point: Point, read: ObjectStore, work: Path) -> set[str]:
+def _restore_cached_toml_contents(catalogue: Catalogue, point: PlannedPoint, read: ObjectStore, work: Path) -> set[str]:
     """Copies the cached contents of TOML files into the build's folder, as CMake code. Returns the cache keys of these
     files."""
     reader = sha256_of_file(catalogue.root / "firmware" / "cmake" / "Toml.cmake")
@@ -138,7 +143,7 @@ def _restore_toml_facts(catalogue: Catalogue, point: Point, read: ObjectStore, w
     return laid
 
 
-def _store_toml_facts(read: ObjectStore, work: Path, laid: set[str]) -> None:
+def _cache_toml_contents(read: ObjectStore, work: Path, laid: set[str]) -> None:
     """Caches the contents of TOML files that CMake read in this build. `laid`: the keys of those that came from the
     cache."""
     for path in (work / _READ).glob("*.cmake"):
@@ -163,7 +168,7 @@ def _store_compiler_files(place: Path, work: Path, firmware: Path) -> None:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         mine = Path(tempfile.mkdtemp(prefix=".known-", dir=place.parent))
-        for name, content in add_seal_file(place.name, files).items():
+        for name, content in add_digest_file(place.name, files).items():
             (mine / name).write_bytes(content)
         try:
             if place.exists() and not (place / SEAL_FILE).exists():

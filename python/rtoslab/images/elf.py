@@ -24,7 +24,7 @@ _NOTYPE, _OBJECT, _FUNC = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
-class OutputSection:
+class ElfOutputSection:
     """An output section of an ELF file that takes memory. Sizes in bytes."""
 
     name: str
@@ -65,7 +65,7 @@ class ImageSymbol:
 class ElfImage:
     """The sections and symbols of an ELF file that take memory."""
 
-    sections: tuple[OutputSection, ...]
+    sections: tuple[ElfOutputSection, ...]
     symbols: tuple[ImageSymbol, ...]
     """Functions and objects with a size, by address."""
     constants: dict[str, int]
@@ -104,7 +104,7 @@ def parse_elf(data: bytes, name: str) -> ElfImage:
     return ElfImage(tuple(sorted(sections, key=lambda section: section.address)), symbols, constants)
 
 
-def read_sections(path: Path) -> tuple[OutputSection, ...]:
+def read_sections(path: Path) -> tuple[ElfOutputSection, ...]:
     """Returns the sections of an ELF file that take memory. Raises ImageFileError."""
     try:
         return tuple(_find_allocated_sections(ElfFile(read_program_image(path))))
@@ -132,7 +132,7 @@ def _memory_sections_with_contents(path: Path) -> list[tuple[int, int, bytes | N
         raise ImageFileError(f"{printable_path(path)} is a damaged ELF file ({cause}); build it again.") from None
 
 
-def berkeley_sizes(sections: Iterable[OutputSection]) -> dict[str, int]:
+def berkeley_sizes(sections: Iterable[ElfOutputSection]) -> dict[str, int]:
     """Returns the sizes in bytes named text, data and bss, as `arm-none-eabi-size` counts them: text includes
     constants."""
     sums = {"text": 0, "data": 0, "bss": 0}
@@ -141,7 +141,7 @@ def berkeley_sizes(sections: Iterable[OutputSection]) -> dict[str, int]:
     return sums
 
 
-def _find_allocated_sections(elf: ElfFile) -> list[OutputSection]:
+def _find_allocated_sections(elf: ElfFile) -> list[ElfOutputSection]:
     """Returns the sections that take memory. Raises ValueError if the contents of one are not all in the file."""
     sections = []
     for section in elf.sections:
@@ -150,10 +150,10 @@ def _find_allocated_sections(elf: ElfFile) -> list[OutputSection]:
         if section.has_contents:
             elf.section_bytes(section)
         sections.append(
-            OutputSection(
+            ElfOutputSection(
                 name=escape_to_one_line(section.name),
                 address=section.address,
-                load_address=_load_address(section, elf.segments) if section.has_contents else section.address,
+                load_address=_section_load_address(section, elf.segments) if section.has_contents else section.address,
                 size=section.size,
                 has_contents=section.has_contents,
                 writable=bool(section.flags & _WRITE),
@@ -163,7 +163,7 @@ def _find_allocated_sections(elf: ElfFile) -> list[OutputSection]:
     return sections
 
 
-def _load_address(section: ElfSection, segments: Iterable[ElfSegment]) -> int:
+def _section_load_address(section: ElfSection, segments: Iterable[ElfSegment]) -> int:
     """Returns the address at which a section is programmed, by the segment that contains it."""
     for segment in segments:
         if (

@@ -90,17 +90,17 @@ class _DigestedImage:
         is_data = False
         while at < end:
             if at >= changes:
-                is_data, changes = self._is_data_and_next_change(at)
+                is_data, changes = self._data_flag_and_next_boundary(at)
             place = at - start
             if is_data:
                 size = 4 if at % 4 == 0 and at + 4 <= end else 2
                 part = code[place : place + size]
-                yield (self._address_reference(int.from_bytes(part, "little")) if size == 4 else None) or part
+                yield (self._address_target_text(int.from_bytes(part, "little")) if size == 4 else None) or part
             else:
                 first = int.from_bytes(code[place : place + 2], "little")
                 size = 4 if first >= _WIDE else 2
                 part = code[place : place + size]
-                yield moved.get(at) or (self._branch_reference(at, part, function) if size == 4 else None) or part
+                yield moved.get(at) or (self._branch_target_name(at, part, function) if size == 4 else None) or part
                 if size == 4 or first >> 11 == _LOADS_LITERAL:
                     pool = literal_load_address(at, part)
                     if pool is not None and not start <= pool < end:  # an assembler's, after its end
@@ -122,16 +122,16 @@ class _DigestedImage:
         """Returns the word at an address of a literal pool. If it is an address itself, what it points at is
         returned."""
         word = self._read_bytes(at, 4)
-        return self._address_reference(int.from_bytes(word, "little")) or word
+        return self._address_target_text(int.from_bytes(word, "little")) or word
 
-    def _branch_reference(self, at: int, code: bytes, function: _NamedAddressRange) -> bytes | None:
+    def _branch_target_name(self, at: int, code: bytes, function: _NamedAddressRange) -> bytes | None:
         """Returns the name of the function that a branch leads to, as bytes. None for other instructions and branches
         within the function."""
         target = branch_target_address(at, code)
         if target is None or function.start <= target < function.end:
             return None
         kind = int.from_bytes(code[2:4], "little") & 0xD000
-        place = self._address_reference(target)
+        place = self._address_target_text(target)
         return None if place is None else kind.to_bytes(2, "little") + place
 
     def _movw_movt_replacements(self, function: _NamedAddressRange) -> dict[int, bytes]:
@@ -142,7 +142,7 @@ class _DigestedImage:
         at = function.start
         while at < function.end:
             first = int.from_bytes(self._read_bytes(at, 2), "little")
-            if self._is_data_and_next_change(at)[0] or first < _WIDE:
+            if self._data_flag_and_next_boundary(at)[0] or first < _WIDE:
                 at += 2
                 continue
             half = decode_movw_movt(self._read_bytes(at, 4))
@@ -151,14 +151,14 @@ class _DigestedImage:
                 if not is_top:
                     low[register] = (at, value)
                 elif register in low:
-                    place = self._address_reference(value << 16 | low[register][1])
+                    place = self._address_target_text(value << 16 | low[register][1])
                     if place is not None:
                         moved[low[register][0]] = b"low" + bytes([register]) + place
                         moved[at] = b"top" + bytes([register]) + place
             at += 4
         return moved
 
-    def _address_reference(self, value: int) -> bytes | None:
+    def _address_target_text(self, value: int) -> bytes | None:
         """Returns what an address points at, as bytes of text. None for a number that is no address in the image."""
         section = next(
             (
@@ -187,7 +187,7 @@ class _DigestedImage:
         begin = value - section.address
         return content[begin : begin + _TEXT_BYTES].partition(b"\0")[0]
 
-    def _is_data_and_next_change(self, at: int) -> tuple[bool, int]:
+    def _data_flag_and_next_boundary(self, at: int) -> tuple[bool, int]:
         """Returns whether there is data (not code) at an address, and the next address where this changes."""
         index = bisect_right(self.map_starts, at)
         return index > 0 and self.map_data[index - 1], (*self.map_starts[index : index + 1], 1 << 32)[0]

@@ -24,13 +24,18 @@ from rtoslab.catalogue import (
     OPTIONAL_SERVICES,
     Catalogue,
     SourceTree,
-    kernel_export_key,
+    kernel_export_identifier,
     offered_optional_services,
     tree_description_path,
 )
-from rtoslab.plan import DEFAULT_COMPILER, Point
-from rtoslab.records import ExpectedIdentity
-from rtoslab.trees import find_kernel_export, find_repositories, names_of_tree_files, tree_inputs_listing
+from rtoslab.plan import DEFAULT_COMPILER, PlannedPoint
+from rtoslab.records import ExpectedImageIdentity
+from rtoslab.trees import (
+    find_kernel_export_tree,
+    find_repositories,
+    kernel_tree_build_inputs_digest_text,
+    names_of_tree_files,
+)
 
 IMAGE: Final = "image.elf"
 INFO: Final = "build-info.json"
@@ -64,7 +69,7 @@ _COMMON: Final = (
 )
 
 
-def cmake_options(point: Point, expected: ExpectedIdentity) -> list[str]:
+def cmake_options(point: PlannedPoint, expected: ExpectedImageIdentity) -> list[str]:
     """Returns the -D options by which CMake builds a point's image. None contains a path of this machine."""
     options = {
         "BENCH": point.benchmark,
@@ -93,7 +98,7 @@ def cmake_options(point: Point, expected: ExpectedIdentity) -> list[str]:
     return [f"-D{key}={value}" for key, value in options.items() if value]
 
 
-def _kernel_pair_cmake_options(point: Point) -> dict[str, str]:
+def _kernel_pair_cmake_options(point: PlannedPoint) -> dict[str, str]:
     """Returns the CMake options for a kernel that shares a board with another one. Empty for any other point.
 
     Typed, because only `firmware/amp` declares them.
@@ -108,10 +113,10 @@ def _kernel_pair_cmake_options(point: Point) -> dict[str, str]:
     }
 
 
-def point_of_embedded_image(point: Point) -> Point | None:
+def build_point_of_embedded_image(point: PlannedPoint) -> PlannedPoint | None:
     """Returns the point whose finished image is part of this point's image: core 1's, for the kernel on core 0. None
     for any other point."""
-    return point.point_on_other_core() if point.beside is not None and point.core == 0 else None
+    return point.planned_point_on_other_core() if point.beside is not None and point.core == 0 else None
 
 
 def _number_or_empty_text(value: int | None) -> str:
@@ -119,20 +124,20 @@ def _number_or_empty_text(value: int | None) -> str:
     return "" if value is None else str(value)
 
 
-def source_tree_of_point(catalogue: Catalogue, point: Point) -> SourceTree | None:
+def source_tree_of_point(catalogue: Catalogue, point: PlannedPoint) -> SourceTree | None:
     """Returns the user's source tree, or the export made from it, that the point's kernel is built from. None for a
     kernel of the checkout."""
     kernel = catalogue.find_kernel(point.kernel)
     if kernel.facts.export is None:
         return kernel.tree
-    return find_kernel_export(kernel, kernel_export_key(point.board, point.cores, point.opt))
+    return find_kernel_export_tree(kernel, kernel_export_identifier(point.board, point.cores, point.opt))
 
 
-def kernel_cmake_options(catalogue: Catalogue, point: Point) -> list[str]:
+def kernel_cmake_options(catalogue: Catalogue, point: PlannedPoint) -> list[str]:
     """Returns the -D options by which CMake finds the port and a source tree outside the checkout. They override
     `cmake_options`."""
     tree = source_tree_of_point(catalogue, point)
-    port = f"-DKERNEL={catalogue.port_id_or_folder(catalogue.find_kernel(point.kernel))}"
+    port = f"-DKERNEL={catalogue.kernel_port_id_or_folder(catalogue.find_kernel(point.kernel))}"
     optional = optional_services(catalogue, point)
     return [
         port,
@@ -142,14 +147,14 @@ def kernel_cmake_options(catalogue: Catalogue, point: Point) -> list[str]:
     ]
 
 
-def _services_hook(point: Point) -> str:
+def _services_hook(point: PlannedPoint) -> str:
     """Returns the CMake variable by which a build includes its optional services. Another one than that of two
     kernels on one board: see `_kernel_pair_cmake_options`.
     """
     return "CMAKE_PROJECT_rtoslab_firmware_INCLUDE" if point.beside is None else "CMAKE_PROJECT_INCLUDE"
 
 
-def optional_services(catalogue: Catalogue, point: Point) -> list[str]:
+def optional_services(catalogue: Catalogue, point: PlannedPoint) -> list[str]:
     """Returns the optional kernel services that a point's image contains: those its benchmark needs. For the
     conformance suite a parameter names them (`optional_services_param`)."""
     kernel = catalogue.find_kernel(point.kernel).facts
@@ -158,7 +163,7 @@ def optional_services(catalogue: Catalogue, point: Point) -> list[str]:
         chosen = int(point.params.get(OPTIONAL_SERVICES_PARAM, "0"))
         return [service for service in offered if chosen >> OPTIONAL_SERVICES.index(service) & 1]
     benchmark = catalogue.benchmarks.get(point.benchmark)
-    needed = benchmark.facts.only_for_services_of(kernel).needed_services(point.params) if benchmark else ()
+    needed = benchmark.facts.restrict_to_kernel_services(kernel).needed_services(point.params) if benchmark else ()
     return [service for service in offered if service in needed]
 
 
@@ -169,22 +174,24 @@ def optional_services_param(services: Iterable[str]) -> dict[str, str]:
     return {OPTIONAL_SERVICES_PARAM: str(bits)} if bits else {}
 
 
-def image_inputs_digest(catalogue: Catalogue, point: Point) -> str:
+def image_inputs_digest(catalogue: Catalogue, point: PlannedPoint) -> str:
     """Returns the SHA-256 of all inputs of a point's image: sources, kernel, options, compiler.
 
-    A tree contributes only the files that the last build of this image read (`tree_read_list_path`), with their present
-    content.
+    A tree contributes only the files that the last build of this image read (`path_of_files_read_list`), with their
+    present content.
     """
     tree = source_tree_of_point(catalogue, point)
     request = image_request_digest(catalogue, point)
     if tree is None:
         return request
     return hashlib.sha256(
-        (request + tree_inputs_listing(tree, tree_read_list_path(catalogue.root, request))).encode()
+        (
+            request + kernel_tree_build_inputs_digest_text(tree, path_of_files_read_list(catalogue.root, request))
+        ).encode()
     ).hexdigest()
 
 
-def image_request_digest(catalogue: Catalogue, point: Point) -> str:
+def image_request_digest(catalogue: Catalogue, point: PlannedPoint) -> str:
     """Returns the SHA-256 of all inputs of a point's image except the contents of a user's source tree."""
     root, kernel, tree = catalogue.root, catalogue.find_kernel(point.kernel), source_tree_of_point(catalogue, point)
     firmware = root / "firmware"
@@ -201,10 +208,10 @@ def image_request_digest(catalogue: Catalogue, point: Point) -> str:
     sources += join_file_hash_rows(
         _firmware_part_file_rows(kernel.folder.parent, kernel.folder.parent, kernel.folder.name)
     )
-    options: list[Any] = [cmake_options(point, ExpectedIdentity("", 0))]
+    options: list[Any] = [cmake_options(point, ExpectedImageIdentity("", 0))]
     if point.beside is not None and optional_services(catalogue, point):
         options.append(_services_hook(point))
-    embedded = point_of_embedded_image(point)
+    embedded = build_point_of_embedded_image(point)
     if embedded is not None:
         options.append(image_inputs_digest(catalogue, embedded))
     compilers = [tools.first_version_line(cross_tool_name("gcc"))] + [tools.clang_version_line()] * (
@@ -213,14 +220,14 @@ def image_request_digest(catalogue: Catalogue, point: Point) -> str:
     if tree is not None:
         core = catalogue.find_board(point.board).facts.core
         described = tree.model_dump(mode="json", exclude={"path", "port", "cores"})
-        own = tree.compiled_part_for_core(core).model_dump(mode="json")
+        own = tree.compiled_tree_part_for_core(core).model_dump(mode="json")
         states = [asdict(repository) for repository in find_repositories(tree)]
         options += [described, own, states, names_of_tree_files(tree, core)]
     everything = sources + json.dumps([_FORMAT, *options, *compilers, STORED_FILES])
     return hashlib.sha256(everything.encode()).hexdigest()
 
 
-def toml_files_for_cmake(catalogue: Catalogue, point: Point) -> list[Path]:
+def toml_files_for_cmake(catalogue: Catalogue, point: PlannedPoint) -> list[Path]:
     """Returns the TOML files of the checkout and of the point's port that CMake may read."""
     firmware = catalogue.root / "firmware"
     parts = ["cpus/cortexm/arch.toml", f"boards/{point.board}/board.toml"]
@@ -231,7 +238,7 @@ def toml_files_for_cmake(catalogue: Catalogue, point: Point) -> list[Path]:
     return [path for path in files_ if path.suffix == ".toml"] + sorted((catalogue.root / "spec").glob("*.toml"))
 
 
-def tree_read_list_path(root: Path, digest: str) -> Path:
+def path_of_files_read_list(root: Path, digest: str) -> Path:
     """Returns the path of the file that lists which files of a user's source tree a build read.
 
     `digest`: its `image_request_digest`.

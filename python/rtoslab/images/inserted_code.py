@@ -63,7 +63,7 @@ def hook_macro_code(macros: str, port: Mapping[str, bytes], kernel_files: Iterab
         for name, text in _MACRO.findall(macros)
         if name in by_port
         and not _is_macro_without_effect(text)
-        and not _is_stated_by_build(name, text.strip(), macros)
+        and not _does_build_set_macro(name, text.strip(), macros)
     }
     if not candidates:
         return {}
@@ -79,7 +79,7 @@ def _macros_empty_by_default(file: Path) -> Iterator[str]:
             yield name
 
 
-def _is_stated_by_build(name: str, text: str, macros: str) -> bool:
+def _does_build_set_macro(name: str, text: str, macros: str) -> bool:
     """Whether a setting of the build itself says that a macro has this code."""
     if _HOOK_CALL.fullmatch(text):
         return _HOOKS_ARE_NEEDED.search(macros) is not None

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import cross_tool_name, sha256_of_file, to_canonical_json, tools
-from rtoslab.images.compilation import ArchiveStep, CompilerCall, PreprocessedSource, object_cache_key
+from rtoslab.images.compilation import CompilerCall, LibraryArchiveStep, PreprocessedSource, object_cache_key
 from rtoslab.images.object_store import ObjectStore
 
 LISTS_PER_CALL: Final = 16
@@ -69,9 +69,9 @@ class ObjectCache:
         its header folders."""
         source = self._file_digest(self._portable_path(str(compilation.source_path)))
         return _digest_of_key_parts(
-            self._compiler_call_key_parts(compilation.portable_arguments),
+            self._compiler_call_key_parts(compilation.portable_compiler_arguments),
             source,
-            sorted(self._digest_of_names_below(folder) for folder in compilation.include_folders),
+            sorted(self._digest_of_file_names_in_folder(folder) for folder in compilation.include_folders),
         )
 
     def exclusive_lock(self, call: str) -> AbstractContextManager[None]:
@@ -84,19 +84,19 @@ class ObjectCache:
 
         None if there is none.
         """
-        for files, names in self._reads_of_earlier_runs(call):
-            key = self._key_of_present_content(call, files, names)
+        for files, names in self._inputs_of_earlier_compiler_runs(call):
+            key = self._object_cache_key_of_current_files(call, files, names)
             of = None if key is None else self.cache.read_bytes_of_key(f"{key}.of")
             result = None if of is None else self._read_compiler_outputs(of.decode())
             if result is not None:
-                return result, tuple(self._file_path(file) for file in files)
+                return result, tuple(self._machine_path_of_portable_path(file) for file in files)
         return None
 
-    def is_image_specific(self, call: str) -> bool:
+    def does_call_use_image_specific_macro(self, call: str) -> bool:
         """Whether an earlier run of this compiler call used a macro whose value differs in every image."""
-        return any(IMAGE_MACROS & set(names or ()) for _, names in self._reads_of_earlier_runs(call))
+        return any(IMAGE_MACROS & set(names or ()) for _, names in self._inputs_of_earlier_compiler_runs(call))
 
-    def find_by_preprocessed_code(
+    def find_outputs_by_preprocessed_code(
         self, compilation: CompilerCall, preprocessed: PreprocessedSource
     ) -> CompilerOutputs | None:
         """Returns the cached outputs for the same preprocessed code. None if there are none."""
@@ -114,25 +114,25 @@ class ObjectCache:
         it ran. Raises StoreError."""
         files = tuple(map(self._portable_path, preprocessed.files))
         outside = [file for file in files if file[0] != "@"]
-        if any(_was_file_changed_since(self._file_path(path), began_ns) for path in outside) or any(
+        if any(_was_file_changed_since(self._machine_path_of_portable_path(path), began_ns) for path in outside) or any(
             map(_has_unlisted_inputs, preprocessed.files)
         ):
             return
         new = {"asked": preprocessed.used_macros, "files": list(files)}
-        others = [path for path in self._stored_read_lists(call) if path != new]
+        others = [path for path in self._stored_compiler_input_lists(call) if path != new]
         self.cache.store_bytes_of_key(f"{call}.lists", json.dumps([new, *others][:LISTS_PER_CALL]).encode())
         for path in outside:
             self._digests.pop(path, None)
-        key = self._key_of_present_content(call, files, preprocessed.used_macros)
+        key = self._object_cache_key_of_current_files(call, files, preprocessed.used_macros)
         if key is not None and not IMAGE_MACROS & set(preprocessed.used_macros or ()):
             code = self._preprocessed_code_key(compilation, preprocessed)
             self._write_compiler_outputs(code, result)
             self.cache.store_bytes_of_key(f"{key}.of", code.encode())
 
-    def library_key(self, archiving_: ArchiveStep) -> str:
+    def library_cache_key(self, archiving_: LibraryArchiveStep) -> str:
         """Returns the key under which a library is cached: a digest of its command and its objects. Raises OSError."""
         members = [hashlib.sha256(member.read_bytes()).hexdigest() for member in archiving_.members]
-        return _digest_of_key_parts(self.compilers, archiving_.portable_command, members)
+        return _digest_of_key_parts(self.compilers, archiving_.portable_archive_command, members)
 
     def find_library(self, key: str) -> bytes | None:
         """Returns the cached library of this key. None if there is none."""
@@ -148,23 +148,27 @@ class ObjectCache:
 
     def _preprocessed_code_key(self, compilation: CompilerCall, preprocessed: PreprocessedSource) -> str:
         """Returns the key under which outputs are cached by their preprocessed code."""
-        return _digest_of_key_parts(self._compiler_call_key_parts(compilation.code_options), preprocessed.digest)
+        return _digest_of_key_parts(
+            self._compiler_call_key_parts(compilation.code_generation_options), preprocessed.digest
+        )
 
-    def _reads_of_earlier_runs(self, call: str) -> _Lists:
+    def _inputs_of_earlier_compiler_runs(self, call: str) -> _Lists:
         """Yields the files read and the macros used (None if unknown) by each earlier run of a compiler call, the
         latest first.
 
         `@` is the build's folder, `$` the firmware's.
         """
-        for path in self._stored_read_lists(call):
+        for path in self._stored_compiler_input_lists(call):
             yield tuple(path["files"]), path["asked"]
 
-    def _stored_read_lists(self, call: str) -> list[dict[str, Any]]:
+    def _stored_compiler_input_lists(self, call: str) -> list[dict[str, Any]]:
         """Returns the stored lists of files and macros of a compiler call, the latest first. `call`: its key."""
         stored = self.cache.read_bytes_of_key(f"{call}.lists")
         return [] if stored is None else json.loads(stored)
 
-    def _key_of_present_content(self, call: str, files: tuple[str, ...], names: list[str] | None) -> str | None:
+    def _object_cache_key_of_current_files(
+        self, call: str, files: tuple[str, ...], names: list[str] | None
+    ) -> str | None:
         """Returns the key of an object by the present content of the files that it was compiled from. None if one of
         them is gone."""
         digests = {file: self._file_digest(file) for file in files if file[0] != "@"}
@@ -194,7 +198,7 @@ class ObjectCache:
         if digest is _UNREAD:
             digest = None
             with suppress(OSError):
-                digest = sha256_of_file(self._file_path(place))
+                digest = sha256_of_file(self._machine_path_of_portable_path(place))
             self._digests[place] = digest
         return digest
 
@@ -205,11 +209,11 @@ class ObjectCache:
                 return f"{sign}/{file[len(folder) :]}"
         return file
 
-    def _file_path(self, place: str) -> str:
+    def _machine_path_of_portable_path(self, place: str) -> str:
         """Returns a portable path as a path on this machine. That of a generated file (`@`) is returned unchanged."""
         return f"{self.firmware}{place[1:]}" if place[0] == "$" else place
 
-    def _digest_of_names_below(self, folder: str) -> str:
+    def _digest_of_file_names_in_folder(self, folder: str) -> str:
         """Returns a digest of the names of all files below a folder. It changes with a new header, which may hide
         another one."""
         if folder not in self._names:

@@ -13,18 +13,18 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.images.builder import build_failure_reason, expected_image_identity, is_image_built
 from rtoslab.images.configuring import configure_image
 from rtoslab.images.image_inputs import image_inputs_digest
-from rtoslab.plan import POINT_KEYS, Point
+from rtoslab.plan import POINT_KEYS, PlannedPoint
 
 _NO_SETTING: Final = re.compile(r"has no setting `(\w+)`")
 _NEAR: Final = re.compile(r"did you mean `(\w+)`")
 
 
-def require_known_macros(catalogue: Catalogue, points: Iterable[Point]) -> None:
+def require_known_macros(catalogue: Catalogue, points: Iterable[PlannedPoint]) -> None:
     """Raises PlanError for a configuration macro that no kernel of the points has. Also StoreError, ToolMissingError.
 
     Each kernel is checked once for each set of macros. One whose image is built already has them.
     """
-    requested: dict[tuple[str, frozenset[str]], Point] = {}
+    requested: dict[tuple[str, frozenset[str]], PlannedPoint] = {}
     for point in points:
         if point.kernel_config and point.not_applicable is None:
             requested.setdefault((point.kernel, frozenset(point.kernel_config)), point)
@@ -41,7 +41,7 @@ def require_known_macros(catalogue: Catalogue, points: Iterable[Point]) -> None:
             raise PlanError(f"The setting {name} does not exist in {kernels_text}, or it may not be changed; {hint}")
 
 
-def _find_refused_macros(catalogue: Catalogue, point: Point) -> dict[str, str]:
+def _find_refused_macros(catalogue: Catalogue, point: PlannedPoint) -> dict[str, str]:
     """Returns the point's configuration macros that its kernel lacks, each with the most similar known one or an empty
     text."""
     refused: dict[str, str] = {}
@@ -59,7 +59,7 @@ def _find_refused_macros(catalogue: Catalogue, point: Point) -> dict[str, str]:
     return refused
 
 
-def _why_cmake_refuses(catalogue: Catalogue, point: Point, digest: str) -> str:
+def _why_cmake_refuses(catalogue: Catalogue, point: PlannedPoint, digest: str) -> str:
     """Returns why CMake refuses a point's configuration. Empty if it accepts it. `digest`: that of the image's
     inputs."""
     parent = build_folder(catalogue.root)

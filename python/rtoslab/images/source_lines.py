@@ -13,9 +13,9 @@ from rtoslab.base import ImageFileError
 from rtoslab.intake import (
     child_debug_entries,
     convert_debug_errors,
+    dwarf_line_program,
     open_elf_file,
     read_program_image,
-    source_line_program,
 )
 
 Row = tuple[int, str, int, int]
@@ -34,7 +34,7 @@ class SourceLines:
         it. Empty if unknown."""
         try:
             with convert_debug_errors(self._path.name, ImageFileError):
-                return self._find_lines(address)
+                return self._find_source_lines_of_address(address)
         except ImageFileError:
             return ()
 
@@ -53,7 +53,7 @@ class SourceLines:
         here = [(start, row[2]) for start, row in zip(starts, rows, strict=True) if row[1] == path]
         return [start for start, number in here if number == line], sorted({number for _, number in here})
 
-    def _find_lines(self, address: int) -> tuple[str, ...]:
+    def _find_source_lines_of_address(self, address: int) -> tuple[str, ...]:
         """Returns the source lines of an address, as `source_lines_at`. Raises pyelftools' errors."""
         starts, rows = self._line_rows
         place = bisect_right(starts, address) - 1
@@ -82,7 +82,7 @@ class SourceLines:
         the rows."""
         rows: dict[int, Row] = {}
         for number, unit in enumerate(self._compilation_units):
-            program = source_line_program(self._debug_information, unit)
+            program = dwarf_line_program(self._debug_information, unit)
             if program is not None:
                 rows.update((start, (end, file, line, number)) for start, end, file, line in _line_rows(program))
         starts = sorted(rows)
@@ -91,12 +91,16 @@ class SourceLines:
     def _call_sites_of_inlines(self, unit: Any, address: int) -> tuple[str, ...]:
         """Returns the lines of the calls that were inlined around an address, the innermost first. `unit`: its
         compilation unit."""
-        names = _file_names_of_line_table(source_line_program(self._debug_information, unit))
+        names = _file_names_of_line_table(dwarf_line_program(self._debug_information, unit))
         callers = []
         die = unit.get_top_DIE()
         while die is not None:
             die = next(
-                (child for child in child_debug_entries(die) if self._is_code_entry_covering(unit, child, address)),
+                (
+                    child
+                    for child in child_debug_entries(die)
+                    if self._does_dwarf_entry_cover_address(unit, child, address)
+                ),
                 None,
             )
             if die is not None and die.tag == "DW_TAG_inlined_subroutine" and "DW_AT_call_line" in die.attributes:
@@ -104,13 +108,13 @@ class SourceLines:
                 callers.append(f"{file}:{die.attributes['DW_AT_call_line'].value}")
         return tuple(reversed(callers))
 
-    def _is_code_entry_covering(self, unit: Any, die: Any, address: int) -> bool:
+    def _does_dwarf_entry_cover_address(self, unit: Any, die: Any, address: int) -> bool:
         """Whether a DWARF entry is a function, an inlined call or a block that covers an address. `die`: the entry."""
         if die.tag not in {"DW_TAG_subprogram", "DW_TAG_inlined_subroutine", "DW_TAG_lexical_block"}:
             return False
-        return any(start <= address < end for start, end in self._entry_ranges(unit, die))
+        return any(start <= address < end for start, end in self._dwarf_entry_address_ranges(unit, die))
 
-    def _entry_ranges(self, unit: Any, die: Any) -> Iterator[tuple[int, int]]:
+    def _dwarf_entry_address_ranges(self, unit: Any, die: Any) -> Iterator[tuple[int, int]]:
         """Yields the start and end of each range of addresses of a DWARF entry."""
         attributes = die.attributes
         if "DW_AT_low_pc" in attributes and "DW_AT_high_pc" in attributes:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from rtoslab.instruments.call_counts import CallStatistics
     from rtoslab.instruments.call_tables import (
         calls_as_json,
-        function_call_notes,
         function_calls_table,
-        longest_call_lines,
-        measured_function_line,
+        longest_call_text_lines,
+        measured_function_summary_line,
+        notes_on_measured_calls,
     )
     from rtoslab.instruments.difference import profile_difference_tables
     from rtoslab.instruments.fault_report import DwarfCallerFinder, fault_sentences
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
         Profile,
         ProfileInterruptedError,
         innermost_function,
-        load_profile,
         profile_image,
         profile_of_recording,
+        read_profile_file,
     )
     from rtoslab.instruments.records import INTERVAL, WAYS
     from rtoslab.instruments.session import (

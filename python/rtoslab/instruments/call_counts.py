@@ -37,7 +37,7 @@ class ValueDistribution:
 
     counts: dict[int, int] = field(default_factory=dict)
 
-    def add_values(self, values: NDArray[np.uint64]) -> None:
+    def add_values_to_counts(self, values: NDArray[np.uint64]) -> None:
         """Adds an array of values to the counts."""
         for value, count in zip(*(item.tolist() for item in np.unique(values, return_counts=True)), strict=True):
             self.counts[value] = self.counts.get(value, 0) + count
@@ -102,22 +102,22 @@ class FunctionCallTally:
         self.interruptions_most = max(self.interruptions_most, int(mine["interruptions"].max()))
         self.stack_bytes = max(self.stack_bytes or 0, int(mine["stack"].max()))
         for name, column in COUNTED.items():
-            self.instructions[name].add_values(mine[column])
-        for name, values in cycles_by_measure(mine).items():
-            self.cycles[name].add_values(values)
+            self.instructions[name].add_values_to_counts(mine[column])
+        for name, values in call_cycles_by_metric(mine).items():
+            self.cycles[name].add_values_to_counts(values)
             if name in {"inclusive", "undisturbed"}:
-                self._store_call_with_greatest(name, mine, values)
+                self._store_call_with_greatest_measure(name, mine, values)
 
-    def _store_call_with_greatest(self, name: str, mine: NDArray[np.void], values: NDArray[np.uint64]) -> None:
+    def _store_call_with_greatest_measure(self, name: str, mine: NDArray[np.void], values: NDArray[np.uint64]) -> None:
         """Stores the first call with the greatest value of a measure (`name`), unless an earlier chunk had one as
         great."""
         greatest = mine[int(np.argmax(values))]
         before = self.greatest.get(name)
-        if before is None or int(values.max()) > int(cycles_by_measure(before)[name]):
+        if before is None or int(values.max()) > int(call_cycles_by_metric(before)[name]):
             self.greatest[name] = greatest.copy()
 
 
-def cycles_by_measure(calls: Any) -> dict[str, Any]:
+def call_cycles_by_metric(calls: Any) -> dict[str, Any]:
     """Returns the cycles of a measured call by measure (inclusive, undisturbed and so on), from its packed record or an
     array of records."""
     inclusive = calls["until"] - calls["start"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import RunError
-from rtoslab.instruments.call_counts import cycles_by_measure
+from rtoslab.instruments.call_counts import call_cycles_by_metric
 from rtoslab.instruments.names import ImageNameFinder
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import NO_NODE, NODE, ROW
@@ -35,7 +35,7 @@ class ReplayedCallWindow:
     """Whether no other thread ran in between, so that it stayed on its core."""
 
     @property
-    def caller_path(self) -> tuple[PathStep, ...]:
+    def caller_call_path(self) -> tuple[PathStep, ...]:
         """Returns the call path up to the call's caller. The called function may change by a tail call."""
         return self.path[:-1] or self.path
 
@@ -60,7 +60,7 @@ def window_of_measured_call(call: Any, nodes: "NDArray[np.void]") -> ReplayedCal
         int(call["until"]),
         int(call["core"]),
         _call_path_of_node(nodes, node),
-        int(cycles_by_measure(call)["undisturbed"]),
+        int(call_cycles_by_metric(call)["undisturbed"]),
         not call["away"],
     )
 
@@ -110,12 +110,16 @@ def _replayed_call_cycles(
     window: ReplayedCallWindow, spent: Mapping[tuple[int, int], int], nodes: "NDArray[np.void]", names: ImageNameFinder
 ) -> ReplayedCallCycles:
     """Returns how a call spent its cycles. `spent` are the cycles of each call path, by core and number of the path."""
-    depth, inside, beside = len(window.caller_path), dict[str, int](), dict[str, int]()
+    depth, inside, beside = len(window.caller_call_path), dict[str, int](), dict[str, int]()
     for (core, node), cycles in spent.items():
         path = _call_path_of_node(nodes, node)
-        if path[:depth] == window.caller_path and (core == window.core or not window.stayed):
+        if path[:depth] == window.caller_call_path and (core == window.core or not window.stayed):
             rest = path[depth:] if len(window.path) > 1 else path[depth - 1 :]
-            name = ITSELF if rest == window.path[-1:] else names.function_name_at(_function_after_call(rest, window)[0])
+            name = (
+                ITSELF
+                if rest == window.path[-1:]
+                else names.function_name_at(_next_function_on_call_path(rest, window)[0])
+            )
             inside[name] = inside.get(name, 0) + cycles
         elif core == window.core:
             entry, exception = path[0]
@@ -128,7 +132,7 @@ def _replayed_call_cycles(
     return ReplayedCallCycles(_sort_most_cycles_first(inside), _sort_most_cycles_first(beside))
 
 
-def _function_after_call(rest: tuple[PathStep, ...], window: ReplayedCallWindow) -> PathStep:
+def _next_function_on_call_path(rest: tuple[PathStep, ...], window: ReplayedCallWindow) -> PathStep:
     """Returns the function that a call entered next. `rest` is the call path below the caller."""
     return rest[1] if len(rest) > 1 and rest[0] == window.path[-1] else rest[0] if rest else window.path[-1]
 

@@ -17,13 +17,13 @@ _LISTED: Final = 8
 def function_calls_table(measured: MeasuredFunction) -> TitledTable:
     """Returns a table of the cycles of a function's calls, with a row for each measure, such as `inclusive`."""
     rows = [
-        (name, item.minimum, median_with_half_text(item.median), item.p99, item.maximum, item.total)
+        (name, item.minimum, median_with_half_as_text(item.median), item.p99, item.maximum, item.total)
         for name, item in measured.cycles.items()
     ]
     return TitledTable(measured.function.name, "", _HEADS, rows)
 
 
-def measured_function_line(measured: MeasuredFunction) -> str:
+def measured_function_summary_line(measured: MeasuredFunction) -> str:
     """Returns a line on a measured function: its address, source line, number of calls and stack."""
     function, tally = measured.function, measured.tally
     place = f"{function.address:#010x}" + (f", {measured.source}" if measured.source else "")
@@ -32,7 +32,7 @@ def measured_function_line(measured: MeasuredFunction) -> str:
     return f"{function.name} ({place}): {calls}{stack}"
 
 
-def function_call_notes(measured: MeasuredFunction) -> Iterator[str]:
+def notes_on_measured_calls(measured: MeasuredFunction) -> Iterator[str]:
     """Yields notes on the figures of a function's calls: recursion, tail calls, calls that were not counted."""
     tally, name = measured.tally, measured.function.name
     if measured.function.also:
@@ -72,7 +72,7 @@ def function_call_notes(measured: MeasuredFunction) -> Iterator[str]:
         )
 
 
-def longest_call_lines(greatest: LongestCall) -> Iterator[str]:
+def longest_call_text_lines(greatest: LongestCall) -> Iterator[str]:
     """Yields lines on a function's longest call: when it was, its call path, how it spent its cycles."""
     cycles = ", ".join(f"{greatest.cycles[name]:,} {name}" for name in greatest.cycles if greatest.cycles[name])
     yield f"Greatest {' and '.join(greatest.measures)}: from cycle {greatest.start:,}, core {greatest.core}"
@@ -81,12 +81,12 @@ def longest_call_lines(greatest: LongestCall) -> Iterator[str]:
     spending = greatest.spending
     if spending is None:
         return
-    yield f"  spent   {spending.problem or cycles_by_function_text(spending.inside)}"
+    yield f"  spent   {spending.problem or function_cycles_as_text(spending.inside)}"
     if spending.beside:
-        yield f"  beside  {cycles_by_function_text(spending.beside)}"
+        yield f"  beside  {function_cycles_as_text(spending.beside)}"
 
 
-def cycles_by_function_text(cycles: Mapping[str, int]) -> str:
+def function_cycles_as_text(cycles: Mapping[str, int]) -> str:
     """Returns cycles by function as text, the most first. After eight, the rest is added up."""
     shown = [f"{name} {item:,}" for name, item in cycles.items()]
     rest = sum(list(cycles.values())[_LISTED:])
@@ -102,7 +102,7 @@ def _stack_bytes_text(stack_bytes: int | None) -> str:
     )
 
 
-def median_with_half_text(value: float) -> int | str:
+def median_with_half_as_text(value: float) -> int | str:
     """Returns a median as it is printed: a whole number, or one with its half."""
     return int(value) if value == int(value) else f"{value:,.1f}"
 

@@ -10,11 +10,11 @@ from rtoslab.base import TitledTable, Value
 from rtoslab.instruments.profile_tables import HEADS
 from rtoslab.instruments.profiler import Profile, innermost_function
 from rtoslab.instruments.records import WAYS
-from rtoslab.instruments.totals import CycleSums, cycle_sums_by_function_class, sum_cycles_by_key
+from rtoslab.instruments.totals import CycleSums, cycle_sums_by_function_class, sum_profile_cycles_by_key
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonDivisor:
+class ProfileComparisonDivisor:
     """The divisor of the cycles of two profiles, which makes them comparable: operations or milliseconds."""
 
     unit: str
@@ -22,15 +22,17 @@ class ComparisonDivisor:
     after: float
 
 
-def find_comparison_divisor(before: Profile, after: Profile) -> ComparisonDivisor:
+def find_comparison_divisor(before: Profile, after: Profile) -> ProfileComparisonDivisor:
     """Returns the divisor that makes two profiles comparable: operations if both count them, else milliseconds of
     virtual time."""
     if before.operations and after.operations:
-        return ComparisonDivisor("cycles per operation", before.operations, after.operations)
-    return ComparisonDivisor("cycles per ms", _observed_milliseconds(before), _observed_milliseconds(after))
+        return ProfileComparisonDivisor("cycles per operation", before.operations, after.operations)
+    return ProfileComparisonDivisor(
+        "cycles per ms", _profile_duration_milliseconds(before), _profile_duration_milliseconds(after)
+    )
 
 
-def _observed_milliseconds(profile: Profile) -> float:
+def _profile_duration_milliseconds(profile: Profile) -> float:
     """Returns the milliseconds of virtual time that a profile covers."""
     return max(profile.observed_cycles) * 1000 / profile.clock_hz
 
@@ -39,7 +41,10 @@ def profile_difference_tables(before: Profile, after: Profile, top: int | None =
     """Returns tables of the differences between two profiles: by use of cycles, class of function, and function (at
     most `top`)."""
     scale = find_comparison_divisor(before, after)
-    whole = (sum_cycles_by_key(before.spent, lambda _: "all"), sum_cycles_by_key(after.spent, lambda _: "all"))
+    whole = (
+        sum_profile_cycles_by_key(before.spent, lambda _: "all"),
+        sum_profile_cycles_by_key(after.spent, lambda _: "all"),
+    )
     ways = [way for way in range(len(WAYS)) if any(function["all"].cycles[way] for function in whole)]
     heads = ("A", "B", "B - A", *(f"of which {HEADS[way]}" for way in ways))
     title = f"in {scale.unit}. A: {before.label}; B: {after.label}"
@@ -66,11 +71,11 @@ def profile_difference_tables(before: Profile, after: Profile, top: int | None =
 
 def _total_by_function(profile: Profile) -> dict[str, CycleSums]:
     """Returns the cycles of each function, of all cores together."""
-    return sum_cycles_by_key(profile.spent, lambda spent: innermost_function(spent.stack))
+    return sum_profile_cycles_by_key(profile.spent, lambda spent: innermost_function(spent.stack))
 
 
 def _profile_difference_rows(
-    before: Mapping[str, CycleSums], after: Mapping[str, CycleSums], scale: ComparisonDivisor, chosen: list[int]
+    before: Mapping[str, CycleSums], after: Mapping[str, CycleSums], scale: ProfileComparisonDivisor, chosen: list[int]
 ) -> list[tuple[Value, ...]]:
     """Returns the rows of a table of differences between two profiles, the largest changes first. `chosen` are the uses
     of cycles to show."""

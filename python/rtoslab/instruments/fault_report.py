@@ -102,7 +102,7 @@ class DwarfCallerFinder:
     """Finds the callers of a halted core's function by the call frame information (DWARF) of an image."""
 
     def __init__(self, image: Path) -> None:
-        self._entries, self._code = _read_frames_and_code(image)
+        self._entries, self._code = _read_call_frames_and_machine_code(image)
 
     def return_addresses(self, fault: Fault) -> list[int]:
         """Returns the return addresses of the functions in progress at a fault, the innermost first. Empty if the image
@@ -115,7 +115,7 @@ class DwarfCallerFinder:
         return [state.registers["pc"], *(address - 2 for address in self.return_addresses(state))]
 
 
-def _read_frames_and_code(image: Path) -> tuple[list[Any], list[BoardMemoryCopy]]:
+def _read_call_frames_and_machine_code(image: Path) -> tuple[list[Any], list[BoardMemoryCopy]]:
     """Returns an image's call frame entries that have an address, and its code. Both are empty if there are none, or if
     they are damaged."""
     try:

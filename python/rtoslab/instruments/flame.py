@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Final
 
-from rtoslab.instruments.formats import cycles_by_path
+from rtoslab.instruments.formats import cycles_by_call_path
 from rtoslab.instruments.names import INLINED
 from rtoslab.instruments.profiler import Profile
 
@@ -49,7 +49,7 @@ def build_flame_tree(stacks: Mapping[tuple[str, ...], int], name: str) -> FlameG
 
 def flame_svg(profile: Profile, core: int) -> str:
     """Returns the flame graph of one core as SVG."""
-    root = build_flame_tree(cycles_by_path(profile, core), f"core {core}")
+    root = build_flame_tree(cycles_by_call_path(profile, core), f"core {core}")
     parts: list[str] = []
     _draw_flame_frame(parts, root, profile, 0.0, 0, WIDTH / max(1, root.cycles), (root.cycles, _ROOT))
     height = ROW * _visible_row_count(root, WIDTH / max(1, root.cycles)) + 2
@@ -75,7 +75,7 @@ def _draw_flame_frame(
     if width < NARROWEST:
         return
     whole, caller = above
-    colour = caller if frame.name.endswith(INLINED) else _frame_colour(frame.name, profile)
+    colour = caller if frame.name.endswith(INLINED) else _flame_graph_frame_colour(frame.name, profile)
     edge = "#888" if colour == _WAIT else "#fff"
     title = escape(f"{frame.name}: {frame.cycles:,} cycles, {100 * frame.cycles / max(1, whole):.2f} %")
     y = row * ROW + 1
@@ -102,7 +102,7 @@ def function_class_colours(profile: Profile) -> tuple[tuple[str, str], ...]:
     return tuple((kind, _COLOURS.get(kind, _OTHER_KERNEL)) for kind in sorted(set(profile.classes.values())))
 
 
-def _frame_colour(name: str, profile: Profile) -> str:
+def _flame_graph_frame_colour(name: str, profile: Profile) -> str:
     """Returns the colour of a frame: that of its function's class, or of a wait."""
     if name.startswith("("):
         return _COLOURS["idle"] if name == "(sleep)" else _WAIT

@@ -11,7 +11,7 @@ SPEEDSCOPE_SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 _WAITS: Final = {way: f"({way} wait)" if way in {"bus", "flash", "lock"} else f"({way})" for way in WAYS[1:]}
 
 
-def cycles_by_path(profile: Profile, core: int) -> dict[tuple[str, ...], int]:
+def cycles_by_call_path(profile: Profile, core: int) -> dict[tuple[str, ...], int]:
     """Returns the cycles of one core by call path. Waits are a separate frame at the path's end."""
     weights: dict[tuple[str, ...], int] = defaultdict(int)
     for spent in profile.spent:
@@ -27,7 +27,7 @@ def folded_stacks(profile: Profile) -> str:
     lines = [
         f"core {core};{';'.join(escape_to_one_line(frame).replace(';', ':') for frame in stack)} {cycles}"
         for core in range(len(profile.observed_cycles))
-        for stack, cycles in cycles_by_path(profile, core).items()
+        for stack, cycles in cycles_by_call_path(profile, core).items()
     ]
     return "\n".join(lines) + "\n"
 
@@ -37,7 +37,7 @@ def speedscope_profile(profile: Profile) -> dict[str, Any]:
     frames: dict[str, int] = {}
     profiles = []
     for core in range(len(profile.observed_cycles)):
-        stacks = cycles_by_path(profile, core)
+        stacks = cycles_by_call_path(profile, core)
         samples = [[frames.setdefault(frame, len(frames)) for frame in stack] for stack in stacks]
         profiles.append(
             {

@@ -10,7 +10,7 @@ from typing import Final
 from rtoslab.base import ImageFileError, SymbolError, without_thumb_bit
 from rtoslab.images import SourceLines, read_elf
 from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.targets import find_address
+from rtoslab.targets import find_symbol_address
 
 _LINE: Final = re.compile(r"(?P<file>[^:]+):(?P<line>[1-9][0-9]{0,8})", re.ASCII)
 _LISTED: Final = 5
@@ -47,14 +47,16 @@ class ImageFunctions:
         if line is not None:
             return self._function_at_line(name, line["file"], int(line["line"]))
         if name.lower().startswith("0x"):
-            return self._function_at_address(name, find_address(self._machine, name))
+            return self._function_at_address(name, find_symbol_address(self._machine, name))
         if name in self._data:
             raise SymbolError(f"{name} is data, not a function; name a function that uses it.")
         addresses = sorted({address for address, _, symbol in self._symbols if symbol == name})
         if len(addresses) > 1:
             listed = self._function_names_text(name, addresses)
             raise SymbolError(f"The image has {len(addresses)} functions {name!r}: {listed}; name one by its address.")
-        return self._make_image_function(name, addresses[0] if addresses else find_address(self._machine, name))
+        return self._make_function_at_address(
+            name, addresses[0] if addresses else find_symbol_address(self._machine, name)
+        )
 
     def instruction_addresses(self, name: str) -> list[int]:
         """Returns the addresses of the instructions that a symbol, an address or a source line names. Raises
@@ -67,7 +69,7 @@ class ImageFunctions:
         if line is not None:
             return self._line_starts(line["file"], int(line["line"]))
         if name.lower().startswith("0x"):
-            return [without_thumb_bit(find_address(self._machine, name))]
+            return [without_thumb_bit(find_symbol_address(self._machine, name))]
         return [self.find_function(name).address]
 
     def _function_at_address(self, text: str, address: int) -> ImageFunction:
@@ -75,9 +77,9 @@ class ImageFunctions:
         is the user's."""
         start = self._function_start(address)
         if start not in {None, address}:
-            name = self._make_image_function(text, start or 0).name
+            name = self._make_function_at_address(text, start or 0).name
             raise SymbolError(f"{text} is inside {name}, which begins at {start:#x}; use this address or name.")
-        return self._make_image_function(text, address)
+        return self._make_function_at_address(text, address)
 
     def _function_at_line(self, text: str, file: str, line: int) -> ImageFunction:
         """Returns the function that contains the code of a source line. Raises SymbolError for none and for several."""
@@ -90,7 +92,7 @@ class ImageFunctions:
             )
         if not starts_:
             raise SymbolError(f"{text} is not in a function with a symbol; use an address.")
-        return self._make_image_function(text, starts_[0])
+        return self._make_function_at_address(text, starts_[0])
 
     def _line_starts(self, file: str, line: int) -> list[int]:
         """Returns the addresses at which code of a source line begins. Raises SymbolError if there is none."""
@@ -112,7 +114,7 @@ class ImageFunctions:
                 return start
         return None
 
-    def _make_image_function(self, requested: str, address: int) -> ImageFunction:
+    def _make_function_at_address(self, requested: str, address: int) -> ImageFunction:
         """Returns the function at an address with all its symbols. `requested` is the name that the user gave."""
         names = [name for start, _, name in self._symbols if start == address]
         if not names:
@@ -126,7 +128,7 @@ class ImageFunctions:
         shown = []
         for address in addresses[:_LISTED]:
             source = next(iter(self._lines.source_lines_at(address)), "")
-            name = self._make_image_function(requested, address).name
+            name = self._make_function_at_address(requested, address).name
             shown.append(f"{name} {address:#x}" + (f" ({source})" if source else ""))
         return ", ".join(shown) + (", ..." if len(addresses) > _LISTED else "")
 

@@ -2,13 +2,13 @@
 
 from markupsafe import Markup
 
-from rtoslab.base import TitledTable, __version__, count_with_noun, render_template, web_page
+from rtoslab.base import TitledTable, __version__, count_with_noun, html_page_style_and_script, render_template
 from rtoslab.instruments.flame import flame_svg, function_class_colours
-from rtoslab.instruments.masked_interrupts import group_equally_masked_priorities
+from rtoslab.instruments.masked_interrupts import group_priorities_with_equal_masking
 from rtoslab.instruments.profile_tables import HEADS, all_profile_tables
 from rtoslab.instruments.profiler import Profile, innermost_function
-from rtoslab.instruments.show import is_table_number
-from rtoslab.instruments.totals import CycleSums, sum_cycles_by_key
+from rtoslab.instruments.show import is_numeric_table_text
+from rtoslab.instruments.totals import CycleSums, sum_profile_cycles_by_key
 
 TOP = 40
 WAY_COLOURS = ("#009E73", "#56B4E9", "#E69F00", "#D55E00", "#d8d8d8", "#0072B2", "#777777")
@@ -32,7 +32,7 @@ def render_profile_page(profile: Profile) -> str:
         "rtoslab.instruments",
         "templates/profile.html.j2",
         profile=profile,
-        page=web_page(),
+        page=html_page_style_and_script(),
         version=__version__,
         summary=profile_summary_text(profile),
         bars=_core_cycle_bars(profile),
@@ -49,7 +49,7 @@ def render_profile_page(profile: Profile) -> str:
 def profile_summary_text(profile: Profile) -> str:
     """Returns a few sentences that sum up a profile, such as its cycles and the function with the most."""
     cycles = sum(profile.observed_cycles)
-    functions = sum_cycles_by_key(profile.spent, lambda spent: innermost_function(spent.stack))
+    functions = sum_profile_cycles_by_key(profile.spent, lambda spent: innermost_function(spent.stack))
     name, most = next(iter(functions.items()), ("nothing", CycleSums()))
     cores = count_with_noun(len(profile.observed_cycles), "core")
     share = f"{100 * most.total_cycles / max(1, cycles):.1f} %"
@@ -57,7 +57,7 @@ def profile_summary_text(profile: Profile) -> str:
     if profile.operations:
         per = cycles / profile.operations
         sentences.append(f"{count_with_noun(profile.operations, 'operation')} counted, {per:,.1f} cycles each.")
-    for priority, held in group_equally_masked_priorities(profile)[:1]:
+    for priority, held in group_priorities_with_equal_masking(profile)[:1]:
         worst = max(held, key=lambda held: held.longest_cycles)
         sentences.append(
             f"Interrupts of priority {priority} were masked for at most {worst.longest_cycles:,} cycles "
@@ -70,7 +70,7 @@ def profile_summary_text(profile: Profile) -> str:
 
 def _core_cycle_bars(profile: Profile) -> list[tuple[int, list[tuple[str, str, float, int]]]]:
     """Returns, for each core, the parts of its bar in the page: name, colour, percent, cycles."""
-    by_core = sum_cycles_by_key(profile.spent, lambda spent: spent.core)
+    by_core = sum_profile_cycles_by_key(profile.spent, lambda spent: spent.core)
     bars = []
     for core, cycles in enumerate(profile.observed_cycles):
         core_sum = by_core.get(core, CycleSums())
@@ -86,4 +86,4 @@ def _core_cycle_bars(profile: Profile) -> list[tuple[int, list[tuple[str, str, f
 def _is_numeric_column(table: TitledTable, column: int) -> bool:
     """Whether a column of a table contains only numbers."""
     cells = [row[column] for row in table.rows if row[column] is not None]
-    return bool(cells) and all(isinstance(cell, int) or is_table_number(str(cell)) for cell in cells)
+    return bool(cells) and all(isinstance(cell, int) or is_numeric_table_text(str(cell)) for cell in cells)

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from rtoslab.base import TitledTable, count_with_noun
-from rtoslab.instruments.call_tables import cycles_by_function_text, median_with_half_text
+from rtoslab.instruments.call_tables import function_cycles_as_text, median_with_half_as_text
 from rtoslab.instruments.measured_intervals import MeasuredInterval
 from rtoslab.instruments.profile_tables import call_path_text
 
@@ -16,7 +16,7 @@ def interval_table(measured: MeasuredInterval) -> TitledTable:
     rows = (
         []
         if spread is None
-        else [(measured.count, spread.minimum, median_with_half_text(spread.median), spread.p99, spread.maximum)]
+        else [(measured.count, spread.minimum, median_with_half_as_text(spread.median), spread.p99, spread.maximum)]
     )
     return TitledTable("interval", "", ("intervals", "min", "median", "p99", "max"), rows)
 
@@ -30,7 +30,7 @@ def longest_interval_lines(measured: MeasuredInterval) -> Iterator[str]:
         yield f"Longest: from cycle {longest.begin.cycle:,}, core {longest.begin.core}"
         yield f"  begin   {call_path_text(longest.begin_path)}"
         yield f"  end     {call_path_text(longest.end_path)}, core {longest.end.core}"
-        yield f"  spent   {cycles_by_function_text(longest.spent)}"
+        yield f"  spent   {function_cycles_as_text(longest.spent)}"
     if measured.begun_again:
         again = count_with_noun(measured.begun_again, "time")
         yield f"The begin was reached {again} more inside an interval, which was not restarted."

@@ -56,10 +56,12 @@ def find_source_lines(elf: Path, addresses: Iterable[int]) -> dict[int, InlinedS
                 _without_build_folders(chain[0][1]), _without_build_folders(chain[-1][1]), inlined
             )
     unknown = [address for address, source in sources_.items() if source is NOWHERE]
-    return sources_ | _read_split_lines(elf, unknown, all_unknown=len(unknown) == len(sources_))
+    return sources_ | _read_split_debug_source_lines(elf, unknown, all_unknown=len(unknown) == len(sources_))
 
 
-def _read_split_lines(elf: Path, addresses: Iterable[int], *, all_unknown: bool) -> dict[int, InlinedSourceLine]:
+def _read_split_debug_source_lines(
+    elf: Path, addresses: Iterable[int], *, all_unknown: bool
+) -> dict[int, InlinedSourceLine]:
     """Returns the source lines that addr2line does not find, as in split debug information (DWARF 5). They are without
     names of inlined functions."""
     names = {section.name for section in _elf_sections(elf)}

@@ -10,7 +10,7 @@ from rtoslab.instruments.profiler import MaskedIntervals, Profile, Stack, innerm
 from rtoslab.targets import APPLICATION
 
 
-def group_equally_masked_priorities(profile: Profile) -> list[tuple[str, tuple[MaskedIntervals, ...]]]:
+def group_priorities_with_equal_masking(profile: Profile) -> list[tuple[str, tuple[MaskedIntervals, ...]]]:
     """Groups interrupt priorities that were masked in the same intervals, the most urgent first. A group's name is such
     as `0x50 to 0xf0`."""
     by_priority: dict[int, list[MaskedIntervals]] = defaultdict(list)
@@ -47,13 +47,13 @@ def function_that_masked(stack: Stack, profile: Profile) -> str:
 
 def masked_interrupt_tables(profile: Profile, top: int | None) -> tuple[TitledTable, TitledTable]:
     """Returns two tables of masked interrupts, of `top` rows: by call, and the single places with the longest times."""
-    return _masked_time_by_call_table(profile, top), _longest_masked_table(profile, top)
+    return _masked_time_by_call_table(profile, top), _longest_interrupt_masking_table(profile, top)
 
 
 def _masked_time_by_call_table(profile: Profile, top: int | None) -> TitledTable:
     """Returns a table of how long interrupts were masked, by call."""
     rows: list[Sequence[Value]] = []
-    for name, held in group_equally_masked_priorities(profile):
+    for name, held in group_priorities_with_equal_masking(profile):
         calls: dict[tuple[int, str], list[MaskedIntervals]] = defaultdict(list)
         for interval in held:
             calls[interval.core, function_that_masked(interval.opener, profile)].append(interval)
@@ -78,10 +78,10 @@ def _masked_time_by_call_table(profile: Profile, top: int | None) -> TitledTable
     return TitledTable("masked", "Interrupts masked, by call: cycles, the longest first", columns, rows)
 
 
-def _longest_masked_table(profile: Profile, top: int | None) -> TitledTable:
+def _longest_interrupt_masking_table(profile: Profile, top: int | None) -> TitledTable:
     """Returns a table of the longest times with masked interrupts, with the places that masked and unmasked them."""
     rows: list[Sequence[Value]] = []
-    for name, held in group_equally_masked_priorities(profile):
+    for name, held in group_priorities_with_equal_masking(profile):
         for interval in sorted(held, key=lambda held: (-held.longest_cycles, held.opener))[:top]:
             opened, closed = (
                 f"{innermost_function(interval.opener)}, {interval.opener_line}",

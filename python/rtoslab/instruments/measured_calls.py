@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.instruments.call_counts import CallStatistics, FunctionCallTally, ValueDistribution, cycles_by_measure
+from rtoslab.instruments.call_counts import CallStatistics, FunctionCallTally, ValueDistribution, call_cycles_by_metric
 from rtoslab.instruments.call_replay import (
     ReplayedCallCycles,
     ReplayedCallWindow,
@@ -129,7 +129,7 @@ def measure_calls(
         raise MeasurementInterruptedError(
             cause, first.measured_functions_result(cause.recording, "the command was ended", {})
         ) from None
-    windows = first.longest_call_windows(recording)
+    windows = first.longest_call_replay_windows(recording)
     return first.measured_functions_result(
         recording, find_early_end_reason(recording), replay_longest_calls(subject, windows, progress)
     )
@@ -166,7 +166,7 @@ class _CallCounter:
         for number, tally in enumerate(self.tallies):
             tally.add_ended_calls(calls[calls["id"] == number], stretch_start)
 
-    def longest_call_windows(self, recording: ObservedRecording) -> list[ReplayedCallWindow]:
+    def longest_call_replay_windows(self, recording: ObservedRecording) -> list[ReplayedCallWindow]:
         """Returns the times and call paths of each function's longest calls, which are to be replayed."""
         self.count_calls(recording.observed, recording.start_cycle)
         nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
@@ -192,7 +192,7 @@ class _CallCounter:
                     cycles=_distribution_statistics(tally.cycles),
                     instructions=_distribution_statistics(tally.instructions),
                     greatest=_longest_calls(function, tally, names, nodes, spent),
-                    ran=names.functions_called_from(nodes, _make_function_entry_test(function.address)),
+                    ran=names.functions_called_from(nodes, _make_function_entry_predicate(function.address)),
                     open=tuple(
                         _make_unreturned_call(item, _call_path_names(function, item, names))
                         for item in still_open[still_open["id"] == number]
@@ -214,14 +214,14 @@ def _distribution_statistics(distributions: Mapping[str, ValueDistribution]) -> 
     return {name: spread for name, spread in spreads.items() if spread is not None}
 
 
-def _make_function_entry_test(address: int) -> Callable[[int, int], bool]:
+def _make_function_entry_predicate(address: int) -> Callable[[int, int], bool]:
     """Returns a function that tells whether an entry on a call path is the function at this address."""
     return lambda entry, _: entry == address
 
 
 def _make_unreturned_call(call: "np.void", path: tuple[str, ...]) -> UnreturnedCall:
     """Returns a call that has not returned, from its packed record."""
-    cycles = {name: int(value) for name, value in cycles_by_measure(call).items()}
+    cycles = {name: int(value) for name, value in call_cycles_by_metric(call).items()}
     at_reset = int(call["thread"]) == _FIRST_THREAD and len(path) == 1
     return UnreturnedCall(int(call["start"]), int(call["core"]), path, cycles, None if at_reset else int(call["stack"]))
 
@@ -252,7 +252,7 @@ def _longest_calls(
             start=window.start,
             core=window.core,
             path=_call_path_names(function, call, names),
-            cycles={name: int(value) for name, value in cycles_by_measure(call).items()},
+            cycles={name: int(value) for name, value in call_cycles_by_metric(call).items()},
             interruptions=int(call["interruptions"]),
             stack_bytes=int(call["stack"]),
             spending=spent.get(window),

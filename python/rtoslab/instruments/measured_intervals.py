@@ -105,8 +105,8 @@ class _IntervalPairing:
         the next."""
         if at.address in self.ends and self.open is not None:
             length = at.cycle - self.open.cycle
-            self.lengths.add_values(np.array([length], dtype=np.uint64))
-            self._add_instructions(self.open, at)
+            self.lengths.add_values_to_counts(np.array([length], dtype=np.uint64))
+            self._add_interval_instruction_count(self.open, at)
             if self.longest is None or length > self.longest[1].cycle - self.longest[0].cycle:
                 self.longest = (self.open, at)
             self.open = None
@@ -116,12 +116,12 @@ class _IntervalPairing:
             else:
                 self.begun_again += 1
 
-    def _add_instructions(self, begin: WatchedInstructionArrival, end: WatchedInstructionArrival) -> None:
+    def _add_interval_instruction_count(self, begin: WatchedInstructionArrival, end: WatchedInstructionArrival) -> None:
         """Adds the number of instructions between two executions, unless it is unknown."""
         if self.executed is None or begin.instructions is None or end.instructions is None or begin.core != end.core:
             self.executed = None
         else:
-            self.executed.add_values(np.array([end.instructions - begin.instructions], dtype=np.uint64))
+            self.executed.add_values_to_counts(np.array([end.instructions - begin.instructions], dtype=np.uint64))
 
 
 def measure_intervals(
@@ -148,7 +148,7 @@ def measure_intervals(
     recording = record_observed_run(subject, make_observation_request, progress)
     _assign_arrivals_to_intervals(recording, pairings)
     windows = [pairing.longest for pairing in pairings if pairing.longest is not None]
-    replayed = _replay_intervals(subject, windows, progress) if windows else {}
+    replayed = _rerun_image_for_intervals(subject, windows, progress) if windows else {}
     nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
     return MeasuredIntervals(
         find_early_end_reason(recording),
@@ -190,17 +190,17 @@ def _instructions_before(completed: "NDArray[np.void]", cycle: int) -> int | Non
     return int(completed["instructions"][at]) if at < len(completed) else None
 
 
-def _replay_intervals(
+def _rerun_image_for_intervals(
     subject: ObservedImage,
     windows: Sequence[tuple[WatchedInstructionArrival, WatchedInstructionArrival]],
     progress: Progress,
 ) -> dict[tuple[WatchedInstructionArrival, WatchedInstructionArrival], LongestInterval]:
     """Runs the image again for each interval (begin, end). Returns the intervals with call paths and the use of their
     cycles."""
-    return {window: _replay_interval(subject, window, progress) for window in dict.fromkeys(windows)}
+    return {window: _rerun_image_for_interval(subject, window, progress) for window in dict.fromkeys(windows)}
 
 
-def _replay_interval(
+def _rerun_image_for_interval(
     subject: ObservedImage, window: tuple[WatchedInstructionArrival, WatchedInstructionArrival], progress: Progress
 ) -> LongestInterval:
     """Runs the image again to the end of an interval. Returns its call paths and the use of its cycles."""

@@ -9,7 +9,7 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 from rtoslab.base import ReportError
 from rtoslab.instruments.perfetto_writer import CLOCK, END_CYCLE, ROOT, has_valid_digest_packet
 from rtoslab.instruments.timelines import PinEdge
-from rtoslab.instruments.trace_database import TracedSlice, TraceFileContents
+from rtoslab.instruments.trace_database import TraceFileContents, TraceTimelineSlice
 from rtoslab.intake import escape_to_one_line, printable_path, read_bytes
 
 TRACE_BYTES: Final = 1 << 30
@@ -39,7 +39,7 @@ class _TraceReader:
         self.trace = trace
         self.path = path
         self.names: dict[int, tuple[str, int]] = {}
-        self.slices: list[TracedSlice] = []
+        self.slices: list[TraceTimelineSlice] = []
         self.edges: list[PinEdge] = []
         self.stretch: tuple[int, int, int] | None = None
         """First and last cycle, clock in Hz."""
@@ -80,6 +80,6 @@ class _TraceReader:
             name, start, start_ns, ended = stack.pop()
             track, parent = self.names.get(event.track_uuid, ("", 0))
             group = self.names.get(parent, ("", 0))[0]
-            self.slices.append(TracedSlice(group, track, name, start, cycle, start_ns, ended))
+            self.slices.append(TraceTimelineSlice(group, track, name, start, cycle, start_ns, ended))
         elif event.type == TrackEvent.TYPE_COUNTER:
             self.edges.append(PinEdge(cycle, self.names.get(event.track_uuid, ("", 0))[0], int(event.counter_value)))

@@ -51,8 +51,8 @@ class PerfettoWriter:
 
     def serialise_timeline(self) -> bytes:
         """Returns the timeline as a serialised Perfetto trace."""
-        self._add_descriptor(ROOT, f"rtoslab: {self.timeline.label}", None)
-        self._add_first_and_last_cycle()
+        self._add_track_descriptor_packet(ROOT, f"rtoslab: {self.timeline.label}", None)
+        self._add_trace_bounds_event()
         events = []
         for track, spans in _spans_by_track(self.timeline).items():
             uuid = self._track_uuid((track.group, track.name))
@@ -67,7 +67,7 @@ class PerfettoWriter:
         body = bytes(self.trace.SerializeToString(deterministic=True))
         return body + make_digest_packet(body)
 
-    def _add_first_and_last_cycle(self) -> None:
+    def _add_trace_bounds_event(self) -> None:
         """Adds an event with the trace's first and last cycle and its clock in Hz."""
         event = self._add_event(ROOT, self.timeline.start, TrackEvent.TYPE_INSTANT)
         event.name = "stretch"
@@ -82,10 +82,10 @@ class PerfettoWriter:
         if path not in self.uuids:
             parent = self._track_uuid(path[:-1]) if len(path) > 1 else ROOT
             self.uuids[path] = len(self.uuids) + ROOT + 1
-            self._add_descriptor(self.uuids[path], path[-1], parent, counter=counter)
+            self._add_track_descriptor_packet(self.uuids[path], path[-1], parent, counter=counter)
         return self.uuids[path]
 
-    def _add_descriptor(self, uuid: int, name: str, parent: int | None, *, counter: bool = False) -> None:
+    def _add_track_descriptor_packet(self, uuid: int, name: str, parent: int | None, *, counter: bool = False) -> None:
         """Adds a packet that describes a track of the trace. `parent`: the number of the track's group, or None."""
         packet = self.trace.packet.add()
         packet.trusted_packet_sequence_id = SEQUENCE

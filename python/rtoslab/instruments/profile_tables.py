@@ -8,7 +8,7 @@ from rtoslab.instruments.masked_interrupts import masked_interrupt_tables
 from rtoslab.instruments.profiler import Profile, Stack
 from rtoslab.instruments.records import WAYS
 from rtoslab.instruments.spinlocks import spinlock_tables
-from rtoslab.instruments.totals import CycleSums, cycle_sums_by_function, inclusive_cycles, sum_cycles_by_key
+from rtoslab.instruments.totals import CycleSums, cycle_sums_by_function, inclusive_cycles, sum_profile_cycles_by_key
 
 HEADS: Final = ("execute", "bus wait", "flash wait", "lock wait", "sleep", "exceptions", "stopped")
 """Column heads of `records.WAYS`."""
@@ -35,7 +35,7 @@ def all_profile_tables(profile: Profile, top: int | None = None) -> tuple[Titled
 def brief_profile_tables(profile: Profile) -> tuple[TitledTable, TitledTable]:
     """Returns two short tables of a profile for the terminal: cores and functions. One column says
     what the cycles were spent on."""
-    cores = sum_cycles_by_key(profile.spent, lambda spent: spent.core)
+    cores = sum_profile_cycles_by_key(profile.spent, lambda spent: spent.core)
     core_rows = [
         (core, cycles, cores.get(core, CycleSums()).executions, _spent_cycles_text(cores.get(core, CycleSums())))
         for core, cycles in enumerate(profile.observed_cycles)
@@ -70,7 +70,7 @@ def _spent_cycles_text(spent: CycleSums) -> str:
 
 def core_cycles_table(profile: Profile) -> TitledTable:
     """Returns a table of each core's cycles by what they were spent on. Each row adds up to the observed cycles."""
-    by_core = sum_cycles_by_key(profile.spent, lambda spent: spent.core)
+    by_core = sum_profile_cycles_by_key(profile.spent, lambda spent: spent.core)
     rows: list[Sequence[Value]] = []
     for core, cycles in enumerate(profile.observed_cycles):
         core_sum = by_core.get(core, CycleSums())
@@ -94,7 +94,7 @@ def function_cycles_table(profile: Profile, top: int | None) -> TitledTable:
 
 def call_path_cycles_table(profile: Profile, top: int | None) -> TitledTable:
     """Returns a table of the `top` call paths with the most cycles in their last function."""
-    by_path = sum_cycles_by_key(profile.spent, lambda spent: (spent.core, spent.stack))
+    by_path = sum_profile_cycles_by_key(profile.spent, lambda spent: (spent.core, spent.stack))
     rows = [
         (core, call_path_text(stack), *_cycle_column_cells(profile, core, item))
         for (core, stack), item in by_path.items()
@@ -106,12 +106,12 @@ def call_path_cycles_table(profile: Profile, top: int | None) -> TitledTable:
 
 def source_line_cycles_table(profile: Profile, top: int | None) -> TitledTable:
     """Returns a table of the `top` source lines with the most cycles."""
-    by_line = sum_cycles_by_key(profile.spent, lambda spent: (spent.core, spent.line or "(no line)"))
+    by_line = sum_profile_cycles_by_key(profile.spent, lambda spent: (spent.core, spent.line or "(no line)"))
     rows = [(core, line, *_cycle_column_cells(profile, core, item)) for (core, line), item in by_line.items()]
     return TitledTable("lines", "Source lines", ("core", "line", *_cycle_column_heads(profile)), rows[:top])
 
 
-def _used_cycle_kinds(profile: Profile) -> list[int]:
+def _cycle_use_kinds_in_profile(profile: Profile) -> list[int]:
     """Returns the indexes of those uses of cycles (`records.WAYS`) that occur in a profile. The others would be columns
     of zeros."""
     return [way for way in range(len(WAYS)) if any(spent.cycles[way] for spent in profile.spent)]
@@ -120,11 +120,16 @@ def _used_cycle_kinds(profile: Profile) -> list[int]:
 def _cycle_column_heads(profile: Profile) -> tuple[str, ...]:
     """Returns the heads of a table's columns of cycles."""
     per = ("per operation",) if profile.operations else ()
-    return ("cycles", "% of core", *per, *(HEADS[way] for way in _used_cycle_kinds(profile)))
+    return ("cycles", "% of core", *per, *(HEADS[way] for way in _cycle_use_kinds_in_profile(profile)))
 
 
 def _cycle_column_cells(profile: Profile, core: int, spent: CycleSums) -> tuple[Value, ...]:
     """Returns the cells of a table's columns of cycles, for one row."""
     share = 100 * spent.total_cycles / max(1, profile.observed_cycles[core])
     per = (f"{spent.total_cycles / profile.operations:.1f}",) if profile.operations else ()
-    return (spent.total_cycles, f"{share:.2f}", *per, *(spent.cycles[way] for way in _used_cycle_kinds(profile)))
+    return (
+        spent.total_cycles,
+        f"{share:.2f}",
+        *per,
+        *(spent.cycles[way] for way in _cycle_use_kinds_in_profile(profile)),
+    )

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 import numpy as np
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
-from rtoslab.base import ReportError, load_architecture, to_canonical_json, write_file_atomically
+from rtoslab.base import ReportError, load_architecture_facts, to_canonical_json, write_file_atomically
 from rtoslab.instruments.names import INLINED, ImageNameFinder
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
@@ -27,7 +27,7 @@ from rtoslab.instruments.session import (
 )
 from rtoslab.instruments.subject import ObservedImage
 from rtoslab.intake import first_validation_problem, printable_path, read_json_object
-from rtoslab.targets import function_class
+from rtoslab.targets import function_category
 
 FORMAT: Final = 2
 Stack = tuple[str, ...]
@@ -134,7 +134,7 @@ def profile_digest(fields: Mapping[str, Any]) -> str:
 _STORED: Final = TypeAdapter(Profile)
 
 
-def load_profile(path: Path) -> Profile:
+def read_profile_file(path: Path) -> Profile:
     """Returns the profile of a file written by `Profile.save`. Raises ReportError."""
     return parse_profile(read_json_object(path, "the profile", ReportError), printable_path(path))
 
@@ -181,7 +181,9 @@ def profile_image(subject: ObservedImage, progress: Progress = lambda *_: None) 
 
     def make_observation_request(_: ObservedMachine) -> ObservationRequest:
         """Returns what the virtual board must record for a profile."""
-        return ObservationRequest(priorities=load_architecture().interrupt_priorities(subject.board.irq.priority_bits))
+        return ObservationRequest(
+            priorities=load_architecture_facts().interrupt_priorities(subject.board.irq.priority_bits)
+        )
 
     try:
         return profile_of_recording(record_observed_run(subject, make_observation_request, progress))
@@ -215,7 +217,7 @@ def profile_of_recording(recording: ObservedRecording) -> Profile:
         spent=spent,
         held=tuple(_masked_intervals_of_record(item, names) for item in masked),
         locks=tuple(_spinlock_use_of_record(lock, names, kernel.locks if kernel else {}) for lock in locks),
-        classes={name: function_class(name, kernel) for name in sorted(functions)} if kernel else {},
+        classes={name: function_category(name, kernel) for name in sorted(functions)} if kernel else {},
         unhandled=recording.unhandled,
     )
 

@@ -70,7 +70,7 @@ def _read_saved_frame(task: SavedTask, parts: Iterable[str], word: Word) -> dict
     at, exc_return = task.frame, task.exc_return
     has_floats = exc_return is not None and not exc_return & _NO_FLOATS
     for part in parts:
-        for name in _register_names(part, has_floats=has_floats):
+        for name in _saved_register_names(part, has_floats=has_floats):
             value = word(at)
             if value is None:
                 return None
@@ -81,7 +81,7 @@ def _read_saved_frame(task: SavedTask, parts: Iterable[str], word: Word) -> dict
                     return None
                 has_floats = state
             elif name == "return":
-                return _with_return_address(registers, value, at)
+                return _restore_return_address(registers, value, at)
             elif name != "skip":
                 registers[name] = value
     return _with_exception_frame_registers(registers, at, word, has_floats=has_floats)
@@ -96,7 +96,7 @@ def _says_float_registers_saved(name: str, value: int) -> bool | None:
     return not value & _NO_FLOATS if returns_to_task else None
 
 
-def _register_names(part: str, *, has_floats: bool) -> Iterable[str]:
+def _saved_register_names(part: str, *, has_floats: bool) -> Iterable[str]:
     """Returns the register names of one part of a saved frame's layout, such as `r4-r11`."""
     registers = re.fullmatch(r"([rs])(\d+)-\1(\d+)", part)
     if registers is not None:
@@ -106,7 +106,7 @@ def _register_names(part: str, *, has_floats: bool) -> Iterable[str]:
     return (*_FLOATS, *_HIGH_FLOATS, "fpscr") if part == "float-all" else (part,)
 
 
-def _with_return_address(registers: dict[str, int], address: int, pointer: int) -> dict[str, int] | None:
+def _restore_return_address(registers: dict[str, int], address: int, pointer: int) -> dict[str, int] | None:
     """Returns the registers of a task that a function has left, and that continues at the address it returns to.
     None if that is no Thumb address. `pointer`: the stack pointer then.
     """

@@ -18,7 +18,7 @@ from rtoslab.targets import (
     convert_simulator_errors,
     cores_in_default_handlers,
     events_in_time_order,
-    find_address,
+    find_symbol_address,
     latest_event_of_each_probe,
     load_image_into_board,
     make_board_at_reset,
@@ -141,11 +141,11 @@ class _ObservedSession:
     def run_and_record(self) -> ObservedRecording:
         """Runs to the end of the observed section, and of a benchmark's records. Returns the recording."""
         with convert_simulator_errors(RunError):
-            self._start_requested_records()
+            self._enable_requested_trace_records()
             if self.subject.expected is not None:
-                self.machine.watch_write(find_address(self.machine, WINDOW_SYMBOL), IDENT_WINDOW, True)
-                self.machine.until(find_address(self.machine, DONE_SYMBOL))
-            self._run_to_section_start()
+                self.machine.watch_write(find_symbol_address(self.machine, WINDOW_SYMBOL), IDENT_WINDOW, True)
+                self.machine.until(find_symbol_address(self.machine, DONE_SYMBOL))
+            self._run_to_observed_section_start()
             self.machine.observed()
             before = latest_event_of_each_probe(bytes(self.events), IDENT_WINDOW)
             start = self.machine.cycle()
@@ -184,13 +184,13 @@ class _ObservedSession:
     def _run_interruptibly(self) -> KeyboardInterrupt | None:
         """Runs to the end of the observed section. Returns the user's interrupt that ended it earlier, or None."""
         try:
-            self._run_to_section_end()
+            self._run_to_observed_section_end()
         except KeyboardInterrupt as cause:
             self.events += self.machine.take_events()
             return cause
         return None
 
-    def _start_requested_records(self) -> None:
+    def _enable_requested_trace_records(self) -> None:
         """Turns the requested records of the virtual board on."""
         self.machine.observe(
             True,
@@ -208,34 +208,34 @@ class _ObservedSession:
         self.machine.trace_exceptions(self.request.exceptions)
         self.machine.trace_pins(self.request.pins)
 
-    def _run_to_section_start(self) -> None:
+    def _run_to_observed_section_start(self) -> None:
         """Runs to the start of the observed section."""
         if self.subject.expected is not None:
-            self._run_until_window(1, "set-up", SETUP_LIMIT_S)
+            self._run_until_measurement_window_state(1, "set-up", SETUP_LIMIT_S)
         elif self.subject.stretch.start is not None:
-            self._run_until_place(self.subject.stretch.start, "the start", None)
+            self._run_until_symbol_or_cycle(self.subject.stretch.start, "the start", None)
 
-    def _run_to_section_end(self) -> None:
+    def _run_to_observed_section_end(self) -> None:
         """Runs to the end of the observed section."""
         stretch = self.subject.stretch
         if self.subject.expected is not None:
-            self._run_until_window(2, "window", SETUP_LIMIT_S)
+            self._run_until_measurement_window_state(2, "window", SETUP_LIMIT_S)
         elif stretch.end is not None:
-            self._run_until_place(stretch.end, "the end", stretch.cycles)
+            self._run_until_symbol_or_cycle(stretch.end, "the end", stretch.cycles)
         else:
             self._run_board_cycles(stretch.cycles, "run", passes="until")
 
-    def _run_until_window(self, state: int, phase: str, limit_s: float) -> None:
+    def _run_until_measurement_window_state(self, state: int, phase: str, limit_s: float) -> None:
         """Runs until a benchmark opens (state 1) or closes (2) its measurement window. Raises RunError if it does
         not."""
         reason, window = "watch", 0
         while reason == "watch" and window == 0:  # start-up clears the word, which is a write too
             reason = self._run_board_cycles(int(limit_s * self.subject.board.clock.sys_hz), phase)
-            window = self._read_word(find_address(self.machine, WINDOW_SYMBOL))
+            window = self._read_word(find_symbol_address(self.machine, WINDOW_SYMBOL))
         if reason != "watch" or window != state:
             raise RunError(f"The image did not complete its {phase}; `rtoslab run` shows the reason.")
 
-    def _run_until_place(self, place: str, what: str, cycles: int | None) -> None:
+    def _run_until_symbol_or_cycle(self, place: str, what: str, cycles: int | None) -> None:
         """Runs to a symbol, an address or a cycle. Raises RunError if it is not reached and `cycles` sets no limit."""
         cycle = parse_cycle_count(place)
         if cycle is not None:
@@ -243,7 +243,7 @@ class _ObservedSession:
             if left > 0:
                 self._run_board_cycles(left, what, passes="until")
             return
-        address = find_address(self.machine, place)
+        address = find_symbol_address(self.machine, place)
         self.machine.until(address)
         limit = self.machine.cycle() + (cycles or int(SETUP_LIMIT_S * self.subject.board.clock.sys_hz))
         while self.machine.cycle() < limit:
@@ -308,7 +308,7 @@ def find_early_end_reason(recording: ObservedRecording) -> str:
     if recording.unhandled:
         return recording.unhandled.removesuffix(".")
     if stretch.end is not None and parse_cycle_count(stretch.end) is None:
-        address = find_address(recording.machine, stretch.end)
+        address = find_symbol_address(recording.machine, stretch.end)
         pcs = {without_thumb_bit(recording.machine.registers(core)["pc"]) for core in range(recording.subject.cores)}
         return "" if address in pcs else f"{stretch.end} was not reached"
     required = stretch.cycles if stretch.end is None else (parse_cycle_count(stretch.end) or 0) - recording.start_cycle

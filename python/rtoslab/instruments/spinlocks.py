@@ -11,14 +11,14 @@ def spinlock_tables(profile: Profile, top: int | None) -> tuple[TitledTable, Tit
     """Returns two tables of spinlocks: by call and by place in the code, the longest first.
     They are empty on one core.
     """
-    return _spinlock_time_by_call_table(profile, top), _spinlock_time_by_place_table(profile, top)
+    return _spinlock_time_by_call_table(profile, top), _spinlock_time_by_code_location_table(profile, top)
 
 
 def _spinlock_time_by_call_table(profile: Profile, top: int | None) -> TitledTable:
     """Returns a table of how long each call held and awaited spinlocks."""
     calls: dict[tuple[str, int, str, str], list[SpinlockUse]] = defaultdict(list)
     for lock in profile.locks:
-        calls[lock.name, lock.core, _held_or_waited_text(lock), function_that_masked(lock.start, profile)].append(lock)
+        calls[lock.name, lock.core, _spinlock_use_text(lock), function_that_masked(lock.start, profile)].append(lock)
     rows = []
     for key, members in calls.items():
         count, total = sum(member.count for member in members), sum(member.total_cycles for member in members)
@@ -31,11 +31,11 @@ def _spinlock_time_by_call_table(profile: Profile, top: int | None) -> TitledTab
     )
 
 
-def _spinlock_time_by_place_table(profile: Profile, top: int | None) -> TitledTable:
+def _spinlock_time_by_code_location_table(profile: Profile, top: int | None) -> TitledTable:
     """Returns a table of how long spinlocks were held and awaited, by places in the code."""
     rows = [
         (
-            lock.name, lock.core, _held_or_waited_text(lock), lock.longest_cycles,
+            lock.name, lock.core, _spinlock_use_text(lock), lock.longest_cycles,
             _microseconds_text(lock.longest_cycles, profile), lock.count, lock.longest_start,
             f"{innermost_function(lock.start)}, {lock.start_line}",
             f"{innermost_function(lock.end)}, {lock.end_line}", " > ".join(lock.start),
@@ -49,7 +49,7 @@ def _spinlock_time_by_place_table(profile: Profile, top: int | None) -> TitledTa
     return TitledTable("lock_places", "Spinlocks, by place", columns, rows[:top])
 
 
-def _held_or_waited_text(use: SpinlockUse) -> str:
+def _spinlock_use_text(use: SpinlockUse) -> str:
     """Returns whether a lock was held or waited for, in words."""
     return "waited for" if use.waited else "held"
 

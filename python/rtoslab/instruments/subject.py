@@ -11,8 +11,8 @@ from rtoslab.images import build_point_image
 from rtoslab.instruments.image_kernel import find_image_kernel
 from rtoslab.intake import is_file_or_pipe, read_program_image
 from rtoslab.plan import DEFAULT_WINDOW_MS as LATENCY_WINDOW_MS
-from rtoslab.plan import PlanOptions, make_plan, parse_integer_setting
-from rtoslab.records import ExpectedIdentity
+from rtoslab.plan import PlanOptions, make_measurement_plan, parse_integer_setting
+from rtoslab.records import ExpectedImageIdentity
 from rtoslab.targets import DeviceRequest, require_board_has_cores
 
 DEFAULT_WINDOW_MS = 20
@@ -42,7 +42,7 @@ class ObservedImage:
     cores: int
     kernel: Kernel | None = None
     """The kernel that names services, classes of functions and tasks."""
-    expected: ExpectedIdentity | None = None
+    expected: ExpectedImageIdentity | None = None
     """The identity that a benchmark's image sends. Then its window is observed."""
     stretch: ObservedRunSection = field(default_factory=ObservedRunSection)
     settings: Mapping[str, int] = field(default_factory=dict)
@@ -149,7 +149,7 @@ def _build_benchmark_to_observe(
     # A window for samples ends with the last of them.
     window_ms = window_ms or (LATENCY_WINDOW_MS if facts.series else DEFAULT_WINDOW_MS)
     options = PlanOptions([kernel or DEFAULT_KERNEL], [board or DEFAULT_BOARD], [cores or 1], window_ms, dict(config))
-    points = make_plan(catalogue, [name], options).points
+    points = make_measurement_plan(catalogue, [name], options).points
     if facts.series and "instrument" not in config:  # one will do: the marks of all are in the image, at a cost
         possible = [item for item in points if item.not_applicable is None]
         points = tuple(sorted(possible or points, key=lambda point: point.instrument != "probe")[:1])

@@ -22,13 +22,13 @@ def masked_interrupts_survey_table(profiles: Iterable[Profile], priority: int) -
             if held.priority == priority:
                 key = (profile.axes.get("kernel", "-"), function_that_masked(held.opener, profile))
                 calls[key].append((profile.axes.get("benchmark", profile.label), profile, held))
-    rows = [(kernel, call, *_longest_masked_row(item, clock_hz)) for (kernel, call), item in calls.items()]
+    rows = [(kernel, call, *_longest_interrupt_masking_row(item, clock_hz)) for (kernel, call), item in calls.items()]
     rows.sort(key=lambda row: (row[0], -int(row[2] or 0), row[1]))
     columns = ("kernel", "call", "longest", "longest (us)", "mean", "count", "opened by", "closed by", "in benchmark")
     return TitledTable("masked", f"Interrupts of priority {priority:#04x} masked, cycles", columns, rows)
 
 
-def _longest_masked_row(findings: Sequence[SurveyRow], clock_hz: int) -> tuple[Value, ...]:
+def _longest_interrupt_masking_row(findings: Sequence[SurveyRow], clock_hz: int) -> tuple[Value, ...]:
     """Returns the table row of one call: its longest masked interval, with sums over all benchmarks."""
     benchmark, _, worst = max(findings, key=lambda finding: finding[2].longest_cycles)
     count, total = (

@@ -22,7 +22,7 @@ from rtoslab.targets import (
     convert_simulator_errors,
     current_task_addresses,
     find_structure_members,
-    read_text_of_member,
+    read_structure_member_text,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class KernelTaskLister:
         """Returns the title of the image's kernel. None if the image contains no known kernel."""
         return None if self._kernel is None else self._kernel.title
 
-    def list_tasks_at(self, snapshot: "Snapshot") -> list[TaskRow]:
+    def list_tasks_at_snapshot(self, snapshot: "Snapshot") -> list[TaskRow]:
         """Returns the tasks of a board at the moment of a snapshot. Empty before the kernel has any, and for an unknown
         kernel."""
         if self._kernel is None or self._block is None:
@@ -135,7 +135,7 @@ class _TaskReader:
         if not words:
             with suppress(RtoslabError):
                 words = current_task_addresses(self._machine, self._kernel, 1)
-        none = self._kernel.probes.no_task_values if self._kernel.probes is not None else frozenset()
+        none = self._kernel.probes.values_that_mean_no_task if self._kernel.probes is not None else frozenset()
         running: dict[int, int] = {}
         for core, address in words.items():
             block = self._read_word(address)
@@ -147,7 +147,9 @@ class _TaskReader:
         """Yields the control block of each task in the kernel's lists, with its state, such as `ready`."""
         for ring in self._tasks.rings:
             for head, state in ring.heads.items():
-                for address in self._list_heads(head, self._structures.get(ring.head, _KernelStructure({})).size_bytes):
+                for address in self._kernel_list_head_addresses(
+                    head, self._structures.get(ring.head, _KernelStructure({})).size_bytes
+                ):
                     yield from ((block, state) for block in self._tasks_in_ring(ring, address))
         for chain in self._tasks.chains:
             for first, state in chain.first.items():
@@ -155,7 +157,7 @@ class _TaskReader:
         for table in self._tasks.tables:
             yield from ((block, "") for block in self._tasks_in_table(table))
 
-    def _list_heads(self, name: str, size: int) -> Iterator[int]:
+    def _kernel_list_head_addresses(self, name: str, size: int) -> Iterator[int]:
         """Yields the addresses of the list heads in a variable, which may be an array of heads of `size` bytes.
         `name[0]` is only the first."""
         name, only, _ = name.partition("[0]")
@@ -237,7 +239,7 @@ class _TaskReader:
         """Returns the name of the task with this control block. Empty if it has none."""
         names = (*self._tasks.names, self._facts.name)
         name = next((member for member in names if member in self._block.members), "")
-        return read_text_of_member(self._block.members, name, block, self._read_bytes)
+        return read_structure_member_text(self._block.members, name, block, self._read_bytes)
 
     def _read_bytes(self, address: int, count: int) -> bytes:
         """Returns bytes of the board's memory. Empty where there is none."""
@@ -253,7 +255,7 @@ class _TaskReader:
             return []
         low = self._member_value(block, self._tasks.exc_return)
         task = SavedTask(pointer, self._stack_addresses(block), None if low is None else _LOW_BYTE | low & 0xFF)
-        registers = registers_from_saved_frame(task, self._frames, self._read_word, self._is_code)
+        registers = registers_from_saved_frame(task, self._frames, self._read_word, self._is_function_address)
         if registers:
             for register, member in self._tasks.in_block.items():
                 value = self._member_value(block, member)
@@ -271,7 +273,7 @@ class _TaskReader:
         length = size if size is not None else 4 * (words or 0)
         return range(begin, begin + length) if begin and length else range(0)
 
-    def _is_code(self, address: int) -> bool:
+    def _is_function_address(self, address: int) -> bool:
         """Whether an address is in a function of the image."""
         return self._code.find_symbol(address) is not None
 

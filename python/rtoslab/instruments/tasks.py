@@ -8,7 +8,12 @@ from rtoslab.catalogue import Kernel
 from rtoslab.footprint import structure_member_offsets
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.session import ObservedRecording
-from rtoslab.targets import StructureMemberPlace, convert_simulator_errors, current_task_addresses, read_text_of_member
+from rtoslab.targets import (
+    StructureMemberPlace,
+    convert_simulator_errors,
+    current_task_addresses,
+    read_structure_member_text,
+)
 
 
 def current_task_pointers(machine: ObservedMachine, kernel: Kernel | None, cores: int) -> dict[int, int]:
@@ -54,7 +59,7 @@ def _task_name(recording: ObservedRecording, block: int) -> str:
     text = ""
     with suppress(SymbolError), convert_simulator_errors(SymbolError):
         members = _structure_members(recording, facts.task_block.type)
-        text = read_text_of_member(members, facts.task_block.name, block, recording.machine.read)
+        text = read_structure_member_text(members, facts.task_block.name, block, recording.machine.read)
     return text or f"task {block:#x}"
 
 

@@ -86,7 +86,7 @@ class Timeline:
     cut: str = ""
     """Why it ended before its end, as a clause. Empty if it did not."""
 
-    def track_spans(self, group: str, name: str) -> tuple[TimelineSpan, ...]:
+    def spans_of_timeline_track(self, group: str, name: str) -> tuple[TimelineSpan, ...]:
         """Returns the spans of one track, by the track's group and name."""
         return tuple(span for span in self.spans if span.track == TimelineTrack(group, name))
 
@@ -129,8 +129,10 @@ class _TimelineReader:
         self.current = {core: recording.words_at_start.get(address, 0) for core, address in words.items()}
         blocks = {value for _, value, _, _, kind, *_ in unpack_events(recording.events) if kind == KIND_WRITE}
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
-        self.no_task_values = probes.no_task_values if probes else frozenset()
-        self.names = task_names_by_control_block(recording, {*self.current.values(), *blocks} - self.no_task_values)
+        self.values_that_mean_no_task = probes.values_that_mean_no_task if probes else frozenset()
+        self.names = task_names_by_control_block(
+            recording, {*self.current.values(), *blocks} - self.values_that_mean_no_task
+        )
         self.functions = {address: name for address, _, name in first_symbol_per_address(recording.symbols)}
         self.running: dict[int, tuple[str, int]] = {}
         """Core -> the task it runs, since when."""
@@ -161,7 +163,7 @@ class _TimelineReader:
             self.recording.unhandled, find_early_end_reason(self.recording),
         )  # fmt: skip
 
-    def _add_span(
+    def _add_timeline_span(
         self, track: TimelineTrack, name: str, start: int, end: int, *, ended: bool = True, **facts: int | str
     ) -> None:
         """Adds a span from cycle `start` to `end`, cut to the observed section. `facts` are shown with it."""
@@ -172,17 +174,17 @@ class _TimelineReader:
     def _handle_current_task_write(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a write to the kernel's pointer to the current task. `value` is the task's control block."""
         on = ident - IDENT_CURRENT
-        if value not in self.no_task_values:
+        if value not in self.values_that_mean_no_task:
             self.current[on] = value
         elif on in self.running:
-            self._add_span(TimelineTrack(f"core {on}", TASKS), *self.running.pop(on), cycle)
+            self._add_timeline_span(TimelineTrack(f"core {on}", TASKS), *self.running.pop(on), cycle)
 
     def _handle_task_switch(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a task switch: ends one task's span and begins another's."""
         name = self.names.get(self.current.get(core, 0)) or f"thread {value} ({self.functions.get(pc, hex(pc))})"
         before = self.running.get(core)
         if before is not None and before[0] != name:
-            self._add_span(TimelineTrack(f"core {core}", TASKS), before[0], before[1], cycle)
+            self._add_timeline_span(TimelineTrack(f"core {core}", TASKS), before[0], before[1], cycle)
         if before is None or before[0] != name:
             self.running[core] = (name, cycle)
 
@@ -195,7 +197,7 @@ class _TimelineReader:
         """Handles the end of an exception handler."""
         if self.handlers.get(core):
             name, start, latency = self.handlers[core].pop()
-            self._add_span(
+            self._add_timeline_span(
                 TimelineTrack(f"core {core}", HANDLERS), name, start, cycle, exception=ident, entry_cycles=latency
             )
 
@@ -215,7 +217,9 @@ class _TimelineReader:
         open_calls = self.calls.get(track, [])
         while open_calls:
             call, start, argument = open_calls.pop()
-            self._add_span(track, self.services[call], start, cycle, r0=f"{argument:#x}", returned=f"{value:#x}")
+            self._add_timeline_span(
+                track, self.services[call], start, cycle, r0=f"{argument:#x}", returned=f"{value:#x}"
+            )
             if call == ident:
                 return
 
@@ -227,14 +231,14 @@ class _TimelineReader:
         """Handles a spinlock that was taken."""
         since = self.waiting.pop((ident, core), None)
         if since is not None:
-            self._add_span(TimelineTrack(f"core {core}", WAITS), self._spinlock_name(ident), since, cycle)
+            self._add_timeline_span(TimelineTrack(f"core {core}", WAITS), self._spinlock_name(ident), since, cycle)
         self.held[ident] = (core, cycle)
 
     def _handle_lock_released(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a spinlock that was released."""
         if ident in self.held:
             owner, since = self.held.pop(ident)
-            self._add_span(TimelineTrack(LOCKS, self._spinlock_name(ident)), f"core {owner}", since, cycle)
+            self._add_timeline_span(TimelineTrack(LOCKS, self._spinlock_name(ident)), f"core {owner}", since, cycle)
 
     def _handle_pin_change(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a level change of a pin."""
@@ -248,19 +252,19 @@ class _TimelineReader:
     def _end_open_spans(self) -> None:
         """Adds the spans that have not ended at the end of the run."""
         for core, (name, since) in self.running.items():
-            self._add_span(TimelineTrack(f"core {core}", TASKS), name, since, self.end, ended=False)
+            self._add_timeline_span(TimelineTrack(f"core {core}", TASKS), name, since, self.end, ended=False)
         for core, stack in self.handlers.items():
             for name, since, _ in reversed(stack):
-                self._add_span(TimelineTrack(f"core {core}", HANDLERS), name, since, self.end, ended=False)
+                self._add_timeline_span(TimelineTrack(f"core {core}", HANDLERS), name, since, self.end, ended=False)
         for track, calls in self.calls.items():
             for ident, since, argument in reversed(calls):
-                self._add_span(track, self.services[ident], since, self.end, ended=False, r0=f"{argument:#x}")
+                self._add_timeline_span(track, self.services[ident], since, self.end, ended=False, r0=f"{argument:#x}")
         for (ident, core), since in self.waiting.items():
-            self._add_span(
+            self._add_timeline_span(
                 TimelineTrack(f"core {core}", WAITS), self._spinlock_name(ident), since, self.end, ended=False
             )
         for ident, (core, since) in self.held.items():
-            self._add_span(
+            self._add_timeline_span(
                 TimelineTrack(LOCKS, self._spinlock_name(ident)), f"core {core}", since, self.end, ended=False
             )
 

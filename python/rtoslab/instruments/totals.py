@@ -32,7 +32,9 @@ class CycleSums:
         self.calls += item.calls
 
 
-def sum_cycles_by_key(spent: Iterable[CallPathCycles], key: Callable[[CallPathCycles], Key]) -> dict[Key, CycleSums]:
+def sum_profile_cycles_by_key(
+    spent: Iterable[CallPathCycles], key: Callable[[CallPathCycles], Key]
+) -> dict[Key, CycleSums]:
     """Returns the sums of a profile's entries that have the same `key`, most cycles first."""
     by_key: dict[Key, CycleSums] = defaultdict(CycleSums)
     for entry in spent:
@@ -42,13 +44,15 @@ def sum_cycles_by_key(spent: Iterable[CallPathCycles], key: Callable[[CallPathCy
 
 def cycle_sums_by_function(profile: Profile) -> dict[tuple[int, str], CycleSums]:
     """Returns the cycles of each function's own instructions, by (core, function)."""
-    return sum_cycles_by_key(profile.spent, lambda spent: (spent.core, innermost_function(spent.stack)))
+    return sum_profile_cycles_by_key(profile.spent, lambda spent: (spent.core, innermost_function(spent.stack)))
 
 
 def cycle_sums_by_function_class(profile: Profile) -> dict[str, CycleSums]:
     """Returns the cycles by class of functions: the kernel's classes, `library` and `application`. Without a known
     kernel the only class is `image`."""
-    return sum_cycles_by_key(profile.spent, lambda spent: profile.classes.get(innermost_function(spent.stack), "image"))
+    return sum_profile_cycles_by_key(
+        profile.spent, lambda spent: profile.classes.get(innermost_function(spent.stack), "image")
+    )
 
 
 def inclusive_cycles(profile: Profile) -> Counter[tuple[int, str]]:

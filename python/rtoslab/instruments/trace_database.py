@@ -68,7 +68,7 @@ _ANSWER_BYTES: Final = STORED_BYTES
 
 
 @dataclass(frozen=True, slots=True)
-class TracedSlice:
+class TraceTimelineSlice:
     """A span of a timeline as a row of the trace's SQL tables."""
 
     group: str
@@ -88,14 +88,14 @@ class TraceFileContents:
     clock_hz: int
     start: int
     end: int
-    slices: Sequence[TracedSlice]
+    slices: Sequence[TraceTimelineSlice]
     edges: Sequence[PinEdge]
 
 
 def timeline_as_trace_contents(timeline: Timeline) -> TraceFileContents:
     """Returns a timeline in the form in which a trace file contains it."""
     slices = [
-        TracedSlice(
+        TraceTimelineSlice(
             span.track.group, span.track.name, span.name, span.start, span.end,
             (span.start - timeline.start) * 1_000_000_000 // timeline.clock_hz, span.ended,
         )
@@ -113,7 +113,9 @@ class TraceDatabase:
         self._database.execute(
             "INSERT INTO trace VALUES (?, ?, ?, ?)", (trace.label, trace.clock_hz, trace.start, trace.end)
         )
-        self._database.executemany("INSERT INTO slice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _slice_rows(trace.slices))
+        self._database.executemany(
+            "INSERT INTO slice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _trace_slice_table_rows(trace.slices)
+        )
         self._database.executemany(
             "INSERT INTO pin VALUES (?, ?, ?)", [(edge.pin, edge.cycle, edge.level) for edge in trace.edges]
         )
@@ -123,13 +125,13 @@ class TraceDatabase:
         self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _TEXT_MOST)
         self._turns = 0
         self._deadline_s = 0.0
-        self._database.set_progress_handler(self._stop_query_beyond_limits, _TURN)
+        self._database.set_progress_handler(self._stop_sql_query_beyond_limits, _TURN)
 
     def answer_predefined_query(self, name: str) -> TitledTable:
         """Returns the rows of a predefined query on the trace, such as `load`."""
         return self.answer_query(NAMED[name], title=name)
 
-    def answer_latency(self, begin: str, end: str, limit_cycles: int) -> TitledTable:
+    def latency_between_trace_slices_table(self, begin: str, end: str, limit_cycles: int) -> TitledTable:
         """Returns the cycles from each slice of the trace named `begin` to the next one named `end`, the longest
         first."""
         return self.answer_query(_LATENCY, (begin, end, limit_cycles), title=f"{begin} to {end}")
@@ -150,7 +152,7 @@ class TraceDatabase:
             "query", title, columns, [tuple(_cell_as_text_or_integer(cell) for cell in row) for row in rows]
         )
 
-    def _stop_query_beyond_limits(self) -> int:
+    def _stop_sql_query_beyond_limits(self) -> int:
         """Returns 1 to stop SQLite after too many steps or too long, else 0. SQLite calls it regularly."""
         self._turns += 1
         return int(self._turns > _STEPS_MOST or time.monotonic() > self._deadline_s)
@@ -178,9 +180,9 @@ def _authorise_sql_action(action: int, *_: object) -> int:
     return sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY
 
 
-def _slice_rows(slices: Sequence[TracedSlice]) -> Iterable[tuple[str | int, ...]]:
+def _trace_slice_table_rows(slices: Sequence[TraceTimelineSlice]) -> Iterable[tuple[str | int, ...]]:
     """Yields the rows of the SQL table `slice`, with nesting depths and own cycles."""
-    by_track: dict[tuple[str, str], list[TracedSlice]] = {}
+    by_track: dict[tuple[str, str], list[TraceTimelineSlice]] = {}
     for slice_ in sorted(slices, key=lambda traced_slice: (traced_slice.start, -traced_slice.end)):
         by_track.setdefault((slice_.group, slice_.track), []).append(slice_)
     depths = {track: _nesting_depths(many) for track, many in by_track.items()}
@@ -200,7 +202,7 @@ def _slice_rows(slices: Sequence[TracedSlice]) -> Iterable[tuple[str | int, ...]
             )  # fmt: skip
 
 
-def _nesting_depths(many: Sequence[TracedSlice]) -> list[int]:
+def _nesting_depths(many: Sequence[TraceTimelineSlice]) -> list[int]:
     """Returns, for each slice, how many slices of its track contain it."""
     ends: list[int] = []
     depths = []
@@ -212,7 +214,7 @@ def _nesting_depths(many: Sequence[TracedSlice]) -> list[int]:
     return depths
 
 
-def _handler_cycles(tasks: Sequence[TracedSlice], handlers: Sequence[TracedSlice]) -> list[int]:
+def _handler_cycles(tasks: Sequence[TraceTimelineSlice], handlers: Sequence[TraceTimelineSlice]) -> list[int]:
     """Returns, for each task's slice, the cycles in which a handler ran. Slices of neither list overlap."""
     slices, first = [], 0
     for task in tasks:

@@ -14,7 +14,7 @@ from rtoslab.base import lazy_attribute_getter
 
 if TYPE_CHECKING:
     from rtoslab.intake.archives import LimitedZipFile, open_zip_archive
-    from rtoslab.intake.debug_entries import child_debug_entries, source_line_program
+    from rtoslab.intake.debug_entries import child_debug_entries, dwarf_line_program
     from rtoslab.intake.elf_images import (
         MAGIC,
         ElfFile,
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from rtoslab.intake.program_images import read_program_image
     from rtoslab.intake.symbol_names import demangle_function_name
     from rtoslab.intake.tables import read_toml_table
-    from rtoslab.intake.texts import decode_text_lines, decode_utf8, split_byte_words
+    from rtoslab.intake.texts import decode_text_lines, decode_utf8, split_bytes_at_white_space
     from rtoslab.intake.zstandard import compress, decompress
 else:
     __getattr__ = lazy_attribute_getter(__name__)

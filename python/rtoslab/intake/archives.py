@@ -37,7 +37,7 @@ class LimitedZipFile:
         self.names = [info.filename for info in file.infolist()]
         """As they are in it: a name may be there twice, and need not be a proper path."""
 
-    def read_member_in_pieces(self, name: str) -> Iterator[bytes]:
+    def read_archive_member_in_pieces(self, name: str) -> Iterator[bytes]:
         """Yields a file of the archive in pieces of some megabytes. Raises ArchiveLimitError, or an error of
         `zipfile`."""
         info = self._file.getinfo(name)
@@ -54,7 +54,7 @@ class LimitedZipFile:
         """Returns the whole content of a small file of the archive. `limit`: in bytes. Raises ArchiveLimitError, or an
         error of `zipfile`."""
         content = bytearray()
-        for piece in self.read_member_in_pieces(name):
+        for piece in self.read_archive_member_in_pieces(name):
             content += piece
             if len(content) > limit:
                 raise ArchiveLimitError(f"its member {name!r} unpacks to more than {limit:,} bytes")

@@ -31,7 +31,7 @@ def child_debug_entries(entry: "DIE") -> Iterator["DIE"]:
         place = _next_sibling_offset(child)
 
 
-def source_line_program(dwarf: "DWARFInfo", unit: "CompileUnit") -> "LineProgram | None":
+def dwarf_line_program(dwarf: "DWARFInfo", unit: "CompileUnit") -> "LineProgram | None":
     """Returns the table of source lines (DWARF line program) of a compile unit. None if there is none.
 
     Its own first word gives the size of its offsets. An assembler may write lines with 32-bit offsets for entries with

@@ -121,7 +121,7 @@ class ElfFile:
             if (row := _SEGMENT.unpack(item))[0] == _LOAD
         )
 
-    def find_section(self, name: str) -> ElfSection | None:
+    def find_elf_section(self, name: str) -> ElfSection | None:
         """Returns the first section of that name, or None."""
         return next((elf_section for elf_section in self.sections if elf_section.name == name), None)
 
@@ -168,7 +168,7 @@ def compilers_named_in_image(image: bytes) -> str:
     file."""
     try:
         elf = ElfFile(image)
-        section = elf.find_section(".comment")
+        section = elf.find_elf_section(".comment")
         texts = set(elf.section_bytes(section).split(b"\0")) - {b""} if section else set()
     except ValueError:
         return ""

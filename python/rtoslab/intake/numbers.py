@@ -45,10 +45,10 @@ def parse_exact_decimal(text: str) -> Decimal:
         raise ValueError(f"{quote_text(plain)} has {len(plain)} characters")
     if not _DECIMAL.fullmatch(plain):
         raise ValueError(f"{quote_text(plain)} is not a number")
-    return require_limited_decimal(Decimal(plain))
+    return require_decimal_within_limits(Decimal(plain))
 
 
-def require_limited_decimal(value: Decimal) -> Decimal:
+def require_decimal_within_limits(value: Decimal) -> Decimal:
     """Returns the value unchanged if it is finite and within the limits for external numbers. Raises ValueError with a
     clause."""
     if not value.is_finite():
@@ -65,7 +65,7 @@ def to_exact_fraction(value: int | Decimal | Fraction | str) -> Fraction:
     if isinstance(value, str):
         return Fraction(parse_exact_decimal(value))
     if isinstance(value, Decimal):
-        return Fraction(require_limited_decimal(value))
+        return Fraction(require_decimal_within_limits(value))
     if isinstance(value, bool):
         raise ValueError("it is a truth value, not a number")  # noqa: TRY004 (what callers catch)
     if isinstance(value, int) and not LOWEST <= value <= HIGHEST:

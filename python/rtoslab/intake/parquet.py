@@ -32,7 +32,7 @@ class ParquetColumn:
     valid: NDArray[np.bool_] | None = None
     """Whether each row has a value. None: all rows have one."""
 
-    def row_items(self) -> list[Any]:
+    def parquet_row_items(self) -> list[Any]:
         """Returns an item for each row. It is None in a row that has no value."""
         plain: list[Any] = self.values.tolist()
         if self.texts is not None:

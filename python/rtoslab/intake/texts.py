@@ -57,7 +57,7 @@ def decode_text_lines(data: bytes, source: str, error: type[RtoslabError]) -> It
         yield from parts
 
 
-def split_byte_words(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[bytes]:
+def split_bytes_at_white_space(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[bytes]:
     """Yields the words of a text in bytes, which white space separates. Raises `error` for a word that is too long."""
     start = 0
     while start < len(data):

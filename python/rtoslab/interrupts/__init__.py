@@ -57,19 +57,19 @@ def ignore_signals() -> None:
         signal.signal(signal_number, signal.SIG_IGN)
 
 
-def interrupt_reason(cause: BaseException | None) -> str:
+def process_interruption_reason(cause: BaseException | None) -> str:
     """Returns why the process was interrupted, in a sentence: by the user, or by which signal. `cause`: the
     KeyboardInterrupt."""
     name = next((argument for argument in getattr(cause, "args", ()) if isinstance(argument, str)), None)
     return "Stopped by the user." if name is None else f"Ended by the signal {name}."
 
 
-def interrupt_message(cause: BaseException | None) -> str:
+def user_interruption_message(cause: BaseException | None) -> str:
     """Returns the message to the user about an interrupt. `cause`: the KeyboardInterrupt."""
     text = MESSAGE.decode().strip()
     return (
         text
-        if (why := interrupt_reason(cause)) == interrupt_reason(None)
+        if (why := process_interruption_reason(cause)) == process_interruption_reason(None)
         else text.replace("Interrupted", why.rstrip("."))
     )
 
@@ -98,9 +98,9 @@ def _print_message_and_exit(number: int, _: FrameType | None) -> None:
     """Prints the message about a signal, as JSON if the command line asked for that, and ends the process."""
     cause = _make_keyboard_interrupt(_pending_signals[0] if _pending_signals else number)
     if command_line_wants_json():
-        os.write(1, f'{{"stop": "interrupted", "detail": "{interrupt_reason(cause)}"}}\n'.encode())
+        os.write(1, f'{{"stop": "interrupted", "detail": "{process_interruption_reason(cause)}"}}\n'.encode())
     else:
-        os.write(2, f"{interrupt_message(cause)}\n".encode())
+        os.write(2, f"{user_interruption_message(cause)}\n".encode())
     os._exit(EXIT_INTERRUPTED)
 
 
@@ -114,7 +114,7 @@ def _raise_interrupt(number: int, frame: FrameType | None) -> None:
         return
     if number != _RETRY_SIGNAL:
         _pending_signals.append(number)
-    if _would_lose_exception(frame):
+    if _would_frame_lose_exception(frame):
         _schedule_retry()
         return
     _raised_at_s.append(time.monotonic())
@@ -133,7 +133,7 @@ def _schedule_retry() -> None:
     again.start()
 
 
-def _would_lose_exception(frame: FrameType | None) -> bool:
+def _would_frame_lose_exception(frame: FrameType | None) -> bool:
     """Whether an exception raised in this frame would be printed or lost: inside an import, a finaliser, or pydantic,
     which builds the forms of models when they are first used and makes an error of its own from any exception."""
     while frame is not None:

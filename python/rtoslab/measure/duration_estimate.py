@@ -12,7 +12,7 @@ from rtoslab.base import file_contents_cache
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import conformance_suite_points
 from rtoslab.images import image_inputs_digest, is_image_built, require_build_programs
-from rtoslab.plan import Plan, Point
+from rtoslab.plan import MeasurementPlan, PlannedPoint
 
 BUILD_S: Final = 6.0
 """To build one image on one core of a laptop."""
@@ -43,7 +43,7 @@ class DurationEstimate:
     seconds: float
 
 
-def estimate_duration(catalogue: Catalogue, plan: Plan, jobs: int) -> DurationEstimate:
+def estimate_duration(catalogue: Catalogue, plan: MeasurementPlan, jobs: int) -> DurationEstimate:
     """Estimates the number of images and the duration of a plan with `jobs` processes. Raises an error if a needed tool
     is missing."""
     require_build_programs()
@@ -64,7 +64,7 @@ def estimate_duration(catalogue: Catalogue, plan: Plan, jobs: int) -> DurationEs
     return DurationEstimate(len(plan.points), len(plan.points) - len(measurable), images, work_s / at_once)
 
 
-def estimate_point_seconds(catalogue: Catalogue, point: Point) -> float:
+def estimate_point_seconds(catalogue: Catalogue, point: PlannedPoint) -> float:
     """Estimates how many seconds the measurement of a point takes on one core of this machine once its image is
     built."""
     facts = catalogue.find_benchmark(point.benchmark).facts

@@ -6,30 +6,30 @@ from rtoslab.base import DecodeError, PlanError, RunError, VoidRunError
 from rtoslab.catalogue import PAIR_CORES, SHOWN_IF_UNUSUAL, Benchmark, Catalogue
 from rtoslab.intake import quote_text
 from rtoslab.measure.point_result import make_measured_point
-from rtoslab.proofs import ProofEvidence, judge_proofs
+from rtoslab.proofs import ProofEvidence, judge_benchmark_proofs
 from rtoslab.records import (
     DecodedRun,
-    ExpectedIdentity,
+    ExpectedImageIdentity,
     decode_records,
-    has_wire_format,
+    is_valid_wire_field,
     read_wire_constants,
-    split_streams_of_images,
+    split_record_streams_by_image,
 )
-from rtoslab.results import FailedPoint, MeasuredPoint, PointId, ProofVerdict
+from rtoslab.results import FailedMeasurement, MeasuredPoint, PointId, ProofVerdict
 from rtoslab.targets import RunOutput
 
 
 def decode_and_judge_output(
-    catalogue: Catalogue, identity: PointId, run_id: str, output: RunOutput, expected: ExpectedIdentity
-) -> MeasuredPoint | FailedPoint:
+    catalogue: Catalogue, identity: PointId, run_id: str, output: RunOutput, expected: ExpectedImageIdentity
+) -> MeasuredPoint | FailedMeasurement:
     """Decodes the output of a benchmark's run and judges its proofs. Returns the measured or failed point. Raises
     nothing for faults of the image."""
-    benchmark = catalogue.find_benchmark(identity.benchmark).facts.only_for_services_of(
+    benchmark = catalogue.find_benchmark(identity.benchmark).facts.restrict_to_kernel_services(
         catalogue.find_kernel(identity.kernel).facts
     )
     try:
         decoded, beside = _decode_streams_of_both_kernels(catalogue, identity, output.uart, expected)
-        _require_reported_identity(decoded, identity)
+        _require_image_reports_expected_point(decoded, identity)
         _require_reported_parameters(decoded, benchmark)
     except VoidRunError as cause:
         return failed_point_of_exception(identity, run_id, "run", cause)
@@ -39,14 +39,14 @@ def decode_and_judge_output(
     if output.failure is not None:
         return failed_point_of_exception(identity, run_id, "run", RunError(output.failure))
     try:
-        proofs = judge_proofs(gather_proof_evidence(catalogue, identity, output, decoded, beside))
+        proofs = judge_benchmark_proofs(gather_proof_evidence(catalogue, identity, output, decoded, beside))
     except DecodeError as cause:
         return failed_point_of_exception(identity, run_id, "decode", cause)
     broken = [proof for proof in proofs if proof.verdict is ProofVerdict.FAILS]
     if broken:
         words = " ".join(f"{finding.rule} demands that {finding.demands}, but {finding.saw}." for finding in broken)
         message = f"{benchmark.title} did not do what its name says: {words}"
-        return FailedPoint(
+        return FailedMeasurement(
             run_id=run_id, point=identity, stage="proof", error="ProofError", message=message, proofs=proofs
         )
     return make_measured_point(catalogue, identity, run_id, decoded, output, proofs)
@@ -59,28 +59,28 @@ def gather_proof_evidence(
     Raises DecodeError if the image says parameters that the benchmark cannot have."""
     board, kernel = catalogue.find_board(identity.board).facts, catalogue.find_kernel(identity.kernel).facts
     try:
-        whole = catalogue.find_benchmark(identity.benchmark).facts.with_parameters(decoded.params)
+        whole = catalogue.find_benchmark(identity.benchmark).facts.apply_benchmark_parameters(decoded.params)
     except PlanError as cause:
         raise DecodeError(0, str(cause)) from None
-    benchmark = whole.only_for_services_of(kernel)
+    benchmark = whole.restrict_to_kernel_services(kernel)
     samples = int(identity.config.get("samples", 0))
     # Of a kernel without symbols calls and tasks cannot be seen.
     observations = output.observed if kernel.symbols else None
-    fifo = None if beside is None else _fifo_interrupt_line(catalogue, identity)
+    fifo = None if beside is None else _intercore_fifo_interrupt_number(catalogue, identity)
     return ProofEvidence(decoded, observations, benchmark, board, kernel, samples, identity.config, beside, fifo)
 
 
-def _fifo_interrupt_line(catalogue: Catalogue, identity: PointId) -> int | None:
+def _intercore_fifo_interrupt_number(catalogue: Catalogue, identity: PointId) -> int | None:
     """Returns the number of the interrupt line by which words from the other core's kernel (through a FIFO) interrupt
     this core. None if there is none."""
-    core_map = catalogue.find_core_map(catalogue.find_board(identity.board))
+    core_map = catalogue.find_dual_kernel_memory_map(catalogue.find_board(identity.board))
     if core_map is None:
         return None
-    return core_map.core_images[int(identity.config["core"])].fifo_irq
+    return core_map.core_image_layouts[int(identity.config["core"])].fifo_irq
 
 
 def _decode_streams_of_both_kernels(
-    catalogue: Catalogue, identity: PointId, raw: bytes, expected: ExpectedIdentity
+    catalogue: Catalogue, identity: PointId, raw: bytes, expected: ExpectedImageIdentity
 ) -> tuple[DecodedRun, DecodedRun | None]:
     """Returns the decoded records of the image, and those of the kernel on the other core (None without one). Raises
     VoidRunError, DecodeError."""
@@ -88,7 +88,7 @@ def _decode_streams_of_both_kernels(
     beside = identity.config.get("beside")
     if beside is None:
         return decode_records(raw, constants, expected), None
-    core, streams = int(identity.config["core"]), split_streams_of_images(raw)
+    core, streams = int(identity.config["core"]), split_record_streams_by_image(raw)
     if len(streams) != PAIR_CORES:
         for stream in streams:
             decode_records(stream, constants)  # if it says what went wrong, this is raised
@@ -102,9 +102,9 @@ def _decode_streams_of_both_kernels(
     return runs[core], other
 
 
-def failed_point_of_exception(identity: PointId, run_id: str, stage: str, cause: Exception) -> FailedPoint:
+def failed_point_of_exception(identity: PointId, run_id: str, stage: str, cause: Exception) -> FailedMeasurement:
     """Returns the failed point for an exception in one stage of its measurement, such as `build`."""
-    return FailedPoint.model_validate(
+    return FailedMeasurement.model_validate(
         {"run_id": run_id, "point": identity, "stage": stage, "error": type(cause).__name__, "message": str(cause)}
     )
 
@@ -116,11 +116,11 @@ def _require_reported_parameters(decoded: DecodedRun, benchmark: Benchmark) -> N
             if name in SHOWN_IF_UNUSUAL:
                 continue
             raise DecodeError(0, f"the parameter {name} of {benchmark.id} was not sent.")
-        if not has_wire_format(decoded.params[name], "decimal"):
+        if not is_valid_wire_field(decoded.params[name], "decimal"):
             raise DecodeError(0, f"the parameter {name} is {quote_text(decoded.params[name])}, which is no number.")
 
 
-def _require_reported_identity(decoded: DecodedRun, identity: PointId) -> None:
+def _require_image_reports_expected_point(decoded: DecodedRun, identity: PointId) -> None:
     """Raises DecodeError if the image is of another benchmark, kernel or board, or did not measure exactly one
     window."""
     begin = decoded.begin

@@ -1,11 +1,11 @@
 """The axes of a point, as they are stored with its result."""
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.plan import POINT_OPTIONS, Point
+from rtoslab.plan import POINT_OPTIONS, PlannedPoint
 from rtoslab.results import PointId
 
 
-def identity_of_point(catalogue: Catalogue, point: Point) -> PointId:
+def identity_of_point(catalogue: Catalogue, point: PlannedPoint) -> PointId:
     """Returns the identity of a point (benchmark, kernel, board, settings) as it is stored with its result."""
     config = {
         **dict(point.kernel_config),

@@ -15,10 +15,10 @@ from rtoslab.images import CONFORMANCE_IMAGE, BuiltImage
 from rtoslab.intake import compilers_named_in_image, escape_unprintable
 from rtoslab.measure.evaluation import decode_and_judge_output
 from rtoslab.measure.identity import identity_of_point
-from rtoslab.measure.pipeline import PointOutcome
+from rtoslab.measure.pipeline import MeasurementPointOutcome
 from rtoslab.measure.point_result import point_folder_files
-from rtoslab.measure.virtual_job import virtual_board_job
-from rtoslab.plan import Point
+from rtoslab.measure.virtual_job import make_virtual_benchmark_job
+from rtoslab.plan import PlannedPoint
 from rtoslab.records import DecodedRun
 from rtoslab.results import PointId
 from rtoslab.store import (
@@ -43,7 +43,7 @@ NOT_EXAMINED = "not examined: the image was built elsewhere"
 
 def measure_image(
     root: Path, path: Path, board: str, out: Path | None, timing: Mapping[str, int]
-) -> tuple[Path, PointOutcome]:
+) -> tuple[Path, MeasurementPointOutcome]:
     """Runs a user's ELF file that contains rtoslab's runner on a virtual board, and stores the measured point."""
     known = Catalogue(root)
     image = read_external_image(known, path, board, timing)
@@ -53,16 +53,16 @@ def measure_image(
     if begin.bench not in known.benchmarks:
         raise UnknownNameError("benchmark", begin.bench, known.benchmarks)
     catalogue = catalogue_with_kernel(known, begin.kernel, begin.cores)
-    point = _point_of_image(catalogue, image.introduction, timing)
+    point = _measurement_point_of_user_image(catalogue, image.introduction, timing)
     identity = identity_of_point(catalogue, point)
     identity = identity.model_copy(update={"config": {**identity.config, "image": escape_unprintable(path.stem)}})
     rule_files = _rule_file_digests(catalogue, point)
     folder = out or default_runs_folder() / _run_folder_name(root, identity, image, rule_files)
     run = RunDirectory.create_run_directory(folder, None, [identity])
-    return folder, _measure_and_store(catalogue, point, identity, image, rule_files, run)
+    return folder, _measure_and_store_user_image(catalogue, point, identity, image, rule_files, run)
 
 
-def _rule_file_digests(catalogue: Catalogue, point: Point) -> dict[str, str]:
+def _rule_file_digests(catalogue: Catalogue, point: PlannedPoint) -> dict[str, str]:
     """Returns the SHA-256 of the files that say what is proved about an image, by name."""
     files = {
         "benchmark.toml": catalogue.find_benchmark(point.benchmark).folder / "benchmark.toml",
@@ -77,50 +77,52 @@ def _run_folder_name(root: Path, identity: PointId, image: ExternalImage, rule_f
     return f"image-{hashlib.sha256(to_canonical_json(inputs).encode()).hexdigest()[:12]}"
 
 
-def _measure_and_store(
+def _measure_and_store_user_image(
     catalogue: Catalogue,
-    point: Point,
+    point: PlannedPoint,
     identity: PointId,
     image: ExternalImage,
     rule_files: dict[str, str],
     run: RunDirectory,
-) -> PointOutcome:
+) -> MeasurementPointOutcome:
     """Measures a user's image, or returns the stored point if there is one."""
     board = catalogue.find_board(point.board).facts
     build = BuiltImage(
         image.path.parent,
-        image.expected_identity,
+        image.identity_expected_of_image,
         image.file_sha256,
-        {**_build_record_of_image(point, image), "judged_by": rule_files},
+        {**_build_record_of_user_image(point, image), "judged_by": rule_files},
     )
     target = virtual_board_manifest_part(catalogue.root, point, board)
     manifest = make_manifest(point, board, build, target, {"digest": "", "checks": {"all": NOT_EXAMINED}})
     run_id = manifest_hash(manifest)[:16]
     name = point_folder_name(identity, run_id)
     if run.contains_point(name):
-        return PointOutcome(run.read_point(name).result, run.point_path(name), fresh=False)
-    other = run.find_other_build(name)
+        return MeasurementPointOutcome(run.read_measured_point(name).result, run.point_path(name), fresh=False)
+    other = run.find_same_point_with_other_manifest(name)
     if other is not None:
         raise StoreError(
             f"{other} was measured with another image, virtual board or port; choose another --out to measure again."
         )
-    output = run_virtual_benchmark(virtual_board_job(catalogue, point, image.content, image.path.name))
+    output = run_virtual_benchmark(make_virtual_benchmark_job(catalogue, point, image.content, image.path.name))
     if output.observed is not None:
         output.observed.compiler = ""  # its options are unknown, and so is the length of the code
     result = decode_and_judge_output(catalogue, identity, run_id, output, build.expected)
     whole = point_folder_files(name, result, manifest, output, image.path, {})
     run.store_point_files(name, whole)
-    return PointOutcome(parse_point_files(whole)[0], run.point_path(name), fresh=True)
+    return MeasurementPointOutcome(parse_point_files(whole)[0], run.point_path(name), fresh=True)
 
 
-def _point_of_image(catalogue: Catalogue, decoded: DecodedRun, timing: Mapping[str, int]) -> Point:
+def _measurement_point_of_user_image(
+    catalogue: Catalogue, decoded: DecodedRun, timing: Mapping[str, int]
+) -> PlannedPoint:
     """Returns the point that a user's image says it measures."""
     begin, benchmark = decoded.begin, catalogue.find_benchmark(decoded.begin.bench).facts
     usual = {name: str(value) for name, value in benchmark.params.items()}
     params = {name: decoded.params[name] for name, value in usual.items() if decoded.params.get(name, value) != value}
     latency = benchmark.kind == "latency"
     samples = decoded.params.get("samples", "")
-    return Point(
+    return PlannedPoint(
         benchmark=begin.bench,
         kernel=begin.kernel,
         board=begin.board,
@@ -134,7 +136,7 @@ def _point_of_image(catalogue: Catalogue, decoded: DecodedRun, timing: Mapping[s
     )
 
 
-def _build_record_of_image(point: Point, image: ExternalImage) -> dict[str, Any]:
+def _build_record_of_user_image(point: PlannedPoint, image: ExternalImage) -> dict[str, Any]:
     """Returns the build record of a user's image for its manifest: what the image reports about itself, and its
     compiler."""
     begin = image.introduction.begin

@@ -6,11 +6,11 @@ from pathlib import Path
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import BuiltImage, build_point_image
 from rtoslab.intake import read_program_image
-from rtoslab.plan import Point
+from rtoslab.plan import PlannedPoint
 
 
 @dataclass(frozen=True, slots=True)
-class PairImages:
+class DualKernelImagePair:
     """The images of a board with two kernels: that of the other core, and the one that contains both."""
 
     other: Path
@@ -25,13 +25,13 @@ class PairImages:
         return read_program_image(self.other), read_program_image(self.started)
 
 
-def build_pair_images(catalogue: Catalogue, point: Point, built: BuiltImage) -> PairImages | None:
+def build_pair_images(catalogue: Catalogue, point: PlannedPoint, built: BuiltImage) -> DualKernelImagePair | None:
     """Builds the images for the kernel on the other core. None if the point has no second kernel. Raises BuildError."""
     if point.beside is None:
         return None
-    other = build_point_image(catalogue, point.point_on_other_core())
+    other = build_point_image(catalogue, point.planned_point_on_other_core())
     started = built if point.core == 0 else other  # core 0's contains both
-    core_map = catalogue.find_core_map(catalogue.find_board(point.board))
+    core_map = catalogue.find_dual_kernel_memory_map(catalogue.find_board(point.board))
     record: dict[str, object] = {
         "core": point.core,
         "build": other.info,
@@ -40,4 +40,4 @@ def build_pair_images(catalogue: Catalogue, point: Point, built: BuiltImage) -> 
         "ram": point.ram,
         "map": core_map.model_dump(mode="json") if core_map else {},
     }
-    return PairImages(other.elf_path, started.elf_path, record)
+    return DualKernelImagePair(other.elf_path, started.elf_path, record)

@@ -25,25 +25,25 @@ from rtoslab.conformance import ConformanceVerdict, check_port_conformance
 from rtoslab.images import LOG, BuiltImage, build_point_image
 from rtoslab.measure.evaluation import decode_and_judge_output, failed_point_of_exception
 from rtoslab.measure.identity import identity_of_point
-from rtoslab.measure.pair_images import PairImages, build_pair_images
+from rtoslab.measure.pair_images import DualKernelImagePair, build_pair_images
 from rtoslab.measure.point_result import point_folder_files
-from rtoslab.measure.virtual_job import virtual_board_job
-from rtoslab.plan import Point
+from rtoslab.measure.virtual_job import make_virtual_benchmark_job
+from rtoslab.plan import PlannedPoint
 from rtoslab.records import require_files_match_seal
-from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import (
     CONFORMANCE_FILE,
     AnyResult,
     ResultCache,
     RunDirectory,
-    failed_result_of_altered_point,
+    add_digests_to_point_files,
+    failed_result_for_altered_files,
     make_manifest,
     manifest_hash,
     parse_point_files,
     point_folder_name,
     real_board_manifest_part,
     result_cache_key,
-    seal_point_files,
     store_point_files,
     virtual_board_manifest_part,
 )
@@ -53,7 +53,7 @@ Runner = Callable[[BuiltImage, Progress], RunOutput]
 
 
 @dataclass(frozen=True, slots=True)
-class PointOutcome:
+class MeasurementPointOutcome:
     """The result of a point in this call, and whether it was measured, cached or already stored."""
 
     result: AnyResult
@@ -78,12 +78,12 @@ class MeasureOptions:
 
 def measure_and_store_point(
     catalogue: Catalogue,
-    point: Point,
+    point: PlannedPoint,
     run: RunDirectory,
     progress: Progress = lambda *_: None,
     runner: Runner | None = None,
     options: MeasureOptions = MeasureOptions(),
-) -> PointOutcome:
+) -> MeasurementPointOutcome:
     """Builds, runs, proves and stores one point. A point that the run directory or the cache already has is not run
     again. `runner` replaces the virtual board, and then nothing is cached."""
     identity = identity_of_point(catalogue, point)
@@ -100,10 +100,12 @@ def measure_and_store_point(
         if options.skip_refused and isinstance(cause, RefusedError):
             missing = NotApplicable(run_id="0" * 16, point=identity, reason=cause.reason)
             return _store_unmeasured_result(run, identity, missing, {}, {})
-        failed = FailedPoint(
+        failed = FailedMeasurement(
             run_id="0" * 16, point=identity, stage="build", error=type(cause).__name__, message=str(cause)
         )
-        return PointOutcome(failed, run.path, fresh=True)  # not stored: the next try may find the cause mended
+        return MeasurementPointOutcome(
+            failed, run.path, fresh=True
+        )  # not stored: the next try may find the cause mended
     board = catalogue.find_board(point.board).facts
     target = real_board_manifest_part(board) if runner else virtual_board_manifest_part(catalogue.root, point, board)
     manifest = make_manifest(point, board, built, target, conformance.outcomes_by_check())
@@ -114,22 +116,22 @@ def measure_and_store_point(
     place = run.point_path(folder)
     try:
         if run.contains_point(folder) and not options.again:
-            return PointOutcome(run.read_point(folder).result, place, fresh=False)
-        return _load_or_measure(
+            return MeasurementPointOutcome(run.read_measured_point(folder).result, place, fresh=False)
+        return _load_or_measure_point(
             catalogue,
             point,
             run,
-            _PreparedPoint(identity, run_id, built, conformance, manifest, pair),
+            _PreparedMeasurementPoint(identity, run_id, built, conformance, manifest, pair),
             progress,
             runner,
             options,
         )
     except AlteredFileError as cause:
-        return PointOutcome(failed_result_of_altered_point(identity, cause), place, fresh=False)
+        return MeasurementPointOutcome(failed_result_for_altered_files(identity, cause), place, fresh=False)
 
 
 @dataclass(frozen=True, slots=True)
-class _PreparedPoint:
+class _PreparedMeasurementPoint:
     """A point that is ready to run: its image was built and its kernel's port passed the conformance suite."""
 
     identity: PointId
@@ -137,7 +139,7 @@ class _PreparedPoint:
     built: BuiltImage
     conformance: ConformanceVerdict
     manifest: dict[str, object]
-    pair: PairImages | None
+    pair: DualKernelImagePair | None
 
     @property
     def folder_name(self) -> str:
@@ -145,31 +147,31 @@ class _PreparedPoint:
         return point_folder_name(self.identity, self.run_id)
 
 
-def _load_or_measure(
+def _load_or_measure_point(
     catalogue: Catalogue,
-    point: Point,
+    point: PlannedPoint,
     run: RunDirectory,
-    job: _PreparedPoint,
+    job: _PreparedMeasurementPoint,
     progress: Progress,
     runner: Runner | None,
     options: MeasureOptions,
-) -> PointOutcome:
+) -> MeasurementPointOutcome:
     """Takes a point from the cache or measures it, and stores it in the run directory. Raises StoreError."""
-    other = run.find_other_build(job.folder_name)
+    other = run.find_same_point_with_other_manifest(job.folder_name)
     if other is not None:
         raise StoreError(
             f"{other} was measured with another build or virtual board; choose another --out to measure again."
         )
     if runner is not None:
         return _store_point_files(
-            run, job.folder_name, _run_and_prove_point(catalogue, job, progress, runner), cached=False
+            run, job.folder_name, _run_point_and_check_proofs(catalogue, job, progress, runner), cached=False
         )
     results, key = ResultCache.open_cache_of_checkout(catalogue.root), result_cache_key(job.manifest, job.identity)
     with results.exclusive_lock(key):
         known, note = _find_cached_point(results, key, job.folder_name)
         if known is not None and not options.again:
             return replace(_store_point_files(run, job.folder_name, known, cached=True), note=note)
-        files = _run_and_prove_point(catalogue, job, progress, _virtual_board_runner(catalogue, point, job.pair))
+        files = _run_point_and_check_proofs(catalogue, job, progress, _virtual_board_runner(catalogue, point, job.pair))
         outcome = _store_point_files(run, job.folder_name, files, cached=False)
         store_point_files(results, key, files)
     return replace(outcome, note=note)
@@ -190,8 +192,8 @@ def _find_cached_point(results: ResultCache, key: str, folder: str) -> tuple[dic
     return files, ""
 
 
-def _run_and_prove_point(
-    catalogue: Catalogue, job: _PreparedPoint, progress: Progress, runner: Runner
+def _run_point_and_check_proofs(
+    catalogue: Catalogue, job: _PreparedMeasurementPoint, progress: Progress, runner: Runner
 ) -> dict[str, bytes]:
     """Runs and proves a point and returns its files."""
     files = {
@@ -201,7 +203,7 @@ def _run_and_prove_point(
     try:
         job.conformance.require_port_conforms()
     except ConformanceError as cause:
-        return seal_point_files(
+        return add_digests_to_point_files(
             job.folder_name,
             failed_point_of_exception(job.identity, job.run_id, "conformance", cause),
             job.manifest,
@@ -215,21 +217,23 @@ def _run_and_prove_point(
     return point_folder_files(job.folder_name, result, job.manifest, output, job.built.elf_path, files)
 
 
-def _store_point_files(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool) -> PointOutcome:
+def _store_point_files(
+    run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool
+) -> MeasurementPointOutcome:
     """Stores a point's files in the run directory. Raises StoreError if others are stored."""
     fresh = store_point_files(run, folder, files)
-    return PointOutcome(parse_point_files(files)[0], run.point_path(folder), fresh=fresh, cached=cached)
+    return MeasurementPointOutcome(parse_point_files(files)[0], run.point_path(folder), fresh=fresh, cached=cached)
 
 
 def _virtual_board_runner(
-    catalogue: Catalogue, point: Point, pair: PairImages | None, machine: VirtualMachine | None = None
+    catalogue: Catalogue, point: PlannedPoint, pair: DualKernelImagePair | None, machine: VirtualMachine | None = None
 ) -> Runner:
     """Returns a function that runs an image on the virtual board. A failed run gives an output with the failure."""
 
     def run_image_on_virtual_board(built: BuiltImage, progress: Progress) -> RunOutput:
         """Runs an image on the virtual board and returns its output."""
         beside = pair.image_contents() if pair is not None else None
-        job = virtual_board_job(catalogue, point, built.elf_path.read_bytes(), built.elf_path.name, beside)
+        job = make_virtual_benchmark_job(catalogue, point, built.elf_path.read_bytes(), built.elf_path.name, beside)
         try:
             return run_virtual_benchmark(job, progress, machine)
         except (SettingError, UnknownNameError):
@@ -247,9 +251,9 @@ def _store_unmeasured_result(
     manifest: dict[str, object],
     files: dict[str, bytes],
     run_id: str = "na",
-) -> PointOutcome:
+) -> MeasurementPointOutcome:
     """Stores the result of a point that was not measured."""
     name = point_folder_name(identity, run_id)
     if run.contains_point(name):
-        return PointOutcome(result, run.point_path(name), fresh=False)
-    return PointOutcome(result, run.add_point(name, result, manifest, files), fresh=True)
+        return MeasurementPointOutcome(result, run.point_path(name), fresh=False)
+    return MeasurementPointOutcome(result, run.add_measured_point(name, result, manifest, files), fresh=True)

@@ -10,20 +10,20 @@ from rtoslab.images import berkeley_sizes, function_code_digests, read_sections
 from rtoslab.records import DecodedRun
 from rtoslab.results import (
     AbsentSeries,
+    BenchmarkProofFinding,
     BlockingCallUse,
     CoreCycles,
     CriticalSectionUse,
     EmptyMeasurementRepeats,
-    FailedPoint,
-    FunctionCodePlace,
-    FunctionUse,
+    FailedMeasurement,
+    FunctionCodeLocation,
+    FunctionExecutionCycles,
     HeapUse,
     ImageBytes,
-    LockSleep,
     LockUse,
+    LockWaitSleepCycles,
     MeasuredPoint,
     PointId,
-    ProofFinding,
     SeriesSamples,
     StackUse,
     TaskCount,
@@ -32,8 +32,8 @@ from rtoslab.results import (
     latency_series,
     observed_series_by_probe,
 )
-from rtoslab.store import EVIDENCE_FILE, UART, encode_board_observations, seal_point_files
-from rtoslab.targets import IDLE, FunctionCycles, RunOutput, WindowObservations
+from rtoslab.store import EVIDENCE_FILE, UART, add_digests_to_point_files, encode_board_observations
+from rtoslab.targets import IDLE, FunctionCycles, MeasurementWindowObservations, RunOutput
 
 
 def make_measured_point(
@@ -42,12 +42,12 @@ def make_measured_point(
     run_id: str,
     decoded: DecodedRun,
     output: RunOutput,
-    proofs: tuple[ProofFinding, ...],
+    proofs: tuple[BenchmarkProofFinding, ...],
 ) -> MeasuredPoint:
     """Returns the measured point as it is stored, from the decoded run and the observations. `proofs` must all hold."""
     kernel = catalogue.find_kernel(identity.kernel).facts
-    whole = catalogue.find_benchmark(identity.benchmark).facts.with_parameters(decoded.params)
-    benchmark = whole.only_for_services_of(kernel)
+    whole = catalogue.find_benchmark(identity.benchmark).facts.apply_benchmark_parameters(decoded.params)
+    benchmark = whole.restrict_to_kernel_services(kernel)
     window = decoded.windows[0]
     names = {(task.core, task.index): task.name for task in decoded.tasks}
     checks: dict[str, dict[int, int]] = {}
@@ -97,7 +97,7 @@ def make_measured_point(
 
 
 def _sample_series_of_point(
-    benchmark: Benchmark, decoded: DecodedRun, observed: WindowObservations | None
+    benchmark: Benchmark, decoded: DecodedRun, observed: MeasurementWindowObservations | None
 ) -> tuple[SeriesSamples, ...]:
     """Returns the series of samples of a point: of a latency benchmark's intervals, or of the kernel's handlers."""
     if benchmark.kind == "latency":
@@ -120,9 +120,9 @@ def _virtual_board_observations(output: RunOutput, kernel: Kernel) -> VirtualObs
             LockUse.model_validate({"name": kernel.locks.get(lock["lock"], f"spinlock {lock['lock']}"), **lock})
             for lock in output.stats["locks"]
         ),
-        functions=tuple(map(_stored_function_use, output.functions)),
+        functions=tuple(map(_function_cycles_for_storage, output.functions)),
         waits=tuple(BlockingCallUse(core=core, **asdict(item)) for core, item in sorted(output.observed.waits.items())),
-        lock_sleeps=lock_sleep_cycles(output.stats["cores"], output.functions, kernel),
+        lock_sleeps=cycles_slept_for_kernel_lock(output.stats["cores"], output.functions, kernel),
         critical=tuple(
             CriticalSectionUse(core=core, **asdict(item)) for core, item in sorted(output.observed.critical.items())
         ),
@@ -132,16 +132,16 @@ def _virtual_board_observations(output: RunOutput, kernel: Kernel) -> VirtualObs
     )
 
 
-def lock_sleep_cycles(
+def cycles_slept_for_kernel_lock(
     cores: Sequence[Mapping[str, Any]], functions: Sequence[FunctionCycles], kernel: Kernel
-) -> tuple[LockSleep, ...]:
+) -> tuple[LockWaitSleepCycles, ...]:
     """Returns the cycles that each core slept while it waited for the kernel's lock. Cores that idled are left out,
     because they may have slept for that reason. Empty for one core."""
     if kernel.behaviour.lock_wait != "asleep" or len(cores) < 2:
         return ()
     kinds = {core: {function.kind for function in functions if function.core == core} for core in range(len(cores))}
     return tuple(
-        LockSleep(core=core, cycles=stats["sleep_cycles"])
+        LockWaitSleepCycles(core=core, cycles=stats["sleep_cycles"])
         for core, stats in enumerate(cores)
         if kinds[core] and IDLE not in kinds[core]
     )
@@ -149,7 +149,7 @@ def lock_sleep_cycles(
 
 def point_folder_files(
     folder: str,
-    result: MeasuredPoint | FailedPoint,
+    result: MeasuredPoint | FailedMeasurement,
     manifest: Mapping[str, object],
     output: RunOutput,
     elf: Path,
@@ -160,7 +160,7 @@ def point_folder_files(
         result = result.model_copy(update=image_result_fields(result, elf))
     seen = output.observed is not None or output.failure is not None
     evidence = {EVIDENCE_FILE: encode_board_observations(output)} if seen else {}
-    return seal_point_files(folder, result, manifest, {**files, **evidence, UART: output.uart})
+    return add_digests_to_point_files(folder, result, manifest, {**files, **evidence, UART: output.uart})
 
 
 def image_result_fields(result: MeasuredPoint, elf: Path) -> dict[str, Any]:
@@ -173,12 +173,12 @@ def image_result_fields(result: MeasuredPoint, elf: Path) -> dict[str, Any]:
     return {
         "image": sizes,
         "code": {
-            name: FunctionCodePlace(digest=digest, address=address)
+            name: FunctionCodeLocation(digest=digest, address=address)
             for name, (digest, address) in sorted(digests.items())
         },
     }
 
 
-def _stored_function_use(function: FunctionCycles) -> FunctionUse:
+def _function_cycles_for_storage(function: FunctionCycles) -> FunctionExecutionCycles:
     """Returns the cycles of a function in the form in which they are stored."""
-    return FunctionUse(**asdict(function))
+    return FunctionExecutionCycles(**asdict(function))

@@ -24,10 +24,10 @@ from rtoslab import interrupts
 from rtoslab.base import RtoslabError, RunError, expire_contents_cache, file_contents_cache, memoize_by_contents
 from rtoslab.catalogue import Catalogue
 from rtoslab.measure.identity import identity_of_point
-from rtoslab.measure.pipeline import MeasureOptions, PointOutcome, measure_and_store_point
-from rtoslab.plan import Plan, Point
-from rtoslab.results import FailedPoint
-from rtoslab.store import RunDirectory, append_session, remove_interrupted_folders
+from rtoslab.measure.pipeline import MeasurementPointOutcome, MeasureOptions, measure_and_store_point
+from rtoslab.plan import MeasurementPlan, PlannedPoint
+from rtoslab.results import FailedMeasurement
+from rtoslab.store import RunDirectory, append_session, remove_leftover_temporary_folders
 from rtoslab.targets import is_simulator_panic
 
 PROGRESS_INTERVAL_S = 0.1
@@ -40,10 +40,10 @@ class PointProgress:
     """The progress of one point: its phase and the part of it that is done, from 0 to 1, or the outcome."""
 
     index: int
-    point: Point
+    point: PlannedPoint
     phase: str
     done: float
-    outcome: PointOutcome | None = None
+    outcome: MeasurementPointOutcome | None = None
 
 
 Listener = Callable[[PointProgress], None]
@@ -55,7 +55,7 @@ class _WorkerProcess:
     """A process that measures points, and the pipe to it."""
 
     process: BaseProcess
-    pipe: "_Pipe[Point, object]"
+    pipe: "_Pipe[PlannedPoint, object]"
     index: int | None = None
     """The index of the point that it measures. None while it waits for one."""
 
@@ -66,13 +66,13 @@ class _WorkerPool:
 
     root: Path
     run: RunDirectory
-    points: tuple[Point, ...]
+    points: tuple[PlannedPoint, ...]
     listener: Listener
     options: MeasureOptions
     context: ForkServerContext
     waiting: deque[int]
     workers: list[_WorkerProcess] = field(default_factory=list)
-    outcomes: dict[int, PointOutcome] = field(default_factory=dict)
+    outcomes: dict[int, MeasurementPointOutcome] = field(default_factory=dict)
 
     @property
     def busy_workers(self) -> list[_WorkerProcess]:
@@ -82,13 +82,13 @@ class _WorkerPool:
 
 def measure_points_of_plan(
     root: Path,
-    plan: Plan,
+    plan: MeasurementPlan,
     out: Path,
     *,
     jobs: int = 2,
     listener: Listener = lambda _: None,
     options: MeasureOptions = MeasureOptions(),  # noqa: B008 (it is frozen)
-) -> list[PointOutcome]:
+) -> list[MeasurementPointOutcome]:
     """Measures every point of a plan in several processes. Returns the outcomes in the plan's order.
 
     Stores each outcome as soon as its point is finished. Points that are in `out` already stay, known ones come from
@@ -99,24 +99,24 @@ def measure_points_of_plan(
     run = RunDirectory.create_run_directory(
         out, plan.suite, [identity_of_point(catalogue, point) for point in plan.points]
     )
-    remove_interrupted_folders(out)
+    remove_leftover_temporary_folders(out)
     append_session(out, root)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["rtoslab.measure.fork_server"])
     pool = _WorkerPool(root, run, plan.points, listener, options, context, deque(range(len(plan.points))))
     try:
         while pool.waiting or pool.busy_workers:
-            _assign_points(pool, max(1, jobs))
+            _assign_points_to_workers(pool, max(1, jobs))
             _receive_messages(pool)
     finally:
         for worker in pool.workers:
             worker.process.kill()
             worker.process.join()
-        remove_interrupted_folders(out)
+        remove_leftover_temporary_folders(out)
     return [pool.outcomes[index] for index in sorted(pool.outcomes)]
 
 
-def _assign_points(pool: _WorkerPool, jobs: int) -> None:
+def _assign_points_to_workers(pool: _WorkerPool, jobs: int) -> None:
     """Gives waiting points to idle worker processes, and to new ones while fewer than `jobs` are busy."""
     while pool.waiting and len(pool.busy_workers) < jobs:
         idle = [item for item in pool.workers if item.index is None]
@@ -152,7 +152,7 @@ def _receive_messages(pool: _WorkerPool) -> None:
             message = _remove_dead_worker(pool, worker, worker.index)
         if isinstance(message, RtoslabError):
             raise message
-        if isinstance(message, PointOutcome):
+        if isinstance(message, MeasurementPointOutcome):
             index, worker.index = worker.index, None
             pool.outcomes[index] = message
             pool.listener(PointProgress(index, pool.points[index], "done", 1.0, message))
@@ -160,7 +160,7 @@ def _receive_messages(pool: _WorkerPool) -> None:
             pool.listener(PointProgress(worker.index, pool.points[worker.index], message[0], message[1]))
 
 
-def _remove_dead_worker(pool: _WorkerPool, worker: _WorkerProcess, index: int) -> PointOutcome:
+def _remove_dead_worker(pool: _WorkerPool, worker: _WorkerProcess, index: int) -> MeasurementPointOutcome:
     """Removes a worker process that died. Returns the failure of its point, which has this index."""
     worker.process.join()
     worker.pipe.close()
@@ -173,15 +173,15 @@ def _remove_dead_worker(pool: _WorkerPool, worker: _WorkerProcess, index: int) -
     return _failed_point_outcome(pool.root, pool.run.path, point, message)
 
 
-def _failed_point_outcome(root: Path, out: Path, point: Point, message: str) -> PointOutcome:
+def _failed_point_outcome(root: Path, out: Path, point: PlannedPoint, message: str) -> MeasurementPointOutcome:
     """Returns the failure of a point with a message. It is not stored, so that the next try may succeed."""
     identity = identity_of_point(Catalogue(root), point)
-    failed = FailedPoint(run_id="0" * 16, point=identity, stage="run", error=RunError.__name__, message=message)
-    return PointOutcome(failed, out, fresh=True)
+    failed = FailedMeasurement(run_id="0" * 16, point=identity, stage="run", error=RunError.__name__, message=message)
+    return MeasurementPointOutcome(failed, out, fresh=True)
 
 
 def _measure_points_in_worker(
-    root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[object, Point]", options: MeasureOptions
+    root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[object, PlannedPoint]", options: MeasureOptions
 ) -> None:
     """Runs in a worker process: receives points, measures them, and sends their progress and then the outcome or
     error."""
@@ -191,7 +191,7 @@ def _measure_points_in_worker(
     gc.freeze()  # what is imported stays
     last = 0.0
 
-    def send_point_progress(phase: str, done: float) -> None:
+    def send_measurement_progress(phase: str, done: float) -> None:
         """Sends a point's progress to the parent, at most every PROGRESS_INTERVAL_S."""
         nonlocal last
         now = time.monotonic()
@@ -205,7 +205,7 @@ def _measure_points_in_worker(
                 point = pipe.recv()
                 expire_contents_cache(older_than_s=CACHE_SCOPE_S)
                 last = 0.0  # the first news of each point is sent, however soon it follows the point before
-                pipe.send(_measure_point(root, out, point, send_point_progress, options))
+                pipe.send(_measure_point(root, out, point, send_measurement_progress, options))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return  # the parent is gone
 
@@ -217,8 +217,8 @@ def _cached_catalogue(root: Path) -> Catalogue:
 
 
 def _measure_point(
-    root: Path, out: Path, point: Point, progress: Callable[[str, float], None], options: MeasureOptions
-) -> PointOutcome | RtoslabError:
+    root: Path, out: Path, point: PlannedPoint, progress: Callable[[str, float], None], options: MeasureOptions
+) -> MeasurementPointOutcome | RtoslabError:
     """Measures one point in a worker process. Returns its outcome, or the error to raise in the parent."""
     try:
         return measure_and_store_point(_cached_catalogue(root), point, RunDirectory(out), progress, options=options)

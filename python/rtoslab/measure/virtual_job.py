@@ -1,20 +1,22 @@
 """The observations that a point needs from the virtual board."""
 
 from rtoslab.catalogue import Benchmark, Board, Catalogue
-from rtoslab.plan import Point
+from rtoslab.plan import PlannedPoint
 from rtoslab.proofs import services_to_watch
 from rtoslab.targets import FIRST_EXTERNAL, SYSTICK, VirtualBenchmarkJob
 
 
-def virtual_board_job(
-    catalogue: Catalogue, point: Point, image: bytes, name: str, pair: tuple[bytes, bytes] | None = None
+def make_virtual_benchmark_job(
+    catalogue: Catalogue, point: PlannedPoint, image: bytes, name: str, pair: tuple[bytes, bytes] | None = None
 ) -> VirtualBenchmarkJob:
     """Returns the description of a point's run on the virtual board, with what is to be observed. `pair` has the image
     of the other core and the one that contains both, if there are two."""
     board = catalogue.find_board(point.board).facts
     kernel = catalogue.find_kernel(point.kernel).facts
     benchmark = (
-        catalogue.find_benchmark(point.benchmark).facts.with_parameters(point.params).only_for_services_of(kernel)
+        catalogue.find_benchmark(point.benchmark)
+        .facts.apply_benchmark_parameters(point.params)
+        .restrict_to_kernel_services(kernel)
     )
     return VirtualBenchmarkJob(
         image=image,
@@ -27,7 +29,7 @@ def virtual_board_job(
         watched_services=services_to_watch(benchmark),
         latency=point.instrument is not None or bool(benchmark.series),
         handlers=benchmark.handlers is not None,
-        stamping_exception=_exception_that_stamps(benchmark, board),
+        stamping_exception=_exception_that_starts_intervals(benchmark, board),
         settings=point.timing,
         core=point.core,
         started=pair[1] if pair else None,
@@ -35,9 +37,9 @@ def virtual_board_job(
     )
 
 
-def _exception_that_stamps(benchmark: Benchmark, board: Board) -> int | None:
+def _exception_that_starts_intervals(benchmark: Benchmark, board: Board) -> int | None:
     """Returns the number of the exception at whose event stamped intervals begin. None if the benchmark has no such
     intervals."""
-    if benchmark.begins_at_stamped_tick:
+    if benchmark.does_interval_begin_at_timed_tick:
         return SYSTICK
-    return FIRST_EXTERNAL + board.irq.asynchronous if benchmark.begins_at_stamped_interrupt else None
+    return FIRST_EXTERNAL + board.irq.asynchronous if benchmark.does_interval_begin_at_timer_interrupt else None

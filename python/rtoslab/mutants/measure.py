@@ -11,10 +11,10 @@ from pathlib import Path
 from rtoslab.base import BuildError, PlanError
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import IMAGE, build_point_image, link_build_caches, without_log_path
-from rtoslab.measure import build_pair_images, decode_and_judge_output, identity_of_point, virtual_board_job
+from rtoslab.measure import build_pair_images, decode_and_judge_output, identity_of_point, make_virtual_benchmark_job
 from rtoslab.mutants.mutants import BenchmarkMutant, BenchmarkMutants, MutantSetting, plant_mistake, restore_sources
-from rtoslab.plan import PlanOptions, Point, make_plan
-from rtoslab.results import FailedPoint, MeasuredPoint
+from rtoslab.plan import PlannedPoint, PlanOptions, make_measurement_plan
+from rtoslab.results import FailedMeasurement, MeasuredPoint
 from rtoslab.targets import run_virtual_benchmark
 
 UNBROKEN = "(unbroken)"
@@ -32,7 +32,7 @@ class MutantTrial:
     """Why the outcome is not the expected one. Empty if it is."""
 
     @property
-    def is_as_expected(self) -> bool:
+    def is_mutant_trial_as_expected(self) -> bool:
         """Whether the mutant was refused by the proofs that it names, or the unbroken benchmark was measured."""
         return not self.problem
 
@@ -57,7 +57,7 @@ def measure_mutants(
             settings.append(setting)
     for setting in settings:
         bench = _BenchmarkTrials(folder, benchmark, setting)
-        yield bench.measure_unbroken_benchmark()
+        yield bench.measure_unmodified_benchmark()
         for mutant in mutants:
             if (mutant.setting or mutants_of_benchmark.setting) == setting:
                 yield bench.measure_mutant(mutant)
@@ -70,11 +70,11 @@ class _BenchmarkTrials:
         self.catalogue = Catalogue(root)
         self.benchmark = benchmark
         self.root = root
-        self.point = self._make_point(setting)
+        self.point = self._make_mutant_measurement_point(setting)
 
-    def measure_unbroken_benchmark(self) -> MutantTrial:
+    def measure_unmodified_benchmark(self) -> MutantTrial:
         """Measures the benchmark without a mistake, whose proofs must all hold."""
-        result = self._build_and_measure()
+        result = self._build_and_measure_mutant()
         problem = (
             "" if isinstance(result, MeasuredPoint) else f"the unbroken benchmark is refused: {result.message[:500]}"
         )
@@ -84,7 +84,7 @@ class _BenchmarkTrials:
         """Measures the benchmark with the mutant's mistake, which the proofs that the mutant names must refuse."""
         originals = plant_mistake(self.root / "firmware" / "benchmarks" / self.benchmark, self.benchmark, mutant)
         try:
-            result = self._build_and_measure()
+            result = self._build_and_measure_mutant()
         except BuildError as cause:
             is_refused = mutant.refused_at_build and mutant.refused_at_build in str(cause)
             problem = "" if is_refused else f"it does not build: {without_log_path(str(cause))[:300]}"
@@ -104,7 +104,7 @@ class _BenchmarkTrials:
         problem = f"{', '.join(sorted(missing))} should have refused it" if missing else ""
         return MutantTrial(self.benchmark, mutant.id, refused, problem)
 
-    def _make_point(self, setting: MutantSetting) -> Point:
+    def _make_mutant_measurement_point(self, setting: MutantSetting) -> PlannedPoint:
         """Returns the point of the benchmark in a setting. Raises PlanError if it cannot be measured there."""
         facts = self.catalogue.find_benchmark(self.benchmark).facts
         latency = facts.kind == "latency"
@@ -115,24 +115,24 @@ class _BenchmarkTrials:
             window_ms=None if latency else setting.window_ms,
             config=setting.config,
         )
-        points = make_plan(self.catalogue, [self.benchmark], options).points
+        points = make_measurement_plan(self.catalogue, [self.benchmark], options).points
         instrument = setting.instrument or (facts.usable_instruments[0] if latency else None)
         for point in points:
             if point.instrument == instrument and point.not_applicable is None:
                 return replace(point, samples=setting.samples) if latency and setting.samples else point
         raise PlanError(f"{self.benchmark} cannot be measured with {setting}; correct firmware/mutants.")
 
-    def _build_and_measure(self) -> MeasuredPoint | FailedPoint:
+    def _build_and_measure_mutant(self) -> MeasuredPoint | FailedMeasurement:
         """Builds the sources as they are now, runs the image and evaluates its output."""
         built = build_point_image(self.catalogue, self.point)
         pair = build_pair_images(self.catalogue, self.point, built)
         beside = pair.image_contents() if pair else None
         output = run_virtual_benchmark(
-            virtual_board_job(self.catalogue, self.point, built.elf_path.read_bytes(), IMAGE, beside)
+            make_virtual_benchmark_job(self.catalogue, self.point, built.elf_path.read_bytes(), IMAGE, beside)
         )
         expected = built.expected
         result = decode_and_judge_output(
             self.catalogue, identity_of_point(self.catalogue, self.point), expected.run, output, expected
         )
-        assert isinstance(result, MeasuredPoint | FailedPoint)
+        assert isinstance(result, MeasuredPoint | FailedMeasurement)
         return result

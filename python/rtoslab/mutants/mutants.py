@@ -53,7 +53,7 @@ class BenchmarkMutant(StrictModel):
     """Replaces the setting of the file."""
 
     @model_validator(mode="after")
-    def _require_a_refusal(self) -> "BenchmarkMutant":
+    def _require_expected_mutant_refusal(self) -> "BenchmarkMutant":
         """Raises ValueError for a mutant that names neither rules nor a sentence, or both."""
         if bool(self.refused_by) == bool(self.refused_at_build):
             raise ValueError(f"the mutant {self.id} must state either refused_by or refused_at_build")

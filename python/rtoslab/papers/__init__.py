@@ -4,19 +4,19 @@ A folder `papers/<key>/` with a paper.toml is the registration. Everything a rep
 """
 
 from rtoslab.papers.compare import ComparedFigure
-from rtoslab.papers.completeness import require_paper_folder_fits
+from rtoslab.papers.completeness import require_consistent_paper_folder
 from rtoslab.papers.document import paper_comparison_report
 from rtoslab.papers.experiment import benchmarks_missing_for_paper, plan_paper_experiments
 from rtoslab.papers.explain import (
     ChangeTrial,
     combine_best_changes,
-    distance_without_change,
+    distance_from_paper_without_change,
     evaluate_configuration_changes,
     paper_setups,
     plan_paper_changes,
     single_change_setups,
 )
-from rtoslab.papers.in_setup import SetupResults
+from rtoslab.papers.in_setup import PaperSetupResults
 from rtoslab.papers.names import reader_names
 from rtoslab.papers.on_terminal import print_paper_reproduction
 from rtoslab.papers.over_placements import with_substituted_operations

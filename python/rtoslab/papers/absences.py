@@ -2,17 +2,17 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from rtoslab.analyses import coordinate_of_point
+from rtoslab.analyses import axis_value_of_measured_point
 from rtoslab.catalogue import PaperFolder
 from rtoslab.plan import DEFAULTS
-from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable
 from rtoslab.store import AnyResult
 
 _OF_VALUES = frozenset({"metric", "stat", "unit", "family", "clock_mhz"})
 """Axes that no point has, only its values."""
 
 
-class AbsenceReasons:
+class MissingValueReasonFinder:
     """Finds the reason why the results have no value for some figure of a paper."""
 
     def __init__(self, paper: PaperFolder, results: Sequence[AnyResult], kernels: Collection[str]) -> None:
@@ -20,7 +20,7 @@ class AbsenceReasons:
         self._results = results
         self._kernels = kernels
 
-    def absence_reason(self, axes: Mapping[str, object]) -> str:
+    def find_missing_value_reason(self, axes: Mapping[str, object]) -> str:
         """Returns why the results have no value at these coordinates (kernel, board, benchmark and others), as a
         clause."""
         kernel = str(axes.get("kernel", ""))
@@ -29,7 +29,7 @@ class AbsenceReasons:
             return f"the sources of {name} were not added (`rtoslab kernel tree add`), and it has no reference result"
         present = [result for result in self._results if _does_result_have_coordinates(result, axes)]
         for any_result in present:
-            if isinstance(any_result, FailedPoint):
+            if isinstance(any_result, FailedMeasurement):
                 return f"{any_result.stage} failed: {any_result.message}".rstrip(".")
             if isinstance(any_result, NotApplicable):
                 return any_result.reason.rstrip(".")
@@ -50,6 +50,6 @@ def _does_result_have_coordinates(result: AnyResult, axes: Mapping[str, object])
         if axis in _OF_VALUES:
             continue
         places = {str(value) for value in required} if isinstance(required, list | tuple) else {str(required)}
-        if (coordinate_of_point(result.point, params, axis) or DEFAULTS.get(axis, "")) not in places:
+        if (axis_value_of_measured_point(result.point, params, axis) or DEFAULTS.get(axis, "")) not in places:
             return False
     return True

@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rtoslab.analyses import MeasuredValue, PlacementBand, select_values_by_coordinates
+from rtoslab.analyses import CodePlacementValueRange, MeasuredValue, select_values_by_coordinates
 from rtoslab.base import ReportError
 from rtoslab.catalogue import PaperFolder, PublishedRow
 from rtoslab.papers.sources import ValueSource
-from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable
 from rtoslab.store import AnyResult
 
 State = Literal["measured", "reference", "failed", "n/a", "not yet measured", "bring your own"]
@@ -23,7 +23,7 @@ class ComparedFigure:
     our_value: float | None = None
     """Our value in the published unit. Of several placements the median."""
     value: MeasuredValue | None = None
-    band: PlacementBand | None = None
+    band: CodePlacementValueRange | None = None
     """Our value by placement, where there are several."""
     reason: str = ""
     no_ratio: str = ""
@@ -37,17 +37,17 @@ class ComparedFigure:
     def ratio_to_paper(self) -> float | None:
         """Returns our value divided by the paper's. None if one of them is missing, or if the ratio would be
         meaningless."""
-        number = self._paper_number
+        number = self._published_number
         return self.our_value / number if self.our_value is not None and number else None
 
     @property
     def ratio_range_over_placements(self) -> tuple[float, float] | None:
         """Returns the smallest and the largest ratio over the placements of the code. None for one placement."""
-        number = self._paper_number
+        number = self._published_number
         return (self.band.smallest / number, self.band.largest / number) if self.band is not None and number else None
 
     @property
-    def _paper_number(self) -> float | None:
+    def _published_number(self) -> float | None:
         """Returns the paper's number. None if it is no number, or if a ratio to it would be meaningless."""
         return None if self.no_ratio else self.published.number_in_paper
 
@@ -61,10 +61,12 @@ def compare_published_figures(
 ) -> dict[int, ComparedFigure]:
     """Compares each published figure of a paper with our value of it. Returns the comparisons by row id."""
     deviating_runs = {result.run_id for result in stored if isinstance(result, MeasuredPoint) and result.deviations}
-    senseless = {row: slip.says for slip in paper.paper_mistakes if slip.no_ratio for row in slip.rows}
+    senseless = {row: slip.says for slip in paper.known_mistakes_in_paper if slip.no_ratio for row in slip.rows}
     return {
         row.id: replace(
-            _with_value_source(_compare_row(paper, row, values, stored, kernels), sources, deviating_runs),
+            _add_measured_value_source(
+                _compare_published_row(paper, row, values, stored, kernels), sources, deviating_runs
+            ),
             no_ratio=senseless.get(row.id, ""),
         )
         for row in paper.published_rows.values()
@@ -84,7 +86,7 @@ def _differing_axes_text(fits: Sequence[MeasuredValue]) -> str:
     return f": {', '.join(differing)}" if differing else ""
 
 
-def _with_value_source(
+def _add_measured_value_source(
     compared: ComparedFigure, sources: Mapping[str, ValueSource], deviating_runs: Collection[str]
 ) -> ComparedFigure:
     """Returns the compared figure with the source of our value. `sources` are by run id. `deviating_runs` are the runs
@@ -96,7 +98,7 @@ def _with_value_source(
     return replace(compared, state=state, deviates=compared.value.run_id in deviating_runs, source=source)
 
 
-def _compare_row(
+def _compare_published_row(
     paper: PaperFolder,
     row: PublishedRow,
     values: Sequence[MeasuredValue],
@@ -109,31 +111,31 @@ def _compare_row(
         name = paper.facts.kernels.get(row.lab_kernel, row.kernel)
         why = f"the sources of {name} were not added (`rtoslab kernel tree add`), and it has no reference result"
         return ComparedFigure(row, "bring your own", reason=why)
-    fits = select_values_by_coordinates(values, row.value_coordinates)
+    fits = select_values_by_coordinates(values, row.axis_values_of_measured_value)
     if len(fits) > 1:
-        where = ", ".join(f"{axis} = {required}" for axis, required in row.value_coordinates.items())
+        where = ", ".join(f"{axis} = {required}" for axis, required in row.axis_values_of_measured_value.items())
         place = f"row {row.id} of {paper.folder / 'published.csv'} ({where})"
         raise ReportError(
             f"{len(fits)} values match {place}; make lab_config more specific{_differing_axes_text(fits)}."
         )
     if not fits:
-        return _compared_without_value(row, stored)
+        return _comparison_without_measured_value(row, stored)
     here = fits[0].number_in_unit(row.unit)
     if here is None:
         place = f"Row {row.id} of {paper.folder / 'published.csv'}"
         raise ReportError(f"{place} is in {row.unit}, but our value is in {fits[0].unit}; choose another metric.")
     scale = here / fits[0].value if fits[0].value else 1.0
-    band = None if fits[0].band is None else PlacementBand([scale * value for value in fits[0].band.values])
+    band = None if fits[0].band is None else CodePlacementValueRange([scale * value for value in fits[0].band.values])
     return ComparedFigure(row, "measured", here, fits[0], band)
 
 
-def _compared_without_value(row: PublishedRow, stored: Sequence[AnyResult]) -> ComparedFigure:
+def _comparison_without_measured_value(row: PublishedRow, stored: Sequence[AnyResult]) -> ComparedFigure:
     """Returns a published figure for which we have no value, with the reason."""
     for result in stored:
         point = result.point
         if (point.benchmark, point.kernel, point.board) != (row.lab_benchmark, row.lab_kernel, row.lab_board):
             continue
-        if isinstance(result, FailedPoint):
+        if isinstance(result, FailedMeasurement):
             return ComparedFigure(row, "failed", reason=f"{result.stage}: {result.message}")
         if isinstance(result, NotApplicable):
             return ComparedFigure(row, "n/a", reason=result.reason)

@@ -10,7 +10,7 @@ _OF_A_POINT = frozenset({"throughput", "heap", "footprint"})
 """Metrics of a point besides those of its benchmark's series."""
 
 
-def require_paper_folder_fits(catalogue: Catalogue, paper: PaperFolder) -> None:
+def require_consistent_paper_folder(catalogue: Catalogue, paper: PaperFolder) -> None:
     """Raises CatalogueError, naming file and row, if the files of a paper's folder do not fit each other or the
     catalogue."""
     for file, what, rows in _references_to_published_rows(paper):
@@ -23,15 +23,15 @@ def require_paper_folder_fits(catalogue: Catalogue, paper: PaperFolder) -> None:
     for row in paper.published_rows.values():
         if row.lab_benchmark:
             _require_known_columns(catalogue, paper, row)
-    for file, what, places in _coordinates_of_named_values(paper):
+    for file, what, places in _axis_values_named_in_paper_files(paper):
         for place in places:
             _require_known_names(catalogue, paper, f"{paper.folder / file}, {what}", place)
-    for slip in paper.paper_mistakes:
+    for slip in paper.known_mistakes_in_paper:
         if slip.computed:
-            evaluate_expression(slip.computed, paper.paper_numbers)
+            evaluate_expression(slip.computed, paper.published_numbers_by_row)
 
 
-def _coordinates_of_named_values(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mapping[str, object]]]]:
+def _axis_values_named_in_paper_files(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mapping[str, object]]]]:
     """Yields the coordinates of our values that a paper's files name: the file, the figure or statement, the
     coordinates."""
     for part in paper.facts.part:
@@ -63,7 +63,7 @@ def _references_to_published_rows(paper: PaperFolder) -> Iterator[tuple[str, str
             yield "paper.toml", f"table {table.title!r}", table.rows
     for claim in paper.claims:
         yield "claims.toml", f"claim {claim.id}", claim.rows
-    for slip in paper.paper_mistakes:
+    for slip in paper.known_mistakes_in_paper:
         yield "slips.toml", f"slip {slip.id}", slip.rows
 
 

@@ -15,7 +15,7 @@ from rtoslab.papers.over_time import over_time_chart
 from rtoslab.papers.paper_charts import redraw_paper_figure
 from rtoslab.papers.reproduction import PaperReproduction
 from rtoslab.papers.setup_report import setups_section
-from rtoslab.papers.slips import mistakes_of_paper_part, paper_mistakes_table
+from rtoslab.papers.slips import known_mistakes_of_paper_part, paper_mistakes_table
 from rtoslab.papers.tables import published_and_our_values_chart, redraw_paper_table
 from rtoslab.reference import REFERENCE_MARK, mark_kernels_as_reference
 from rtoslab.reports import (
@@ -82,10 +82,10 @@ def paper_comparison_report(
         paper_statements_section(
             reproduction.verdicts, [*filter(None, [one_placement_note(reproduction.values)])], in_builds or {}
         ),
-        *(_paper_part_section(reproduction, part) for part in facts.part),
+        *(_report_section_of_paper_part(reproduction, part) for part in facts.part),
         _conditions_section(reproduction),
         *setups_section(reproduction),
-        statement_cases_section(reproduction.verdicts),
+        claim_cases_report_section(reproduction.verdicts),
         how_to_cite_paper_section(paper),
         *(
             replace(section, charts=()) if section.id in _REDRAWN else section
@@ -116,7 +116,7 @@ def paper_statements_section(
             verdict.claim.section,
             _statement_text_with_quotes(verdict),
             verdict.outcome_with_count_text,
-            verdict.numbers_of_only_case_text,
+            verdict.text_of_compared_claim_numbers,
             verdict.threshold,
         ]
         for verdict in ranked
@@ -131,7 +131,7 @@ def paper_statements_section(
     return ReportSection("claims", "What the paper says, computed again", tuple(prose), (), (table,))
 
 
-def statement_cases_section(verdicts: Sequence[ClaimVerdict]) -> ReportSection:
+def claim_cases_report_section(verdicts: Sequence[ClaimVerdict]) -> ReportSection:
     """Returns the report section with every case of the paper's statements, with its numbers."""
     ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.overall_outcome))
     tables = [
@@ -173,7 +173,7 @@ def _conditions_section(reproduction: PaperReproduction) -> ReportSection:
         [condition.what, condition.paper, condition.here or _condition_text(condition, judged or reproduction.points)]
         for condition in paper.facts.condition
     ]
-    general = [slip for slip in paper.paper_mistakes if not slip.rows and not slip.part]
+    general = [slip for slip in paper.known_mistakes_in_paper if not slip.rows and not slip.part]
     tables = [TableData("Conditions of the measurement", ("condition", "the paper", "here"), rows)]
     if general:
         tables.append(paper_mistakes_table(paper, general, "Conditions of all figures"))
@@ -211,7 +211,7 @@ def _manifest_value(value: Any, path: Sequence[str], only: str) -> str:
     return "" if value is None else str(value)
 
 
-def _paper_part_section(reproduction: PaperReproduction, part: PaperSection) -> ReportSection:
+def _report_section_of_paper_part(reproduction: PaperReproduction, part: PaperSection) -> ReportSection:
     """Returns the report section on one part of the paper: its tables and figures."""
     paper = reproduction.paper
     charts, tables, prose = [], [], list(part.prose)
@@ -220,26 +220,26 @@ def _paper_part_section(reproduction: PaperReproduction, part: PaperSection) -> 
         if table.chart:
             charts += published_and_our_values_chart(table, paper.published_rows, reproduction.compared)
     for figure in part.figure:
-        drawn, note = _redraw_figure_with_table(reproduction, figure)
+        drawn, note = _redraw_chart_with_table(reproduction, figure)
         if note:
             prose.append(note)
         if drawn is not None:
             charts.append(drawn[0])
             tables.append(drawn[1])
     for over_time_figure in part.over_time:
-        traced, note = _redraw_figure_over_time(reproduction, over_time_figure)
+        traced, note = _redraw_time_series_chart(reproduction, over_time_figure)
         if note:
             prose.append(note)
         if traced is not None:
             charts.append(traced[0])
             tables.append(traced[1])
-    slips = mistakes_of_paper_part(paper, part.id, (ident for table in part.table for ident in table.rows))
+    slips = known_mistakes_of_paper_part(paper, part.id, (ident for table in part.table for ident in table.rows))
     if slips:
         tables.append(paper_mistakes_table(paper, slips, "Errors and preconditions of these figures"))
     return ReportSection(part.id, part.title, tuple(prose), tuple(charts), tuple(tables))
 
 
-def _redraw_figure_with_table(
+def _redraw_chart_with_table(
     reproduction: PaperReproduction, figure: RedrawnFigure
 ) -> tuple[tuple[ChartData, TableData] | None, str]:
     """Returns a redrawn figure of the paper with its table, and a note. Without values of the version that the paper
@@ -256,7 +256,7 @@ def _redraw_figure_with_table(
     return drawn, f"{figure.title}: with the current version, because it was not measured with the authors' version."
 
 
-def _redraw_figure_over_time(
+def _redraw_time_series_chart(
     reproduction: PaperReproduction, figure: SampleTraceChart
 ) -> tuple[tuple[ChartData, TableData] | None, str]:
     """Returns a redrawn figure over time with its table, and a note. Reference results have no times, so a run of
@@ -300,7 +300,7 @@ def _version_notes(reproduction: PaperReproduction) -> list[str]:
 
 def _paper_summary_text(reproduction: PaperReproduction) -> str:
     """Returns the summary of the comparison with a paper: how many statements hold, and how near the figures are."""
-    sentences = [*_statement_sentences(reproduction.verdicts), *_distance_from_paper_sentence(reproduction)]
+    sentences = [*_claim_verdict_summary_sentences(reproduction.verdicts), *_distance_from_paper_sentence(reproduction)]
     points = sum(point.result.status == "measured" for point in reproduction.points)
     if points:
         sentences.append(
@@ -314,7 +314,7 @@ def _paper_summary_text(reproduction: PaperReproduction) -> str:
     return " ".join(sentences)
 
 
-def _statement_sentences(verdicts: Sequence[ClaimVerdict]) -> list[str]:
+def _claim_verdict_summary_sentences(verdicts: Sequence[ClaimVerdict]) -> list[str]:
     """Returns sentences on how many of the paper's statements hold, and which are contradicted."""
     if not verdicts:
         return []

@@ -6,8 +6,8 @@ from itertools import chain
 
 from rtoslab.base import UnknownNameError
 from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, PaperSetup
-from rtoslab.papers.setups import setup_points
-from rtoslab.plan import Plan, PlanOptions, Point, experiment_points
+from rtoslab.papers.setups import measurement_points_of_paper_setup
+from rtoslab.plan import MeasurementPlan, PlannedPoint, PlanOptions, experiment_points
 
 
 def plan_paper_experiments(
@@ -16,7 +16,7 @@ def plan_paper_experiments(
     options: PlanOptions,
     setups: Sequence[str] | None = None,
     referenced_kernels: Collection[str] = (),
-) -> Plan:
+) -> MeasurementPlan:
     """Returns the plan with all points (benchmark, kernel, board, settings) of a paper's experiments and set-ups, each
     once."""
     experiments = [
@@ -27,26 +27,28 @@ def plan_paper_experiments(
     points = chain(
         *(experiment_points(catalogue, experiment, options) for experiment in experiments),
         *(
-            setup_points(catalogue, paper, experiments, setup, options, referenced_kernels)
+            measurement_points_of_paper_setup(catalogue, paper, experiments, setup, options, referenced_kernels)
             for setup in select_paper_setups(paper, setups)
         ),
     )
     # Mappings in a point have no hash.
     distinct = list({repr(point): point for point in points}.values())
-    return Plan(tuple(_without_redundant_trees(paper, distinct)), paper.key)
+    return MeasurementPlan(tuple(_skip_points_of_redundant_kernel_trees(paper, distinct)), paper.key)
 
 
-def _without_redundant_trees(paper: PaperFolder, points: Sequence[Point]) -> Iterator[Point]:
+def _skip_points_of_redundant_kernel_trees(
+    paper: PaperFolder, points: Sequence[PlannedPoint]
+) -> Iterator[PlannedPoint]:
     """Yields the points without those of a second source tree of the same kernel version."""
     order = {tree: place for version in paper.facts.version for place, tree in enumerate(version.trees)}
     able = {
-        (order[point.kernel], paper.facts.kernel_by_tree[point.kernel], repr(replace(point, kernel="")))
+        (order[point.kernel], paper.facts.paper_kernel_by_source_tree[point.kernel], repr(replace(point, kernel="")))
         for point in points
         if point.kernel in order and point.not_applicable is None
     }
     for point in points:
         earlier = range(order.get(point.kernel, 0))
-        role = paper.facts.kernel_by_tree.get(point.kernel, "")
+        role = paper.facts.paper_kernel_by_source_tree.get(point.kernel, "")
         if not any((place, role, repr(replace(point, kernel="", not_applicable=None))) in able for place in earlier):
             yield point
 
@@ -66,7 +68,9 @@ def _available_experiment(catalogue: Catalogue, paper: PaperFolder, experiment: 
     present = tuple(benchmark for benchmark in experiment.benchmarks if benchmark in catalogue.benchmarks)
     kernels = (*experiment.kernels, *experiment.bring_your_own)
     versions = (
-        tree for tree, kernel in paper.facts.kernel_by_tree.items() if kernel in kernels and tree not in kernels
+        tree
+        for tree, kernel in paper.facts.paper_kernel_by_source_tree.items()
+        if kernel in kernels and tree not in kernels
     )
     external = (*experiment.bring_your_own, *versions)
     return experiment.model_copy(update={"benchmarks": present, "bring_your_own": external})

@@ -16,10 +16,10 @@ from rtoslab.images import require_known_macros
 from rtoslab.measure import identity_of_point
 from rtoslab.papers.compare import ComparedFigure
 from rtoslab.papers.experiment import plan_paper_experiments
-from rtoslab.papers.in_setup import SetupResults
+from rtoslab.papers.in_setup import PaperSetupResults
 from rtoslab.papers.reproduction import reproduce_paper
-from rtoslab.papers.setup_report import count_figures_with_ratio, mean_factor_from_paper
-from rtoslab.plan import Plan, PlanOptions, Point
+from rtoslab.papers.setup_report import count_figures_with_ratio, mean_deviation_factor_from_paper
+from rtoslab.plan import MeasurementPlan, PlannedPoint, PlanOptions
 from rtoslab.store import StoredPoint
 
 _LEVELS: Final = ("-O0", "-O1", "-O2", "-O3", "-Os")
@@ -40,7 +40,7 @@ class ChangeTrial:
     changed_figures: int
     """The number of published figures that change."""
     distance_before: float
-    """Distance of these figures without the change. See `setup_report.mean_factor_from_paper`."""
+    """Distance of these figures without the change. See `setup_report.mean_deviation_factor_from_paper`."""
     distance_after: float
     """Distance of these figures with the change."""
     overall_distance: float
@@ -55,7 +55,9 @@ def single_change_setups(catalogue: Catalogue, paper: PaperFolder) -> list[Paper
     boards, benchmarks = (
         tuple(dict.fromkeys(getattr(point, axis) for point in points)) for axis in ("board", "benchmark")
     )
-    kernels = tuple(dict.fromkeys(paper.facts.kernel_by_tree.get(point.kernel, point.kernel) for point in points))
+    kernels = tuple(
+        dict.fromkeys(paper.facts.paper_kernel_by_source_tree.get(point.kernel, point.kernel) for point in points)
+    )
     swept = {key for suite in paper.suites for experiment in suite.experiments for key in experiment.sweep}
     setups: dict[str, PaperSetup] = {}
     for title, change in _single_configuration_changes(catalogue, paper, kernels, boards):
@@ -93,7 +95,7 @@ def _can_kernels_be_built(
     return known[settings]
 
 
-def _have_kernels_macros(catalogue: Catalogue, points: Sequence[Point]) -> bool:
+def _have_kernels_macros(catalogue: Catalogue, points: Sequence[PlannedPoint]) -> bool:
     """Whether the kernels of the points have all configuration macros that the points set."""
     try:
         require_known_macros(catalogue, points)
@@ -138,7 +140,7 @@ def _single_option_change(kernel: str, key: str, value: str) -> tuple[str, Chang
 
 def plan_paper_changes(
     catalogue: Catalogue, paper: PaperFolder, setups: Sequence[PaperSetup], options: PlanOptions
-) -> Plan:
+) -> MeasurementPlan:
     """Returns the plan with the points that have published figures: those of the paper's suites, and those of every
     change."""
     plain = {
@@ -149,7 +151,7 @@ def plan_paper_changes(
         for key, item in plain.items()
         if _has_published_figure(paper, item) and _is_authors_version(catalogue, paper, item)
     }
-    changed: dict[str, Point] = {}
+    changed: dict[str, PlannedPoint] = {}
     for setup in setups:
         changed |= {
             repr(point): point
@@ -161,20 +163,20 @@ def plan_paper_changes(
             f"{paper.key} has no figure that can be compared with one of ours, so there is no "
             "distance; `rtoslab paper` shows what is missing."
         )
-    return Plan(tuple({**plain, **changed}.values()), paper.key)
+    return MeasurementPlan(tuple({**plain, **changed}.values()), paper.key)
 
 
-def _has_published_figure(paper: PaperFolder, point: Point) -> bool:
+def _has_published_figure(paper: PaperFolder, point: PlannedPoint) -> bool:
     """Whether the paper has published a figure of the point's benchmark and kernel on its board."""
     return any(
         row.lab_benchmark == point.benchmark
         and row.lab_board in {"", point.board}
-        and row.lab_kernel in {"", paper.facts.kernel_by_tree.get(point.kernel, point.kernel)}
+        and row.lab_kernel in {"", paper.facts.paper_kernel_by_source_tree.get(point.kernel, point.kernel)}
         for row in paper.published_rows.values()
     )
 
 
-def _is_authors_version(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool:
+def _is_authors_version(catalogue: Catalogue, paper: PaperFolder, point: PlannedPoint) -> bool:
     """Whether the point's kernel is in the version that the paper measured, or no sources of that version are here."""
     trees = next((version.trees for version in paper.facts.version if version.kernel == point.kernel), ())
     return point.kernel in trees or not set(trees) & set(catalogue.buildable_kernels)
@@ -204,22 +206,25 @@ def evaluate_configuration_changes(
     return sorted(trials, key=lambda trial: (trial.overall_distance, trial.setup.title))
 
 
-def _make_change_trial(changed: SetupResults, plain: Mapping[int, ComparedFigure]) -> ChangeTrial:
+def _make_change_trial(changed: PaperSetupResults, plain: Mapping[int, ComparedFigure]) -> ChangeTrial:
     """Returns how far our figures are from the paper's with one change. `plain` are the figures without it."""
     own = changed.figures_changed_by_setup()
-    before, after = mean_factor_from_paper({ident: plain[ident] for ident in own}), mean_factor_from_paper(own)
-    whole = mean_factor_from_paper({**plain, **own})
+    before, after = (
+        mean_deviation_factor_from_paper({ident: plain[ident] for ident in own}),
+        mean_deviation_factor_from_paper(own),
+    )
+    whole = mean_deviation_factor_from_paper({**plain, **own})
     return ChangeTrial(changed.setup, count_figures_with_ratio(own), before or 0.0, after or 0.0, whole or 0.0)
 
 
-def distance_without_change(
+def distance_from_paper_without_change(
     catalogue: Catalogue, paper: PaperFolder, points: Sequence[StoredPoint], options: PlanOptions
 ) -> float:
     """Returns how far our figures are from the paper's without a change, as a factor. 0 if there are none."""
     single = _paper_with_setups(paper, ())
     plain = _plan_point_ids(catalogue, single, options)
     mine = [point for point in points if point.result.point.model_dump_json() in plain]
-    return mean_factor_from_paper(reproduce_paper(catalogue, single, mine).compared) or 0.0
+    return mean_deviation_factor_from_paper(reproduce_paper(catalogue, single, mine).compared) or 0.0
 
 
 def combine_best_changes(paper_distance: float, singles: Sequence[ChangeTrial]) -> list[PaperSetup]:

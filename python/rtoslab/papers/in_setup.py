@@ -9,7 +9,7 @@ from rtoslab.papers.compare import ComparedFigure
 
 
 @dataclass(frozen=True)
-class SetupResults:
+class PaperSetupResults:
     """A paper's figures and statements under one of its set-ups (another configuration that its authors may have
     used)."""
 

@@ -10,13 +10,13 @@ from rich.text import Text
 
 from rtoslab.analyses import OUTCOMES
 from rtoslab.base import count_with_noun
-from rtoslab.papers.in_setup import SetupResults
+from rtoslab.papers.in_setup import PaperSetupResults
 from rtoslab.papers.over_placements import one_placement_note
 from rtoslab.papers.reproduction import PaperReproduction
 from rtoslab.papers.setup_report import (
     changed_verdicts,
     count_figures_with_ratio,
-    setup_distances_from_paper,
+    setup_deviation_factors_from_paper,
     unmeasured_versions_sentences,
 )
 from rtoslab.papers.tables import NONE, REFERENCE, REFERENCE_NOTE, our_value_text, ratio_to_paper_text
@@ -86,7 +86,7 @@ def _print_paper_statements(reproduction: PaperReproduction, console: Console) -
         claims = Table("the paper says", "here", "seen", title="Its statements", title_justify="left")
         for verdict in sorted(reproduction.verdicts, key=lambda verdict: OUTCOMES.index(verdict.overall_outcome)):
             outcome = Text(verdict.outcome_with_count_text, style=_COLOURS.get(verdict.overall_outcome, "yellow"))
-            seen = textwrap.shorten(verdict.numbers_of_only_case_text, _SEEN_CHARS, placeholder=" …")
+            seen = textwrap.shorten(verdict.text_of_compared_claim_numbers, _SEEN_CHARS, placeholder=" …")
             claims.add_row(f"{verdict.claim.says} ({verdict.claim.section})", outcome, seen)
         console.print(claims)
         console.print("report.html shows every case with its figures and thresholds.")
@@ -99,7 +99,7 @@ def _print_paper_setups(reproduction: PaperReproduction, console: Console) -> No
     for setup in (*([reproduction.today] if reproduction.today is not None else []), *reproduction.setups):
         console.print(_setup_effect_sentence(reproduction, setup))
         for above, change in changed_verdicts(reproduction, setup):
-            seen = textwrap.shorten(change.numbers_of_only_case_text, _SEEN_CHARS, placeholder=" …")
+            seen = textwrap.shorten(change.text_of_compared_claim_numbers, _SEEN_CHARS, placeholder=" …")
             console.print(
                 f"  {change.outcome_with_count_text}, above {above.outcome_with_count_text}: {above.claim.says} "
                 f"({seen})"
@@ -108,11 +108,11 @@ def _print_paper_setups(reproduction: PaperReproduction, console: Console) -> No
         console.print(sentence, soft_wrap=True)
 
 
-def _setup_effect_sentence(reproduction: PaperReproduction, setup: SetupResults) -> str:
+def _setup_effect_sentence(reproduction: PaperReproduction, setup: PaperSetupResults) -> str:
     """Returns a sentence on how a set-up changes the paper's statements and figures."""
     text = f"Set-up {setup.setup.id} ({setup.setup.title}): "
     text += f"{count_with_noun(len(changed_verdicts(reproduction, setup)), 'statement')} judged otherwise"
-    far = setup_distances_from_paper(reproduction, setup)
+    far = setup_deviation_factors_from_paper(reproduction, setup)
     if far is None:
         return f"{text}."
     before, after = far

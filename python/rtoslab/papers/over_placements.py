@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from rtoslab.analyses import (
+    CodePlacementValueRange,
     MeasuredValue,
-    PlacementBand,
-    ValuesByPlacement,
-    placement_number_text,
+    ValuesByCodePlacement,
+    code_placement_number_text,
     point_id_without_placement,
     select_values_by_coordinates,
 )
@@ -31,7 +31,7 @@ def one_placement_note(values: Sequence[MeasuredValue]) -> str:
 
 
 def join_values_over_placements(
-    values: Iterable[MeasuredValue], reference_placements: Mapping[str, ValuesByPlacement] | None = None
+    values: Iterable[MeasuredValue], reference_placements: Mapping[str, ValuesByCodePlacement] | None = None
 ) -> list[MeasuredValue]:
     """Joins values that differ only in the placement of the code into one value: the median, with its range."""
     groups: dict[tuple[object, ...], dict[int, MeasuredValue]] = {}
@@ -41,7 +41,7 @@ def join_values_over_placements(
         if id(value.point) not in names:
             names[id(value.point)] = (
                 point_id_without_placement(value.point).model_dump_json(),
-                int(placement_number_text(value.point)),
+                int(code_placement_number_text(value.point)),
             )
         axes, number = names[id(value.point)]
         key = (axes, value.benchmark_metric, value.metric, value.stat, value.unit)
@@ -66,17 +66,19 @@ def with_substituted_operations(paper: PaperFolder, values: Sequence[MeasuredVal
 
 
 def _join_values_of_figure(
-    by_number: Mapping[int, MeasuredValue], occurrence: object, reference_placements: Mapping[str, ValuesByPlacement]
+    by_number: Mapping[int, MeasuredValue],
+    occurrence: object,
+    reference_placements: Mapping[str, ValuesByCodePlacement],
 ) -> MeasuredValue:
     """Returns one value for a figure's values by placement number: their median, with its range."""
     first = by_number[min(by_number)]
     plain = replace(first, point=point_id_without_placement(first.point))
     numbers = [by_number[number].value for number in sorted(by_number)]
     if len(numbers) == 1 and first.run_id in reference_placements:
-        known = reference_placements[first.run_id].numbers_by_placement(first, int(str(occurrence)))
+        known = reference_placements[first.run_id].value_numbers_by_code_placement(first, int(str(occurrence)))
         # The first of them is this very value, or it was another measurement.
         numbers = list(known) if known and known[0] == first.value else numbers
     if len(numbers) == 1:
         return plain
-    band = PlacementBand(numbers)
+    band = CodePlacementValueRange(numbers)
     return replace(plain, value=band.median, band=band)

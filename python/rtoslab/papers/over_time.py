@@ -27,7 +27,7 @@ def over_time_chart(
     for result in measured:
         here, values_ = (
             select_values_by_coordinates(values_of_points([result])[:1], figure.where),
-            sample_times_and_lengths(result, figure.series),
+            times_and_durations_of_samples(result, figure.series),
         )
         if not here or not values_:
             continue
@@ -46,7 +46,7 @@ def over_time_chart(
     )
 
 
-def sample_times_and_lengths(measured: MeasuredPoint, series: str) -> list[tuple[float, float]]:
+def times_and_durations_of_samples(measured: MeasuredPoint, series: str) -> list[tuple[float, float]]:
     """Returns the time in seconds (since the first sample) and the length in microseconds of every sample of a measured
     point, by time. The ids of the series begin with `series`.
 

@@ -6,9 +6,9 @@ from statistics import median
 from typing import Any
 
 from rtoslab.analyses import (
+    CodePlacementValueRange,
     FigureRatio,
     MeasuredValue,
-    PlacementBand,
     convert_unit,
     cores_and_pinning_text,
     group_values_by_axes,
@@ -23,13 +23,13 @@ from rtoslab.reports import ChartData, Record, TableData
 
 
 @dataclass(frozen=True, slots=True)
-class _RedrawnMark:
+class _RedrawnChartValue:
     """A mark in a redrawn figure of a paper, with the values that it shows."""
 
     x: str
     series: tuple[str, ...]
     values: Sequence[MeasuredValue]
-    heights: Sequence[PlacementBand | FigureRatio]
+    heights: Sequence[CodePlacementValueRange | FigureRatio]
 
     @property
     def median(self) -> float:
@@ -57,23 +57,27 @@ def redraw_paper_figure(
     marks = []
     for place, values in group_values_by_axes(chosen, (figure.x, *series), figure.join, f"{figure.title!r}").items():
         heights = [
-            _percent_of_base(figure, value, own_values) if figure.percent_of else _band_in_unit(figure.unit, value)
+            _percent_of_base_value(figure, value, own_values)
+            if figure.percent_of
+            else _value_range_in_unit(figure.unit, value)
             for value in values
         ]
         known = [height for height in heights if height is not None]
         if known:
-            marks.append(_RedrawnMark(place[0], place[1:], values, known))
+            marks.append(_RedrawnChartValue(place[0], place[1:], values, known))
     if not marks:
         return None
-    marks = _ordered_marks(figure, series, marks)
-    rows = [_mark_as_chart_row(figure, series, mark, reproduction) for mark in marks]
-    rows += _published_marks_as_chart_rows(figure, series, marks, reproduction)
+    marks = _chart_values_in_listed_order(figure, series, marks)
+    rows = [_chart_value_as_data_row(figure, series, mark, reproduction) for mark in marks]
+    rows += _published_values_as_chart_rows(figure, series, marks, reproduction)
     caption = f"{figure.title}. {figure.note}".strip()
     chart = ChartData(figure.kind, rows, caption, figure.x_title, figure.y_title, figure.log)
     return chart, _values_table(figure, series, marks, reproduction)
 
 
-def _ordered_marks(figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_RedrawnMark]) -> list[_RedrawnMark]:
+def _chart_values_in_listed_order(
+    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_RedrawnChartValue]
+) -> list[_RedrawnChartValue]:
     """Returns a figure's marks in the order in which the figure lists names. Marks with unlisted names come last."""
 
     def coordinate_rank(axis: str, place: str) -> int:
@@ -92,8 +96,8 @@ def _ordered_marks(figure: RedrawnFigure, series: Sequence[str], marks: Sequence
     )
 
 
-def _mark_as_chart_row(
-    figure: RedrawnFigure, series: Sequence[str], mark: _RedrawnMark, reproduction: PaperReproduction
+def _chart_value_as_data_row(
+    figure: RedrawnFigure, series: Sequence[str], mark: _RedrawnChartValue, reproduction: PaperReproduction
 ) -> dict[str, Any]:
     """Returns a mark as a row of the chart's data."""
     row: dict[str, Any] = {
@@ -112,8 +116,8 @@ def _mark_as_chart_row(
     return row
 
 
-def _published_marks_as_chart_rows(
-    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_RedrawnMark], reproduction: PaperReproduction
+def _published_values_as_chart_rows(
+    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_RedrawnChartValue], reproduction: PaperReproduction
 ) -> list[dict[str, Any]]:
     """Returns the paper's printed figures as rows of the chart's data. Raises ReportError for one in another unit."""
     rows = []
@@ -132,7 +136,7 @@ def _published_marks_as_chart_rows(
         if mark is not None:
             rows.append(
                 {
-                    **_mark_as_chart_row(figure, series, mark, reproduction),
+                    **_chart_value_as_data_row(figure, series, mark, reproduction),
                     "y": value,
                     "low": value,
                     "high": value,
@@ -143,21 +147,23 @@ def _published_marks_as_chart_rows(
     return rows
 
 
-def _series_label(figure: RedrawnFigure, series: Sequence[str], mark: _RedrawnMark, names: Mapping[str, str]) -> str:
+def _series_label(
+    figure: RedrawnFigure, series: Sequence[str], mark: _RedrawnChartValue, names: Mapping[str, str]
+) -> str:
     """Returns the readable name of the series that a mark belongs to."""
     return ", ".join(_axis_label(figure, axis, mark.values[0], names) for axis in series)
 
 
-def _band_in_unit(unit: str, value: MeasuredValue) -> PlacementBand | None:
+def _value_range_in_unit(unit: str, value: MeasuredValue) -> CodePlacementValueRange | None:
     """Returns a value in a unit, with its range over placements of the code. None if it cannot be converted."""
     one = value.number_in_unit(unit)
     if one is None:
         return None
     scale = one / value.value if value.value else 1.0
-    return PlacementBand([scale * item for item in value.placement_band.values])
+    return CodePlacementValueRange([scale * item for item in value.placement_band.values])
 
 
-def _percent_of_base(
+def _percent_of_base_value(
     figure: RedrawnFigure, value: MeasuredValue, values: Sequence[MeasuredValue]
 ) -> FigureRatio | None:
     """Returns a value in percent of its base value, which the figure's `percent_of` selects. None without a base."""
@@ -169,7 +175,7 @@ def _percent_of_base(
     return (
         FigureRatio(100.0, 100.0, 100.0)
         if base[0] is value
-        else value.placement_band.ratio_to(base[0].placement_band).ratio_over_number(0.01)
+        else value.placement_band.ratio_to(base[0].placement_band).divide_ratio_by_number(0.01)
     )
 
 
@@ -184,12 +190,12 @@ def _axis_label(figure: RedrawnFigure, axis: str, value: MeasuredValue, names: M
 
 
 def _values_table(
-    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_RedrawnMark], reproduction: PaperReproduction
+    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_RedrawnChartValue], reproduction: PaperReproduction
 ) -> TableData:
     """Returns the values of a redrawn figure as a table, by mark and series. A cell without a value has the reason."""
     heads = list(dict.fromkeys(_series_label(figure, series, mark, reproduction.names) for mark in marks))
     axes = {_series_label(figure, series, mark, reproduction.names): mark.series for mark in marks}
-    lines: dict[str, dict[str, _RedrawnMark]] = {}
+    lines: dict[str, dict[str, _RedrawnChartValue]] = {}
     for mark in marks:
         lines.setdefault(mark.x, {})[_series_label(figure, series, mark, reproduction.names)] = mark
     notes = TableFootnotes()
@@ -205,31 +211,33 @@ def _values_table(
         for head in heads:
             if head in cells:
                 stand_in = cells[head].values[0].substitute_text
-                row.append(_mark_value_text(cells[head]) + (notes.add_footnote(stand_in) if stand_in else ""))
+                row.append(
+                    _chart_value_text_with_range(cells[head]) + (notes.add_footnote(stand_in) if stand_in else "")
+                )
             else:
                 place = {**figure.where, figure.x: x, **dict(zip(series, axes[head], strict=True))}
-                row.append(f"n/a{notes.add_footnote(reproduction.absences.absence_reason(place))}")
+                row.append(f"n/a{notes.add_footnote(reproduction.absences.find_missing_value_reason(place))}")
         rows.append(row)
     note = " ".join(
         [
             *_sample_counts_note(marks),
-            *value_versions_note(reproduction, [v for m in marks for v in m.values]),
+            *kernel_version_notes_of_values(reproduction, [v for m in marks for v in m.values]),
             *notes.footnote_lines,
         ]
     )
     columns = (figure.x_title or figure.x, *(f">{name}" for name in heads))
-    records = [_mark_as_csv_record(figure, series, mark, reproduction) for mark in marks]
+    records = [_chart_value_as_csv_record(figure, series, mark, reproduction) for mark in marks]
     return TableData(f"{figure.title}: values, {figure.y_title}", columns, rows, note, records=records)
 
 
-def _mark_value_text(mark: _RedrawnMark) -> str:
+def _chart_value_text_with_range(mark: _RedrawnChartValue) -> str:
     """Returns the value of a mark with its range over placements, as text."""
     least, most = _four_digit_number_text(mark.lowest), _four_digit_number_text(mark.highest)
     return _four_digit_number_text(mark.median) + ("" if least == most else f" ({least} to {most})")
 
 
-def _mark_as_csv_record(
-    figure: RedrawnFigure, series: Sequence[str], mark: _RedrawnMark, reproduction: PaperReproduction
+def _chart_value_as_csv_record(
+    figure: RedrawnFigure, series: Sequence[str], mark: _RedrawnChartValue, reproduction: PaperReproduction
 ) -> Record:
     """Returns a mark as a row of numbers for the exported CSV."""
     value = mark.values[0]
@@ -246,12 +254,12 @@ def _mark_as_csv_record(
         "unit": figure.unit,
         "kernel": value.point.kernel,
         "version": source.version if source else "",
-        "flags": value_source_flags(source),
+        "flags": value_origin_notes(source),
         "note": value.substitute_text,
     }
 
 
-def value_source_flags(source: ValueSource | None) -> str:
+def value_origin_notes(source: ValueSource | None) -> str:
     """Returns flags on where a value comes from, separated by `; `: a reference result, not the paper's version."""
     if source is None:
         return ""
@@ -260,7 +268,7 @@ def value_source_flags(source: ValueSource | None) -> str:
     )
 
 
-def _sample_counts_note(marks: Sequence[_RedrawnMark]) -> list[str]:
+def _sample_counts_note(marks: Sequence[_RedrawnChartValue]) -> list[str]:
     """Returns a sentence on the numbers of samples and placements behind a figure's marks."""
     counts = sorted({value.n for mark in marks for value in mark.values})
     places = sorted({len(value.placement_band.values) for mark in marks for value in mark.values})
@@ -271,7 +279,7 @@ def _sample_counts_note(marks: Sequence[_RedrawnMark]) -> list[str]:
     return [f"n = {of} for each value; medians over {where} placements of the code, with the least and the most."]
 
 
-def value_versions_note(reproduction: PaperReproduction, values: Sequence[MeasuredValue]) -> list[str]:
+def kernel_version_notes_of_values(reproduction: PaperReproduction, values: Sequence[MeasuredValue]) -> list[str]:
     """Returns sentences on the versions of the values, on reference results, and on assumed timing rules."""
     sources = {reproduction.sources[value.run_id] for value in values if value.run_id in reproduction.sources}
     kernels = dict.fromkeys(

@@ -6,11 +6,13 @@ from dataclasses import replace
 from rtoslab.analyses import depends_on_code_addresses
 from rtoslab.catalogue import INSTRUMENTS, Catalogue, PaperFolder
 from rtoslab.measure import identity_of_point
-from rtoslab.papers.setups import point_replaced_by_setup
-from rtoslab.plan import Plan, Point, plan_with_placements
+from rtoslab.papers.setups import point_replaced_by_paper_setup
+from rtoslab.plan import MeasurementPlan, PlannedPoint, repeat_plan_in_code_placements
 
 
-def with_needed_placements(catalogue: Catalogue, paper: PaperFolder, plan: Plan, count: int) -> Plan:
+def with_needed_placements(
+    catalogue: Catalogue, paper: PaperFolder, plan: MeasurementPlan, count: int
+) -> MeasurementPlan:
     """Returns the plan with several placements of the code for each point whose figures may depend on the placement.
     Raises PlanError.
 
@@ -18,31 +20,33 @@ def with_needed_placements(catalogue: Catalogue, paper: PaperFolder, plan: Plan,
     whose samples no figure and no statement of the paper uses.
     """
     shown = _shown_instruments(catalogue, paper)
-    points: list[Point] = []
+    points: list[PlannedPoint] = []
     for point in plan.points:
         is_shown = point.instrument is None or point.instrument in shown.get(point.benchmark, ())
         selected = (
             is_shown
             and may_depend_on_code_addresses(catalogue, point)
-            and not _belongs_to_setup(catalogue, paper, point)
+            and not _does_point_belong_to_paper_setup(catalogue, paper, point)
         )
-        points += plan_with_placements(catalogue, replace(plan, points=(point,)), count if selected else 1).points
+        points += repeat_plan_in_code_placements(
+            catalogue, replace(plan, points=(point,)), count if selected else 1
+        ).points
     return replace(plan, points=tuple(points))
 
 
-def _belongs_to_setup(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool:
+def _does_point_belong_to_paper_setup(catalogue: Catalogue, paper: PaperFolder, point: PlannedPoint) -> bool:
     """Whether a point belongs to one of the paper's set-ups (other configurations)."""
     identity = identity_of_point(catalogue, point)
-    role = paper.facts.kernel_by_tree.get(point.kernel, point.kernel)
+    role = paper.facts.paper_kernel_by_source_tree.get(point.kernel, point.kernel)
     named = identity.model_copy(update={"kernel": role})
-    return any(point_replaced_by_setup(paper, setup, named) is not None for setup in paper.facts.setup)
+    return any(point_replaced_by_paper_setup(paper, setup, named) is not None for setup in paper.facts.setup)
 
 
 def _shown_instruments(catalogue: Catalogue, paper: PaperFolder) -> dict[str, set[str]]:
     """Returns, for each benchmark, the instruments (counter, pin, probe) whose samples the paper's figures and
     statements use. All instruments if they name none."""
     places: list[Mapping[str, object]] = [
-        row.value_coordinates for row in paper.published_rows.values() if row.lab_benchmark
+        row.axis_values_of_measured_value for row in paper.published_rows.values() if row.lab_benchmark
     ]
     places += [figure.where for part in paper.facts.part for figure in part.figure]
     places += [
@@ -69,7 +73,7 @@ def _as_list_of_texts(named: object) -> list[str]:
     return [str(point) for point in named] if isinstance(named, list | tuple) else [str(named)]
 
 
-def may_depend_on_code_addresses(catalogue: Catalogue, point: Point) -> bool:
+def may_depend_on_code_addresses(catalogue: Catalogue, point: PlannedPoint) -> bool:
     """Whether the addresses of the code may change the point's figures, as far as is known before it is built."""
     if point.not_applicable is not None:
         return False

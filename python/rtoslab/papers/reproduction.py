@@ -3,11 +3,11 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rtoslab.analyses import ClaimVerdict, MeasuredValue, ValuesByPlacement, judge_claims, values_of_points
+from rtoslab.analyses import ClaimVerdict, MeasuredValue, ValuesByCodePlacement, judge_claims, values_of_points
 from rtoslab.catalogue import Catalogue, PaperFolder, PaperSetup
-from rtoslab.papers.absences import AbsenceReasons
+from rtoslab.papers.absences import MissingValueReasonFinder
 from rtoslab.papers.compare import ComparedFigure, compare_published_figures
-from rtoslab.papers.in_setup import SetupResults
+from rtoslab.papers.in_setup import PaperSetupResults
 from rtoslab.papers.names import reader_names
 from rtoslab.papers.over_placements import join_values_over_placements, with_substituted_operations
 from rtoslab.papers.sources import (
@@ -20,7 +20,7 @@ from rtoslab.papers.sources import (
 )
 from rtoslab.papers.weights import measure_minimal_program_sizes, program_size_values
 from rtoslab.reference import StoredProgramSize
-from rtoslab.results import FailedPoint, MeasuredPoint
+from rtoslab.results import FailedMeasurement, MeasuredPoint
 from rtoslab.store import AnyResult, StoredPoint
 
 
@@ -40,14 +40,14 @@ class PaperReproduction:
     verdicts: tuple[ClaimVerdict, ...]
     sources: Mapping[str, ValueSource]
     """Keyed by run id: which version a value is of, and whether it is a reference result."""
-    absences: AbsenceReasons
+    absences: MissingValueReasonFinder
     names: Mapping[str, str]
     """A value on an axis -> its name for a reader."""
     missing_benchmarks: tuple[str, ...] = ()
     """Benchmarks that the paper's suites name and this checkout does not have."""
-    setups: tuple[SetupResults, ...] = ()
+    setups: tuple[PaperSetupResults, ...] = ()
     """The paper's other set-ups that have points."""
-    today: SetupResults | None = None
+    today: PaperSetupResults | None = None
     """The comparison with today's versions of the kernels, where the authors' are the main ones."""
 
     @property
@@ -66,7 +66,7 @@ class PaperResultsJudge:
     paper: PaperFolder
     kernels: Collection[str]
     sources: Mapping[str, ValueSource]
-    reference_placements: Mapping[str, ValuesByPlacement] = field(default_factory=dict)
+    reference_placements: Mapping[str, ValuesByCodePlacement] = field(default_factory=dict)
 
     def reader_names(self, results: Sequence[AnyResult]) -> dict[str, str]:
         """Returns readable names for kernels (with the version of these results), boards, benchmarks and series, by
@@ -74,8 +74,8 @@ class PaperResultsJudge:
         return reader_names(self.catalogue, self.paper, results, self.sources)
 
     def judge_results(
-        self, results: Sequence[AnyResult], sizes: Sequence[MeasuredValue], unbuilt: Sequence[FailedPoint]
-    ) -> tuple[list[MeasuredValue], dict[int, ComparedFigure], tuple[ClaimVerdict, ...], AbsenceReasons]:
+        self, results: Sequence[AnyResult], sizes: Sequence[MeasuredValue], unbuilt: Sequence[FailedMeasurement]
+    ) -> tuple[list[MeasuredValue], dict[int, ComparedFigure], tuple[ClaimVerdict, ...], MissingValueReasonFinder]:
         """Returns our values, the compared figures, the verdicts on statements, and the reasons of missing values.
         `sizes` are values of program sizes, `unbuilt` the programs that could not be built."""
         measured = [result for result in results if isinstance(result, MeasuredPoint)]
@@ -85,11 +85,15 @@ class PaperResultsJudge:
             ),
             *sizes,
         ]
-        absences = AbsenceReasons(self.paper, [*results, *unbuilt], self.kernels)
+        absences = MissingValueReasonFinder(self.paper, [*results, *unbuilt], self.kernels)
         compared = compare_published_figures(self.paper, [*results, *unbuilt], values_, self.kernels, self.sources)
         names = self.reader_names(results)
         verdicts = judge_claims(
-            self.paper.claims, values_, self.paper.facts.resolution, absence=absences.absence_reason, names=names
+            self.paper.claims,
+            values_,
+            self.paper.facts.resolution,
+            absence=absences.find_missing_value_reason,
+            names=names,
         )
         return values_, compared, tuple(verdicts), absences
 
@@ -101,7 +105,7 @@ def reproduce_paper(
     missing_benchmarks: Sequence[str] = (),
     reference_points: Sequence[StoredPoint] = (),
     reference_weights: Sequence[StoredProgramSize] = (),
-    reference_placements: Mapping[str, ValuesByPlacement] | None = None,
+    reference_placements: Mapping[str, ValuesByCodePlacement] | None = None,
 ) -> PaperReproduction:
     """Compares every figure of a paper with a run and judges every statement.
     Raises ReportError, CatalogueError, PlanError. `reference_points` and `reference_weights` are reference results of
@@ -122,7 +126,7 @@ def reproduce_paper(
 
     def results_in_setup(
         setup: PaperSetup, changed: Mapping[str, Sequence[AnyResult]], with_sizes: Sequence[MeasuredValue]
-    ) -> SetupResults:
+    ) -> PaperSetupResults:
         """Returns the figures and verdicts if the results in `changed` replace those of the suites."""
         ours = {
             result.run_id for results in changed.values() for result in results if isinstance(result, MeasuredPoint)
@@ -131,7 +135,7 @@ def reproduce_paper(
         results = replace_results_of_setup(paper, sorted_results.main, changed)
         judged, compared, verdicts, _ = judge.judge_results(results, with_sizes, unbuilt)
         own = tuple(value for value in judged if value.run_id in ours)
-        return SetupResults(setup, frozenset(ours), compared, verdicts, judge.reader_names(results), own)
+        return PaperSetupResults(setup, frozenset(ours), compared, verdicts, judge.reader_names(results), own)
 
     todays = setup_of_todays_versions(paper, sorted_results, sources)
     todays_sizes = {weight.point.kernel: list(program_size_values(weight)) for weight in todays_weights}

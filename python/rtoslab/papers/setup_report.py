@@ -7,10 +7,10 @@ from typing import Final
 
 from rtoslab.analyses import ClaimVerdict, MeasuredValue
 from rtoslab.papers.compare import ComparedFigure
-from rtoslab.papers.in_setup import SetupResults
+from rtoslab.papers.in_setup import PaperSetupResults
 from rtoslab.papers.reproduction import PaperReproduction
 from rtoslab.papers.tables import NONE, our_value_text, ratio_to_paper_text
-from rtoslab.reports import ReportSection, TableData, figure_with_band_text
+from rtoslab.reports import ReportSection, TableData, measured_value_with_range_text
 
 _PROSE = (
     "The paper does not say how everything was built. Each set-up is another way in which its authors may have "
@@ -25,20 +25,22 @@ _PROSE = (
 _RATE: Final = "{:,.0f}".format
 
 
-def mean_factor_from_paper(compared: Mapping[int, ComparedFigure]) -> float | None:
+def mean_deviation_factor_from_paper(compared: Mapping[int, ComparedFigure]) -> float | None:
     """Returns how far our figures are from the paper's, as a factor: the geometric mean of the larger value divided by
     the smaller. None without a figure."""
     ratios = [compared_row.ratio_to_paper for compared_row in compared.values() if compared_row.ratio_to_paper]
     return exp(fmean(abs(log(ratio)) for ratio in ratios)) if ratios else None
 
 
-def setup_distances_from_paper(reproduction: PaperReproduction, setup: SetupResults) -> tuple[float, float] | None:
+def setup_deviation_factors_from_paper(
+    reproduction: PaperReproduction, setup: PaperSetupResults
+) -> tuple[float, float] | None:
     """Returns how far the figures that a set-up changes are from the paper's, as factors: without the set-up, and with
     it. None without a figure."""
     own = setup.figures_changed_by_setup()
     before, after = (
-        mean_factor_from_paper({ident: reproduction.compared[ident] for ident in own}),
-        mean_factor_from_paper(own),
+        mean_deviation_factor_from_paper({ident: reproduction.compared[ident] for ident in own}),
+        mean_deviation_factor_from_paper(own),
     )
     return None if before is None or after is None else (before, after)
 
@@ -48,7 +50,9 @@ def count_figures_with_ratio(compared: Mapping[int, ComparedFigure]) -> int:
     return sum(bool(compared_row.ratio_to_paper) for compared_row in compared.values())
 
 
-def changed_verdicts(reproduction: PaperReproduction, setup: SetupResults) -> list[tuple[ClaimVerdict, ClaimVerdict]]:
+def changed_verdicts(
+    reproduction: PaperReproduction, setup: PaperSetupResults
+) -> list[tuple[ClaimVerdict, ClaimVerdict]]:
     """Returns the statements on which a set-up changes the verdict: the verdict without the set-up, and with it."""
     above = {verdict.claim.id: verdict for verdict in reproduction.verdicts}
     return [
@@ -63,7 +67,7 @@ def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
     """Returns the report section on the paper's set-ups (other configurations) that were measured. Empty if there are
     none."""
     wanting = unmeasured_versions_sentences(reproduction)
-    if not _todays_and_setup_results(reproduction) and not wanting:
+    if not _current_and_paper_setup_results(reproduction) and not wanting:
         return []
     tables = [
         TableData(
@@ -74,7 +78,7 @@ def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
     if figures:
         heads = [
             f">{setup.setup.id}: {part}"
-            for setup in _todays_and_setup_results(reproduction)
+            for setup in _current_and_paper_setup_results(reproduction)
             for part in ("here", "ratio")
         ]
         columns = ("figure", "unit", ">paper", ">here", ">ratio", *heads)
@@ -86,7 +90,7 @@ def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
             "kernel",
             "cores",
             ">above, 1/s",
-            *(f">{setup.setup.id}, 1/s" for setup in _todays_and_setup_results(reproduction)),
+            *(f">{setup.setup.id}, 1/s" for setup in _current_and_paper_setup_results(reproduction)),
         )
         outcome = [place for place in range(len(names)) if any(row[place] != NONE for row in rates)]
         shown = [[row[place] for place in outcome] for row in rates]
@@ -98,9 +102,9 @@ def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
             above.outcome_with_count_text,
             setup.setup.id,
             change.outcome_with_count_text,
-            change.numbers_of_only_case_text,
+            change.text_of_compared_claim_numbers,
         ]
-        for setup in _todays_and_setup_results(reproduction)
+        for setup in _current_and_paper_setup_results(reproduction)
         for above, change in changed_verdicts(reproduction, setup)
     ]
     if rows:
@@ -122,7 +126,7 @@ def unmeasured_versions_sentences(reproduction: PaperReproduction) -> list[str]:
     ]
 
 
-def _todays_and_setup_results(reproduction: PaperReproduction) -> list[SetupResults]:
+def _current_and_paper_setup_results(reproduction: PaperReproduction) -> list[PaperSetupResults]:
     """Returns the results with today's kernel versions, then those of the paper's set-ups."""
     return [*([reproduction.today] if reproduction.today is not None else []), *reproduction.setups]
 
@@ -130,10 +134,10 @@ def _todays_and_setup_results(reproduction: PaperReproduction) -> list[SetupResu
 def _setup_overview_rows(reproduction: PaperReproduction) -> list[list[str]]:
     """Returns a table row for each set-up: its evidence, changed statements, figures, distance."""
     rows = []
-    for setup in _todays_and_setup_results(reproduction):
+    for setup in _current_and_paper_setup_results(reproduction):
         far = (
             " \N{RIGHTWARDS ARROW} ".join(
-                f"{part:.2f}" for part in setup_distances_from_paper(reproduction, setup) or ()
+                f"{part:.2f}" for part in setup_deviation_factors_from_paper(reproduction, setup) or ()
             )
             or NONE
         )
@@ -155,7 +159,7 @@ def _changed_rate_rows(reproduction: PaperReproduction) -> list[list[str]]:
     here = {value.point.model_dump_json(): value for value in reproduction.values if _is_throughput(value)}
     rates = [
         {value.point.model_dump_json(): value for value in one.values if _is_throughput(value)}
-        for one in _todays_and_setup_results(reproduction)
+        for one in _current_and_paper_setup_results(reproduction)
     ]
     rows = []
     for name, above in here.items():
@@ -167,7 +171,7 @@ def _changed_rate_rows(reproduction: PaperReproduction) -> list[list[str]]:
                     point.title,
                     point.kernel,
                     str(point.cores),
-                    figure_with_band_text(above.placement_band, _RATE),
+                    measured_value_with_range_text(above.placement_band, _RATE),
                     *cells,
                 ]
             )
@@ -179,7 +183,8 @@ def _changed_rate_text(other: MeasuredValue | None, above: MeasuredValue) -> str
     if other is None:
         return NONE
     ratio = other.placement_band.ratio_to(above.placement_band)
-    return f"{figure_with_band_text(other.placement_band, _RATE)}; x {figure_with_band_text(ratio, '{:.2f}'.format)}"
+    rate = measured_value_with_range_text(other.placement_band, _RATE)
+    return f"{rate}; x {measured_value_with_range_text(ratio, '{:.2f}'.format)}"
 
 
 def _is_throughput(value: MeasuredValue) -> bool:
@@ -189,7 +194,7 @@ def _is_throughput(value: MeasuredValue) -> bool:
 
 def _changed_figure_rows(reproduction: PaperReproduction) -> list[list[str]]:
     """Returns a table row for each published figure that a set-up changes, with our values and ratios."""
-    own = [setup.figures_changed_by_setup() for setup in _todays_and_setup_results(reproduction)]
+    own = [setup.figures_changed_by_setup() for setup in _current_and_paper_setup_results(reproduction)]
     kernels = {compared_row.published.kernel for compared_row in reproduction.compared.values()}
     boards = {compared_row.published.board for compared_row in reproduction.compared.values()}
     rows = []

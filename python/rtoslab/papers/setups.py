@@ -6,18 +6,18 @@ figures and statements select that one."""
 from collections.abc import Collection, Iterable, Iterator
 
 from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, PaperSetup
-from rtoslab.plan import DEFAULTS, PlanOptions, Point, config_with_defaults, experiment_points
+from rtoslab.plan import DEFAULTS, PlannedPoint, PlanOptions, config_with_defaults, experiment_points
 from rtoslab.results import PointId
 
 
-def setup_points(
+def measurement_points_of_paper_setup(
     catalogue: Catalogue,
     paper: PaperFolder,
     experiments: Iterable[Experiment],
     setup: PaperSetup,
     options: PlanOptions,
     known: Collection[str] = (),
-) -> Iterator[Point]:
+) -> Iterator[PlannedPoint]:
     """Yields the points of a paper's experiments under one set-up (another configuration). Raises UnknownNameError,
     PlanError.
 
@@ -39,7 +39,7 @@ def setup_points(
             yield from experiment_points(catalogue, experiment.model_copy(update={**only, "config": config}), options)
 
 
-def point_replaced_by_setup(paper: PaperFolder, setup: PaperSetup, point: PointId) -> PointId | None:
+def point_replaced_by_paper_setup(paper: PaperFolder, setup: PaperSetup, point: PointId) -> PointId | None:
     """Returns the point without a set-up's changes that a point of the set-up replaces. None if the point is not of the
     set-up."""
     changes = setup.config_for_kernel(point.kernel)

@@ -10,10 +10,10 @@ from rtoslab.reports import TableData
 KIND_TEXTS = {"slip": "slip", "precondition": "precondition", "fact": "follows"}
 
 
-def mistakes_of_paper_part(paper: PaperFolder, part_id: str, rows: Iterable[int]) -> list[PaperMistake]:
+def known_mistakes_of_paper_part(paper: PaperFolder, part_id: str, rows: Iterable[int]) -> list[PaperMistake]:
     """Returns the slips (mistakes of the paper) that concern a part of the paper, or one of these rows."""
     shown = set(rows)
-    return [slip for slip in paper.paper_mistakes if slip.part == part_id or shown.intersection(slip.rows)]
+    return [slip for slip in paper.known_mistakes_in_paper if slip.part == part_id or shown.intersection(slip.rows)]
 
 
 def paper_mistakes_table(paper: PaperFolder, slips: Sequence[PaperMistake], title: str) -> TableData:
@@ -21,12 +21,14 @@ def paper_mistakes_table(paper: PaperFolder, slips: Sequence[PaperMistake], titl
     rows = []
     for slip in slips:
         computed = (
-            f"{compute_corrected_value(paper, slip):,.6g} {_unit_of_mistake(slip, last=True)}".strip()
+            f"{compute_corrected_value(paper, slip):,.6g} {_physical_unit_of_paper_mistake(slip, last=True)}".strip()
             if slip.computed
             else ""
         )
         printed = (
-            f"{slip.printed:,.6g} {_unit_of_mistake(slip, last=False)}".strip() if slip.printed is not None else ""
+            f"{slip.printed:,.6g} {_physical_unit_of_paper_mistake(slip, last=False)}".strip()
+            if slip.printed is not None
+            else ""
         )
         rows.append([slip.id, KIND_TEXTS[slip.kind], slip.says, printed, computed])
     columns = ("slip", "kind", "what a reader must know", ">printed", ">computed anew")
@@ -34,7 +36,7 @@ def paper_mistakes_table(paper: PaperFolder, slips: Sequence[PaperMistake], titl
     return TableData(title, columns[:filled], [row[:filled] for row in rows])
 
 
-def _unit_of_mistake(slip: PaperMistake, *, last: bool) -> str:
+def _physical_unit_of_paper_mistake(slip: PaperMistake, *, last: bool) -> str:
     """Returns the unit of a slip's printed value, or with `last` that of the computed one. `us; samples` has both
     units."""
     first, _, second = slip.unit.partition("; ")
@@ -44,4 +46,4 @@ def _unit_of_mistake(slip: PaperMistake, *, last: bool) -> str:
 
 def compute_corrected_value(paper: PaperFolder, slip: PaperMistake) -> float:
     """Returns the right value for a slip (a mistake of the paper), computed from its published figures."""
-    return evaluate_expression(slip.computed, paper.paper_numbers)
+    return evaluate_expression(slip.computed, paper.published_numbers_by_row)

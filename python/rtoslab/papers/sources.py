@@ -11,9 +11,9 @@ from typing import Any
 
 from rtoslab.analyses import point_id_without_placement
 from rtoslab.catalogue import PaperFolder, PaperSetup
-from rtoslab.papers.setups import point_key_without_length, point_replaced_by_setup
+from rtoslab.papers.setups import point_key_without_length, point_replaced_by_paper_setup
 from rtoslab.reference import StoredProgramSize
-from rtoslab.results import MeasuredPoint, ProgramWeight
+from rtoslab.results import MeasuredPoint, UnexecutedProgramSize
 from rtoslab.store import AnyResult, StoredPoint
 
 
@@ -56,13 +56,13 @@ def value_sources_by_run(
     points = [(point.result, point.manifest, mine) for mine in (False, True) for point in (beside if mine else run)]
     weights = [(weight.weight, weight.manifest, mine) for mine in (False, True) for weight in (lent if mine else own)]
     return {
-        result.run_id: _make_value_source(paper, result.point.kernel, manifest, is_reference=is_reference)
+        result.run_id: _make_measured_value_source(paper, result.point.kernel, manifest, is_reference=is_reference)
         for result, manifest, is_reference in (*points, *weights)
-        if isinstance(result, MeasuredPoint | ProgramWeight)
+        if isinstance(result, MeasuredPoint | UnexecutedProgramSize)
     }
 
 
-def _make_value_source(
+def _make_measured_value_source(
     paper: PaperFolder, kernel: str, manifest: Mapping[str, Any], *, is_reference: bool
 ) -> ValueSource:
     """Returns the source (kernel, version) of a measured point, from its manifest."""
@@ -71,13 +71,13 @@ def _make_value_source(
     settings = target.get("settings", {}) if isinstance(target, dict) else {}
     assumed = sorted(key for key, rule in settings.items() if rule.get("grade") == "assumed")
     board = manifest.get("board", {})
-    role = paper.facts.kernel_by_tree.get(kernel)
+    role = paper.facts.paper_kernel_by_source_tree.get(kernel)
     substitutes = {item.kernel for item in paper.facts.version if item.stands_in}
-    rules = tuple(item for item in assumed if _applies_to_board(item, board))
+    rules = tuple(item for item in assumed if _does_timing_rule_apply_to_board(item, board))
     return ValueSource(kernel, str(version), is_reference, role is not None and role not in substitutes, rules)
 
 
-def _applies_to_board(rule: str, board: Mapping[str, Any]) -> bool:
+def _does_timing_rule_apply_to_board(rule: str, board: Mapping[str, Any]) -> bool:
     """Whether a timing rule applies to the board. A rule of one core or chip has its name as a prefix."""
     of = rule.removeprefix("timing.").partition("_")[0]
     if re.fullmatch(r"m[0-9]+", of):
@@ -94,7 +94,7 @@ def sort_results_by_version(paper: PaperFolder, results: Iterable[AnyResult]) ->
     in_setups: dict[str, dict[str, list[AnyResult]]] = {item.id: {} for item in paper.facts.setup}
     for result in results:
         point = result.point.model_copy(update={"kernel": _kernel_name_in_paper(paper, result)})
-        meant = {setup.id: point_replaced_by_setup(paper, setup, point) for setup in paper.facts.setup}
+        meant = {setup.id: point_replaced_by_paper_setup(paper, setup, point) for setup in paper.facts.setup}
         for name, stood_for in meant.items():
             if stood_for is not None:
                 key = point_key_without_length(paper, point_id_without_placement(stood_for))
@@ -105,14 +105,14 @@ def sort_results_by_version(paper: PaperFolder, results: Iterable[AnyResult]) ->
             plain.setdefault(point_key_without_length(paper, point_id_without_placement(point)), []).append(result)
     matches = ResultsByVersion()
     for key, candidates in plain.items():
-        best = _best_version(paper, candidates)
+        best = _results_of_preferred_kernel_version(paper, candidates)
         role = _kernel_name_in_paper(paper, best[0])
         matches.main += [_result_under_kernel_name(any_result, role) for any_result in best]
         todays = [candidate for candidate in candidates if candidate.point.kernel == role]
         if best[0].point.kernel != role and todays:
             matches.today[key] = todays
     for name, by_point in in_setups.items():
-        best_of = {key: _best_version(paper, candidates) for key, candidates in by_point.items()}
+        best_of = {key: _results_of_preferred_kernel_version(paper, candidates) for key, candidates in by_point.items()}
         matches.setups[name] = {
             key: [
                 _result_under_kernel_name(any_result, _kernel_name_in_paper(paper, any_result)) for any_result in best
@@ -123,13 +123,13 @@ def sort_results_by_version(paper: PaperFolder, results: Iterable[AnyResult]) ->
 
 
 def sort_program_sizes_by_version(
-    paper: PaperFolder, weights: Iterable[ProgramWeight]
-) -> tuple[list[ProgramWeight], list[ProgramWeight]]:
+    paper: PaperFolder, weights: Iterable[UnexecutedProgramSize]
+) -> tuple[list[UnexecutedProgramSize], list[UnexecutedProgramSize]]:
     """Sorts program sizes into those with the versions that the paper measured, and those with today's versions in
     their place."""
-    by_point: dict[str, dict[str, ProgramWeight]] = {}
+    by_point: dict[str, dict[str, UnexecutedProgramSize]] = {}
     for weight in weights:
-        role = paper.facts.kernel_by_tree.get(weight.point.kernel, weight.point.kernel)
+        role = paper.facts.paper_kernel_by_source_tree.get(weight.point.kernel, weight.point.kernel)
         plain = weight.model_copy(update={"point": weight.point.model_copy(update={"kernel": role})})
         by_point.setdefault(plain.point.model_dump_json(), {})[weight.point.kernel] = plain
     order = {tree: place for version in paper.facts.version for place, tree in enumerate(version.trees)}
@@ -145,7 +145,7 @@ def sort_program_sizes_by_version(
 
 def _kernel_name_in_paper(paper: PaperFolder, result: AnyResult) -> str:
     """Returns the paper's name for the kernel of a result."""
-    return paper.facts.kernel_by_tree.get(result.point.kernel, result.point.kernel)
+    return paper.facts.paper_kernel_by_source_tree.get(result.point.kernel, result.point.kernel)
 
 
 def _result_under_kernel_name(result: AnyResult, kernel: str, config: Mapping[str, str] | None = None) -> AnyResult:
@@ -154,7 +154,7 @@ def _result_under_kernel_name(result: AnyResult, kernel: str, config: Mapping[st
     return result.model_copy(update={"point": result.point.model_copy(update=changed)})
 
 
-def _best_version(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[AnyResult]:
+def _results_of_preferred_kernel_version(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[AnyResult]:
     """Returns the results of that kernel version which the paper prefers, among several versions for the same
     points."""
     order = {tree: place for version in paper.facts.version for place, tree in enumerate(version.trees)}

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rtoslab.analyses import MeasuredValue, PlacementBand
+from rtoslab.analyses import CodePlacementValueRange, MeasuredValue
 from rtoslab.catalogue import PublishedRow, RedrawnTable
 from rtoslab.papers.compare import ComparedFigure
 from rtoslab.papers.footnotes import TableFootnotes
-from rtoslab.papers.paper_charts import value_source_flags, value_versions_note
+from rtoslab.papers.paper_charts import kernel_version_notes_of_values, value_origin_notes
 from rtoslab.papers.reproduction import PaperReproduction
-from rtoslab.reports import MARK, ChartData, Record, TableData, chart_band_ends, figure_with_band_text
+from rtoslab.reports import MARK, ChartData, Record, TableData, chart_range_ends, measured_value_with_range_text
 
 LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
 """Columns of published.csv that may name a row. All but the first only where they differ within the table."""
@@ -43,7 +43,9 @@ def redraw_paper_table(table: RedrawnTable, reproduction: PaperReproduction) -> 
             _redrawn_column_head(table, row)
         ] = row
     full = len(heads) == 1
-    with_today = full and any(row.id in today and _is_other_result(today[row.id], compared.get(row.id)) for row in rows)
+    with_today = full and any(
+        row.id in today and _is_from_different_result(today[row.id], compared.get(row.id)) for row in rows
+    )
     columns = list(labels)
     for head in heads:
         front = f"{head}: " if head else ""
@@ -73,7 +75,11 @@ def redraw_paper_table(table: RedrawnTable, reproduction: PaperReproduction) -> 
     wrong = dict.fromkeys(compared[row.id].no_ratio for row in rows if row.id in compared)
     senseless = f"A ratio {SENSELESS}: {'; '.join(filter(None, wrong))}." if any(wrong) else ""
     one = next(
-        (ONE_PLACE for row in rows if row.id in compared and _is_measured_in_one_placement(compared[row.id], compared)),
+        (
+            ONE_PLACE
+            for row in rows
+            if row.id in compared and _is_measured_in_one_code_placement(compared[row.id], compared)
+        ),
         "",
     )
     parts = (
@@ -82,7 +88,7 @@ def redraw_paper_table(table: RedrawnTable, reproduction: PaperReproduction) -> 
         one,
         senseless,
         *_sample_counts_note(values, full),
-        *value_versions_note(reproduction, values),
+        *kernel_version_notes_of_values(reproduction, values),
         *notes.footnote_lines,
     )
     records = [
@@ -91,7 +97,7 @@ def redraw_paper_table(table: RedrawnTable, reproduction: PaperReproduction) -> 
     return TableData(title, tuple(columns), body, " ".join(filter(None, parts)), records=records)
 
 
-def _is_other_result(other: ComparedFigure, above: ComparedFigure | None) -> bool:
+def _is_from_different_result(other: ComparedFigure, above: ComparedFigure | None) -> bool:
     """Whether two compared figures have values from different measured results."""
     return above is None or other.value is None or above.value is None or other.value.run_id != above.value.run_id
 
@@ -122,14 +128,14 @@ def _comparison_csv_records(row: PublishedRow, ours: ComparedFigure) -> list[Rec
         "high": band.largest if band else here,
         "n": ours.value.n if ours.value else None,
         "version": ours.source.version if ours.source else "",
-        "flags": value_source_flags(ours.source),
+        "flags": value_origin_notes(ours.source),
         "note": ours.reason,
     }
     printed: Record = {"value": row.number_in_paper, "version": row.version, "note": ours.no_ratio}
     return [{"source": "paper", **axes, **fields, **printed}, {"source": "here", **axes, **fields, **own}]
 
 
-def _is_measured_in_one_placement(compared_row: ComparedFigure, compared: Mapping[int, ComparedFigure]) -> bool:
+def _is_measured_in_one_code_placement(compared_row: ComparedFigure, compared: Mapping[int, ComparedFigure]) -> bool:
     """Whether a figure was measured in one placement of the code only, although other figures were measured in
     several."""
     return (
@@ -161,7 +167,7 @@ def published_and_our_values_chart(
                         "x": name,
                         "series": "here",
                         "y": ours.our_value,
-                        **(chart_band_ends(ours.band) if ours.band else {}),
+                        **(chart_range_ends(ours.band) if ours.band else {}),
                     }
                 )
         caption = f"{table.title}: the paper's figures and ours. A mark alone means that we have no value."
@@ -173,8 +179,8 @@ def our_value_text(compared_row: ComparedFigure) -> str:
     """Returns our value for a table's cell, or the reason why there is none."""
     if compared_row.our_value is None:
         return "n/a" if compared_row.state == "bring your own" else compared_row.state
-    text = figure_with_band_text(
-        compared_row.band or PlacementBand([compared_row.our_value]),
+    text = measured_value_with_range_text(
+        compared_row.band or CodePlacementValueRange([compared_row.our_value]),
         lambda value: _our_value_with_paper_decimals(compared_row, value),
     )
     return text + (REFERENCE if compared_row.state == "reference" else "") + (MARK if compared_row.deviates else "")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from rtoslab.analyses import MeasuredValue
 from rtoslab.base import BuildError
-from rtoslab.catalogue import Catalogue, MeasuredSizeProgram, PaperFolder
+from rtoslab.catalogue import Catalogue, PaperFolder, SizeMeasurementProgram
 from rtoslab.footprint import build_footprint_program
 from rtoslab.reference import StoredProgramSize
-from rtoslab.results import FailedPoint, ImageBytes, PointId, ProgramWeight
+from rtoslab.results import FailedMeasurement, ImageBytes, PointId, UnexecutedProgramSize
 from rtoslab.store import manifest_hash
 
 BENCHMARK = "footprint"
@@ -16,13 +16,13 @@ BENCHMARK = "footprint"
 
 def measure_minimal_program_sizes(
     catalogue: Catalogue, paper: PaperFolder, kernels: Collection[str]
-) -> tuple[list[StoredProgramSize], list[FailedPoint]]:
+) -> tuple[list[StoredProgramSize], list[FailedMeasurement]]:
     """Builds every minimal program whose size the paper's report needs. Returns the sizes, and the failures of programs
     that cannot be built. Raises PlanError."""
     weights = []
     failures = []
     for program in paper.facts.footprint:
-        trees = (tree for tree, kernel in paper.facts.kernel_by_tree.items() if kernel == program.kernel)
+        trees = (tree for tree, kernel in paper.facts.paper_kernel_by_source_tree.items() if kernel == program.kernel)
         for name in dict.fromkeys((program.kernel, *trees)):
             if name not in kernels:
                 continue
@@ -32,11 +32,11 @@ def measure_minimal_program_sizes(
                 weights.append(_measure_program_size(catalogue, version, point))
             except BuildError as cause:
                 why = {"stage": "build", "error": type(cause).__name__, "message": str(cause)}
-                failures.append(FailedPoint.model_validate({"run_id": "0" * 16, "point": point, **why}))
+                failures.append(FailedMeasurement.model_validate({"run_id": "0" * 16, "point": point, **why}))
     return weights, failures
 
 
-def program_size_values(weight: ProgramWeight) -> Iterator[MeasuredValue]:
+def program_size_values(weight: UnexecutedProgramSize) -> Iterator[MeasuredValue]:
     """Yields the sizes of a program's sections in bytes as values, counted as the tool `size` does."""
     for section in ("text", "data", "bss"):
         size = getattr(weight.image, f"{section}_bytes")
@@ -45,7 +45,7 @@ def program_size_values(weight: ProgramWeight) -> Iterator[MeasuredValue]:
         )  # fmt: skip
 
 
-def _minimal_program_point_id(program: MeasuredSizeProgram) -> PointId:
+def _minimal_program_point_id(program: SizeMeasurementProgram) -> PointId:
     """Returns the identity of a minimal program's point."""
     return PointId(
         benchmark=BENCHMARK,
@@ -58,7 +58,7 @@ def _minimal_program_point_id(program: MeasuredSizeProgram) -> PointId:
     )
 
 
-def _measure_program_size(catalogue: Catalogue, program: MeasuredSizeProgram, point: PointId) -> StoredProgramSize:
+def _measure_program_size(catalogue: Catalogue, program: SizeMeasurementProgram, point: PointId) -> StoredProgramSize:
     """Builds a program and returns its size."""
     weighed = build_footprint_program(
         catalogue, program.kernel, program.board, program=program.program, config=program.config
@@ -68,5 +68,7 @@ def _measure_program_size(catalogue: Catalogue, program: MeasuredSizeProgram, po
     clock_hz = catalogue.find_board(program.board).facts.clock.sys_hz
     run_id = manifest_hash(manifest)[:16]
     return StoredProgramSize(
-        Path(), ProgramWeight(run_id=run_id, point=point, clock_hz=clock_hz, image=ImageBytes(**sizes)), manifest
+        Path(),
+        UnexecutedProgramSize(run_id=run_id, point=point, clock_hz=clock_hz, image=ImageBytes(**sizes)),
+        manifest,
     )

@@ -14,7 +14,7 @@ from rtoslab.parity.costs import (
 )
 from rtoslab.parity.subjects import find_unfair_differences, has_comparable_points, points_to_compare
 from rtoslab.parity.unfairness import (
-    ComparedPoint,
+    ComparedMeasuredPoint,
     UnfairDifference,
     group_comparable_points,
     unfair_differences_in_groups,

@@ -57,7 +57,7 @@ def board_settings_by_condition(state: Mapping[str, str | int], *, one_kernel: b
     }
 
 
-def unread_setting_value(concept_id: str) -> str | None:
+def default_of_unread_board_setting(concept_id: str) -> str | None:
     """Returns the value that a board setting has where it was not read. None if this says nothing."""
     return (
         _NOT_ENABLED
@@ -66,7 +66,7 @@ def unread_setting_value(concept_id: str) -> str | None:
     )
 
 
-def condition_of_board_setting(concept_id: str) -> FairnessCondition:
+def fairness_condition_of_board_setting(concept_id: str) -> FairnessCondition:
     """Returns the condition of a fair comparison that a board setting stands for. Its title names the register."""
     key = concept_id.removeprefix(STATE_PREFIX)
     setting = _key_without_core_prefix(key)
@@ -77,7 +77,7 @@ def condition_of_board_setting(concept_id: str) -> FairnessCondition:
     )
 
 
-def manifest_concept_id(concept_id: str) -> str:
+def manifest_fairness_condition_id(concept_id: str) -> str:
     """Returns the id of the condition that describes the same setting in manifests."""
     return _key_without_core_prefix(concept_id.removeprefix(STATE_PREFIX))
 

@@ -35,7 +35,7 @@ def code_shaping_options(build: BuildRecord) -> str | None:
     if calls is None:
         return None
     return _text_common_to_folders(
-        {name: " ".join(_code_shaping_options(words)) for name, words in _options_by_folder(calls).items()}
+        {name: " ".join(_options_that_change_code(words)) for name, words in _options_by_folder(calls).items()}
     )
 
 
@@ -71,7 +71,7 @@ def _last_optimisation_option(words: Sequence[str]) -> str | None:
     return next((word for word in reversed(words) if word.startswith("-O")), None)
 
 
-def _code_shaping_options(words: Iterable[str]) -> list[str]:
+def _options_that_change_code(words: Iterable[str]) -> list[str]:
     """Returns the compiler options that change instructions, without those in `_SHAPES_NO_CODE`."""
     shaping = []
     rest = iter(words)

@@ -59,7 +59,7 @@ KERNEL_CONCEPTS: Final = (
 """The conditions for which kernel.toml names a macro."""
 
 
-def _make_last_flag_reader(prefix: str) -> Callable[[BuildRecord], str | None]:
+def _make_compiler_flag_reader(prefix: str) -> Callable[[BuildRecord], str | None]:
     """Returns a function that takes a build's record and returns the last compiler flag with this prefix."""
 
     def last_flag_with_prefix(build: BuildRecord) -> str | None:
@@ -74,7 +74,7 @@ def _make_board_feature_reader(name: str) -> Callable[[BuildRecord], str | None]
     return lambda build: build.get("features", {}).get(name)
 
 
-def _make_build_value_reader(key: str) -> Callable[[BuildRecord], str | None]:
+def _make_build_record_value_reader(key: str) -> Callable[[BuildRecord], str | None]:
     """Returns a function that takes a build's record and returns the value of a key. None if it is missing."""
     return lambda build: str(build[key]) if build.get(key) else None
 
@@ -90,7 +90,7 @@ BUILD_CONCEPTS: Final[tuple[tuple[FairnessCondition, Callable[[BuildRecord], str
     ),
     (
         FairnessCondition("lto", "optimisation across files", "one side's kernel is optimised as a whole", OFF_ON),
-        lambda build: "1" if _make_last_flag_reader("-flto")(build) else "0",
+        lambda build: "1" if _make_compiler_flag_reader("-flto")(build) else "0",
     ),
     (
         FairnessCondition("compiler", "compiler", "other compilers generate other code"),
@@ -98,7 +98,7 @@ BUILD_CONCEPTS: Final[tuple[tuple[FairnessCondition, Callable[[BuildRecord], str
     ),
     (
         FairnessCondition("clock_hz", "clock", "memories and buses are slower or faster relative to the core"),
-        _make_build_value_reader("clock_hz"),
+        _make_build_record_value_reader("clock_hz"),
     ),
     (
         FairnessCondition("wait_states", "flash wait states", "code in flash waits longer"),
@@ -116,8 +116,14 @@ BUILD_CONCEPTS: Final[tuple[tuple[FairnessCondition, Callable[[BuildRecord], str
         FairnessCondition("feature.prefetch", "prefetch", "straight code in flash waits", OFF_ON),
         _make_board_feature_reader("prefetch"),
     ),
-    (FairnessCondition("code", "code placement", "RAM and flash have other speeds"), _make_build_value_reader("code")),
-    (FairnessCondition("data", "data placement", "memories have other speeds"), _make_build_value_reader("data")),
+    (
+        FairnessCondition("code", "code placement", "RAM and flash have other speeds"),
+        _make_build_record_value_reader("code"),
+    ),
+    (
+        FairnessCondition("data", "data placement", "memories have other speeds"),
+        _make_build_record_value_reader("data"),
+    ),
 )
 """The conditions that the manifest of every kernel's point contains, each with its reader. Their ids are keys of
 `--config`, except the options that only a build file can change."""

@@ -13,7 +13,12 @@ from typing import Final
 
 from pydantic import Field
 
-from rtoslab.analyses import FigureRatio, TimeOverPlacements, geometric_mean_ratio, leading_times_over_placements
+from rtoslab.analyses import (
+    FigureRatio,
+    MeasuredTimeInCodePlacements,
+    geometric_mean_ratio,
+    primary_times_in_code_placements,
+)
 from rtoslab.base import PlanError, StrictModel, digest_of_values, make_folder, toml_lines, write_file_atomically
 from rtoslab.catalogue import read_validated_toml
 from rtoslab.plan import config_with_defaults
@@ -43,7 +48,7 @@ class ConfigurationCost(StrictModel):
     one_placement: tuple[str, ...] = ()
     """Benchmarks whose points are in one placement each, where the place matters: the place's share is not known."""
 
-    def cost_of_opposite_change(self) -> "ConfigurationCost":
+    def cost_of_reverse_setting_change(self) -> "ConfigurationCost":
         """Returns the cost of the opposite change, from `after` to `before`."""
         back = {name: _percent_to_undo_change(value) for name, value in self.percent.items()}
         band = {
@@ -106,14 +111,14 @@ def configuration_costs_from_points(
     A value that is not set is `as usual`. `place_bound_ids`: the identities (`id`) of points whose figures may depend
     on the place of their code.
     """
-    groups: dict[tuple[str, ...], list[tuple[dict[str, str], TimeOverPlacements]]] = {}
-    for time in leading_times_over_placements(points, place_bound_ids):
+    groups: dict[tuple[str, ...], list[tuple[dict[str, str], MeasuredTimeInCodePlacements]]] = {}
+    for time in primary_times_in_code_placements(points, place_bound_ids):
         who = (time.point.kernel, time.point.board, time.point.benchmark, str(time.point.cores))
         place = (*who, str(time.point.window_ms), time.metric)
         groups.setdefault(place, []).append((config_with_defaults(time.point.config), time))
     ratios: dict[tuple[str, str, str, str, str], dict[str, list[FigureRatio]]] = {}
     for (kernel, board, benchmark, *_), rows in groups.items():
-        for key, before, after, ratio in _single_key_changes(rows):
+        for key, before, after, ratio in _cost_ratios_of_single_setting_changes(rows):
             by_benchmark = ratios.setdefault((kernel, board, key, before, after), {})
             by_benchmark.setdefault(benchmark, []).append(ratio)
     means = {
@@ -133,8 +138,8 @@ def configuration_costs_from_points(
                 for name, item in group
                 if item.smallest < item.largest
             },
-            placement=tuple(name for name, item in group if item.may_be_undone_by_placement),
-            one_placement=tuple(name for name, item in group if item.is_undecided_by_one_placement),
+            placement=tuple(name for name, item in group if item.may_code_placement_reverse_difference),
+            one_placement=tuple(name for name, item in group if item.is_undecided_with_one_code_placement),
         )
         for (kernel, board, key, before, after), group in means.items()
     ]
@@ -145,8 +150,8 @@ def _ratio_to_percent(ratio: float) -> float:
     return round(100 * (ratio - 1), 2) + 0.0
 
 
-def _single_key_changes(
-    rows: Sequence[tuple[dict[str, str], TimeOverPlacements]],
+def _cost_ratios_of_single_setting_changes(
+    rows: Sequence[tuple[dict[str, str], MeasuredTimeInCodePlacements]],
 ) -> Iterable[tuple[str, str, str, FigureRatio]]:
     """Yields (key, value before, value after, ratio of the times) for each two points that differ in one configuration
     key only.
@@ -154,7 +159,7 @@ def _single_key_changes(
     The first of the two in `rows` is `before`.
     """
     for key in dict.fromkeys(name for config, _ in rows for name in config):
-        others: dict[tuple[tuple[str, str], ...], list[tuple[str, TimeOverPlacements]]] = {}
+        others: dict[tuple[tuple[str, str], ...], list[tuple[str, MeasuredTimeInCodePlacements]]] = {}
         for config, value in rows:
             rest = tuple(sorted((name, text) for name, text in config.items() if name != key))
             others.setdefault(rest, []).append((config.get(key, AS_USUAL), value))
@@ -182,7 +187,7 @@ def find_configuration_cost(
         if (cost.before, cost.after) == values:
             return cost
         if (cost.after, cost.before) == values:
-            return cost.cost_of_opposite_change()
+            return cost.cost_of_reverse_setting_change()
     return None
 
 

@@ -6,7 +6,7 @@ from rtoslab.analyses import PLACEMENT, distinct_point_names, results_depending_
 from rtoslab.catalogue import Catalogue
 from rtoslab.parity.costs import configuration_costs_from_points, read_configuration_costs
 from rtoslab.parity.unfairness import (
-    ComparedPoint,
+    ComparedMeasuredPoint,
     UnfairDifference,
     group_comparable_points,
     unfair_differences_in_groups,
@@ -18,7 +18,7 @@ _MEASURING_OPTIONS = ("instrument", "samples", PLACEMENT)
 """Options that say how something was measured, not what."""
 
 
-def points_to_compare(points: Sequence[StoredPoint], run_name: str = "") -> list[ComparedPoint]:
+def points_to_compare(points: Sequence[StoredPoint], run_name: str = "") -> list[ComparedMeasuredPoint]:
     """Returns the measured points as sides of a comparison, each named by how it differs from the others.
 
     The first of several placements counts. `run_name`: begins each name.
@@ -26,17 +26,17 @@ def points_to_compare(points: Sequence[StoredPoint], run_name: str = "") -> list
     unique = _points_by_build_identity(points)
     names = distinct_point_names([point for point, _ in unique], with_cores=False)
     return [
-        ComparedPoint(
+        ComparedMeasuredPoint(
             ", ".join(part for part in (run_name, name) if part) or point.kernel,
             point,
             stored.manifest,
-            _board_settings_at_window(stored),
+            _board_settings_at_window_opening(stored),
         )
         for (point, stored), name in zip(unique, names, strict=True)
     ]
 
 
-def _board_settings_at_window(stored: StoredPoint) -> Mapping[str, str | int]:
+def _board_settings_at_window_opening(stored: StoredPoint) -> Mapping[str, str | int]:
     """Returns the board's settings as they were when the point's measurement window opened. Empty if the point was not
     measured."""
     return stored.result.state if isinstance(stored.result, MeasuredPoint) else {}

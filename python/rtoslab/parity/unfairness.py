@@ -8,9 +8,9 @@ from typing import Any, Final
 from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.parity.board_settings import (
     board_settings_by_condition,
-    condition_of_board_setting,
-    manifest_concept_id,
-    unread_setting_value,
+    default_of_unread_board_setting,
+    fairness_condition_of_board_setting,
+    manifest_fairness_condition_id,
 )
 from rtoslab.parity.concepts import (
     CONCEPTS,
@@ -31,7 +31,7 @@ _LEAST_PERCENT: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedPoint:
+class ComparedMeasuredPoint:
     """One point that takes part in a comparison, with its name and settings."""
 
     side: str
@@ -74,16 +74,16 @@ class UnfairDifference:
         return "; ".join(costs_text) or f"not measured; {unknown}"
 
 
-def group_comparable_points(subjects: Iterable[ComparedPoint]) -> list[list[ComparedPoint]]:
+def group_comparable_points(subjects: Iterable[ComparedMeasuredPoint]) -> list[list[ComparedMeasuredPoint]]:
     """Returns the points in groups that a reader would compare: of one benchmark, board and number of cores."""
-    groups: dict[tuple[str, str, int], list[ComparedPoint]] = {}
+    groups: dict[tuple[str, str, int], list[ComparedMeasuredPoint]] = {}
     for subject in subjects:
         groups.setdefault((subject.point.benchmark, subject.point.board, subject.point.cores), []).append(subject)
     return list(groups.values())
 
 
 def unfair_differences_in_groups(
-    catalogue: Catalogue, groups: Iterable[Sequence[ComparedPoint]], costs: Sequence[ConfigurationCost] = ()
+    catalogue: Catalogue, groups: Iterable[Sequence[ComparedMeasuredPoint]], costs: Sequence[ConfigurationCost] = ()
 ) -> list[UnfairDifference]:
     """Returns the conditions that were not equal within each group of points. Equal findings of several benchmarks
     become one."""
@@ -105,7 +105,11 @@ def unfair_differences_in_groups(
 
 
 def _unfair_differences_in_group(
-    catalogue: Catalogue, group: Sequence[ComparedPoint], board: str, benchmark: str, costs: Sequence[ConfigurationCost]
+    catalogue: Catalogue,
+    group: Sequence[ComparedMeasuredPoint],
+    board: str,
+    benchmark: str,
+    costs: Sequence[ConfigurationCost],
 ) -> Iterable[UnfairDifference]:
     """Yields the conditions that were not equal within one group of points."""
     kernels = {_kernel_name(item): kernel_of_point(catalogue, item.manifest, _kernel_name(item)) for item in group}
@@ -115,39 +119,39 @@ def _unfair_differences_in_group(
     reported: set[str] = set()
     for concept in (
         *CONCEPTS,
-        *(condition_of_board_setting(item) for item in sorted({key for state in states for key in state})),
+        *(fairness_condition_of_board_setting(item) for item in sorted({key for state in states for key in state})),
     ):
-        holders: dict[str, list[ComparedPoint]] = {}
+        holders: dict[str, list[ComparedMeasuredPoint]] = {}
         for subject, known in zip(group, facts, strict=True):
             if concept.id in known:
                 holders.setdefault(concept.value_text(known[concept.id]), []).append(subject)
-        if len(holders) < 2 or (concept.is_board_setting and manifest_concept_id(concept.id) in reported):
+        if len(holders) < 2 or (concept.is_board_setting and manifest_fairness_condition_id(concept.id) in reported):
             continue
         reported.add(concept.id)
         values = {words: tuple(dict.fromkeys(item.side for item in who)) for words, who in holders.items()}
         sides = [(who[0], facts[group.index(who[0])][concept.id]) for who in holders.values()]
-        costs_ = tuple(_known_costs_of_difference(concept, kernels, sides, costs))
+        costs_ = tuple(_known_costs_of_unfair_difference(concept, kernels, sides, costs))
         yield UnfairDifference(concept, board, values, (benchmark,), costs_)
 
 
-def _comparable_board_settings(group: Sequence[ComparedPoint]) -> list[dict[str, str]]:
+def _comparable_board_settings(group: Sequence[ComparedMeasuredPoint]) -> list[dict[str, str]]:
     """Returns the settings of each point's board that can be compared, by condition."""
     one_kernel = len({_kernel_name(subject) for subject in group}) == 1
     states = [board_settings_by_condition(subject.state, one_kernel=one_kernel) for subject in group]
-    meanings = {key: unread_setting_value(key) for state in states for key in state}
+    meanings = {key: default_of_unread_board_setting(key) for state in states for key in state}
     absent = {key: words for key, words in meanings.items() if words is not None}
     return [{**absent, **state} if state else {} for state in states]
 
 
-def _kernel_name(subject: ComparedPoint) -> str:
+def _kernel_name(subject: ComparedMeasuredPoint) -> str:
     """Returns the name of a point's kernel, without the mark of a reference result."""
     return subject.point.kernel.removesuffix(REFERENCE_MARK).rstrip()
 
 
-def _known_costs_of_difference(
+def _known_costs_of_unfair_difference(
     concept: FairnessCondition,
     kernels: Mapping[str, Kernel | None],
-    sides: Sequence[tuple[ComparedPoint, str]],
+    sides: Sequence[tuple[ComparedMeasuredPoint, str]],
     costs: Sequence[ConfigurationCost],
 ) -> Iterable[tuple[str, ConfigurationCost]]:
     """Yields the known cost of a difference for each kernel, with a text that names kernel and change. `sides`: points
@@ -166,7 +170,7 @@ def _known_costs_of_difference(
                 yield f"{kernel}, from {concept.value_text(before)} to {concept.value_text(after)}", cost
 
 
-def _config_value_spellings(subject: ComparedPoint, kernel: str, key: str, value: str) -> tuple[str, ...]:
+def _config_value_spellings(subject: ComparedMeasuredPoint, kernel: str, key: str, value: str) -> tuple[str, ...]:
     """Returns the forms in which a sweep may have written the value of a configuration key."""
     unsaid = _kernel_name(subject) == kernel and key not in subject.point.config
     return (value, AS_USUAL) if unsaid else (value,)

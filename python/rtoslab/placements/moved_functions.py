@@ -14,7 +14,7 @@ from rtoslab.images import ImageSymbol
 
 
 @dataclass(frozen=True, slots=True)
-class CacheLineOffsetCycles:
+class MeanCyclesAtCacheLineOffset:
     """A function's offset in a cache line, with the mean of its cycles there."""
 
     offset: int
@@ -24,7 +24,7 @@ class CacheLineOffsetCycles:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionOverPlacements:
+class FunctionInCodePlacements:
     """One function's cycles and address in each placement of the code."""
 
     name: str
@@ -36,7 +36,7 @@ class FunctionOverPlacements:
     """The whole figure, by placement."""
 
     @property
-    def spread_cycles(self) -> float:
+    def cycle_range_over_code_placements(self) -> float:
         """Returns by how many cycles the function's slowest placement is slower than its fastest."""
         return max(self.cycles) - min(self.cycles)
 
@@ -53,7 +53,7 @@ class FunctionOverPlacements:
             return None
 
     @property
-    def cycles_by_offset(self) -> list[CacheLineOffsetCycles]:
+    def mean_cycles_by_cache_line_offset(self) -> list[MeanCyclesAtCacheLineOffset]:
         """Returns the function's mean cycles at each offset within a cache line, the fewest first.
 
         Empty where its address is unknown.
@@ -61,18 +61,20 @@ class FunctionOverPlacements:
         cycles_at: dict[int, list[float]] = defaultdict(list)
         for address, cycles in zip(self.addresses or (), self.cycles, strict=False):
             cycles_at[address % self.line_bytes].append(cycles)
-        places = [CacheLineOffsetCycles(offset, fmean(cycles), len(cycles)) for offset, cycles in cycles_at.items()]
+        places = [
+            MeanCyclesAtCacheLineOffset(offset, fmean(cycles), len(cycles)) for offset, cycles in cycles_at.items()
+        ]
         return sorted(places, key=lambda place: (place.cycles, place.offset))
 
     @property
-    def variance_share_by_offset(self) -> float | None:
+    def variance_explained_by_cache_line_offset(self) -> float | None:
         """Returns the share of the cycles' variance that the function's offset in the cache line explains.
         The share that as many random offsets would explain is subtracted. None where it had one offset only, or no two
         placements had the same.
         """
-        places = self.cycles_by_offset
+        places = self.mean_cycles_by_cache_line_offset
         rest = len(self.cycles) - len(places)
-        if len(places) < 2 or rest < 1 or not self.spread_cycles:
+        if len(places) < 2 or rest < 1 or not self.cycle_range_over_code_placements:
             return None
         mean_of = {place.offset: place.cycles for place in places}
         within = sum(
@@ -82,13 +84,13 @@ class FunctionOverPlacements:
         return max(0.0, 1 - within / rest / variance(self.cycles))
 
 
-def functions_by_placement(
+def functions_affected_by_code_placement(
     cycles: Sequence[Mapping[str, float]],
     symbols: Sequence[Sequence[ImageSymbol]],
     figure: Sequence[float],
     line_bytes: int,
     least_spread: float,
-) -> list[FunctionOverPlacements]:
+) -> list[FunctionInCodePlacements]:
     """Returns the functions whose cycles changed by at least `least_spread` between placements of the code, the most
     first.
 
@@ -100,7 +102,7 @@ def functions_by_placement(
         where = [address.get(name) for address in addresses]
         known = [item for item in where if item is not None]
         functions.append(
-            FunctionOverPlacements(
+            FunctionInCodePlacements(
                 name,
                 [cycle.get(name, 0.0) for cycle in cycles],
                 known if len(known) == len(where) else None,
@@ -109,8 +111,8 @@ def functions_by_placement(
             )
         )
     return sorted(
-        (item for item in functions if item.spread_cycles >= least_spread),
-        key=lambda function: (-function.spread_cycles, function.name),
+        (item for item in functions if item.cycle_range_over_code_placements >= least_spread),
+        key=lambda function: (-function.cycle_range_over_code_placements, function.name),
     )
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rtoslab.analyses import PlacementBand
+from rtoslab.analyses import CodePlacementValueRange
 from rtoslab.base import count_with_noun
-from rtoslab.placements.moved_functions import CacheLineOffsetCycles, FunctionOverPlacements
-from rtoslab.placements.study import LEAST_MOVED, PlacementStudy
+from rtoslab.placements.moved_functions import FunctionInCodePlacements, MeanCyclesAtCacheLineOffset
+from rtoslab.placements.study import LEAST_MOVED, CodePlacementStudy
 from rtoslab.reports import ReportDocument, ReportSection, TableData
 
 SHOWN_FUNCTIONS = 12
@@ -14,7 +14,7 @@ EXPLAINS = 0.5
 """From this share of a function's spread on, the report says that its own place explains it."""
 
 
-def placement_study_report(studies: Sequence[PlacementStudy]) -> ReportDocument:
+def placement_study_report(studies: Sequence[CodePlacementStudy]) -> ReportDocument:
     """Returns the report on how the placement of the code changes the figures of a benchmark."""
     first = studies[0].point
     sections = [
@@ -32,36 +32,36 @@ def placement_study_report(studies: Sequence[PlacementStudy]) -> ReportDocument:
             ]
         ),
         summary=" ".join(
-            _band_sentence(name, band) for study in studies for name, band in list(study.bands.items())[:1]
+            _value_range_sentence(name, band) for study in studies for name, band in list(study.bands.items())[:1]
         ),
         sections=tuple(sections),
     )
 
 
-def _configuration_of_all_studies(studies: Sequence[PlacementStudy]) -> list[str]:
+def _configuration_of_all_studies(studies: Sequence[CodePlacementStudy]) -> list[str]:
     """Returns the configuration that all studies have in common, as texts `NAME=VALUE`."""
     shared = set.intersection(*(set(study.point.config.items()) for study in studies))
     return [f"{key}={value}" for key, value in sorted(shared)]
 
 
-def _band_sentence(name: str, band: PlacementBand) -> str:
+def _value_range_sentence(name: str, band: CodePlacementValueRange) -> str:
     """Returns a sentence on a figure's median and range over all placements. `name`: the figure's."""
     placements = count_with_noun(len(band.values), "placement")
     if not band.range_width:
         return f"{name}: {band.median:,.2f} in each of {placements}, so the placement has no effect."
     return (
         f"{name}: median {band.median:,.2f} cycles, band {band.smallest:,.2f} to {band.largest:,.2f} "
-        f"({band.width_percent:.2f} %) over {placements}."
+        f"({band.range_width_percent:.2f} %) over {placements}."
     )
 
 
-def _placement_figures_section(study: PlacementStudy) -> ReportSection:
+def _placement_figures_section(study: CodePlacementStudy) -> ReportSection:
     """Returns the report section on the figures of one benchmark in each placement of the code."""
     rows = [
         [
             name,
             *(f"{value:,.2f}" for value in (band.median, band.smallest, band.largest)),
-            f"{band.width_percent:.2f} %",
+            f"{band.range_width_percent:.2f} %",
         ]
         for name, band in study.bands.items()
     ]
@@ -74,12 +74,17 @@ def _placement_figures_section(study: PlacementStudy) -> ReportSection:
         ]
         tables.append(TableData(f"{name}, by placement", ("placement", ">cycles", ">to median"), item))
     prose = ("Placement 0 is the linker's own order. The instructions are the same in all placements.",)
-    return ReportSection(f"figures{_instrument_suffix(study)}", f"Figures{_instrument_text(study)}", prose, (), tables)
+    return ReportSection(
+        f"figures{_instrument_suffix(study)}", f"Figures{_instrument_title_suffix(study)}", prose, (), tables
+    )
 
 
-def _moved_functions_section(study: PlacementStudy) -> ReportSection:
+def _moved_functions_section(study: CodePlacementStudy) -> ReportSection:
     """Returns the report section on the functions whose cycles change with the placement of the code."""
-    title, ident = f"Functions whose cycles changed{_instrument_text(study)}", f"functions{_instrument_suffix(study)}"
+    title, ident = (
+        f"Functions whose cycles changed{_instrument_title_suffix(study)}",
+        f"functions{_instrument_suffix(study)}",
+    )
     if not study.functions:
         return ReportSection(
             ident, title, [f"No function's own cycles changed by {LEAST_MOVED} or more per {study.unit}."]
@@ -88,11 +93,11 @@ def _moved_functions_section(study: PlacementStudy) -> ReportSection:
     rows = [
         [
             function.name,
-            f"{function.spread_cycles:,.2f}",
+            f"{function.cycle_range_over_code_placements:,.2f}",
             _share_as_text(function.figure_correlation),
-            _share_as_text(function.variance_share_by_offset),
-            _first_offset_text(function.cycles_by_offset[:1]),
-            _first_offset_text(function.cycles_by_offset[-1:]),
+            _share_as_text(function.variance_explained_by_cache_line_offset),
+            _first_cache_line_offset_text(function.mean_cycles_by_cache_line_offset[:1]),
+            _first_cache_line_offset_text(function.mean_cycles_by_cache_line_offset[-1:]),
         ]
         for function in moved
     ]
@@ -103,9 +108,13 @@ def _moved_functions_section(study: PlacementStudy) -> ReportSection:
     return ReportSection(ident, title, _functions_table_sentences(study), (), [table])
 
 
-def _functions_table_sentences(study: PlacementStudy) -> list[str]:
+def _functions_table_sentences(study: CodePlacementStudy) -> list[str]:
     """Returns sentences that explain the table of functions whose cycles change with the placement of the code."""
-    own = [function.name for function in study.functions if (function.variance_share_by_offset or 0.0) >= EXPLAINS]
+    own = [
+        function.name
+        for function in study.functions
+        if (function.variance_explained_by_cache_line_offset or 0.0) >= EXPLAINS
+    ]
     text = (
         f"moved: largest minus smallest. r: correlation with all cycles per {study.unit}. own: the share of its "
         "variance that its own address in the line explains. best at, worst at: this address modulo the line of "
@@ -125,13 +134,13 @@ def _functions_table_sentences(study: PlacementStudy) -> list[str]:
     ]
 
 
-def _instrument_suffix(study: PlacementStudy) -> str:
+def _instrument_suffix(study: CodePlacementStudy) -> str:
     """Returns the instrument as the ending of a section's id. Empty for a benchmark that counts."""
     instrument = study.point.config.get("instrument", "")
     return f"-{instrument}" if instrument else ""
 
 
-def _instrument_text(study: PlacementStudy) -> str:
+def _instrument_title_suffix(study: CodePlacementStudy) -> str:
     """Returns the instrument as the ending of a section's title. Empty for a benchmark that counts."""
     instrument = study.point.config.get("instrument", "")
     return f", by {instrument}" if instrument else ""
@@ -142,12 +151,12 @@ def _share_as_text(value: float | None) -> str:
     return "n/a" if value is None else f"{value:.2f}"
 
 
-def _first_offset_text(places: Sequence[CacheLineOffsetCycles]) -> str:
+def _first_cache_line_offset_text(places: Sequence[MeanCyclesAtCacheLineOffset]) -> str:
     """Returns the first offset with its mean cycles, as text. `n/a` if there is none."""
     return f"{places[0].offset}: {places[0].cycles:,.2f}" if places else "n/a"
 
 
-def placements_as_json(studies: Sequence[PlacementStudy]) -> dict[str, Any]:
+def code_placement_studies_as_json(studies: Sequence[CodePlacementStudy]) -> dict[str, Any]:
     """Returns every figure in every placement, and every function whose cycles changed, as a JSON object."""
     return {
         "studies": [
@@ -157,7 +166,7 @@ def placements_as_json(studies: Sequence[PlacementStudy]) -> dict[str, Any]:
                 "run_ids": list(study.run_ids),
                 "deviations": dict(study.deviations),
                 "line_bytes": study.line_bytes,
-                "figures": {name: _band_as_json(band) for name, band in study.bands.items()},
+                "figures": {name: _value_range_as_json(band) for name, band in study.bands.items()},
                 "functions": [_function_as_json(one) for one in study.functions],
             }
             for study in studies
@@ -165,7 +174,7 @@ def placements_as_json(studies: Sequence[PlacementStudy]) -> dict[str, Any]:
     }
 
 
-def _band_as_json(band: PlacementBand) -> dict[str, Any]:
+def _value_range_as_json(band: CodePlacementValueRange) -> dict[str, Any]:
     """Returns a figure's value in each placement, and their range, as a JSON object."""
     return {
         "cycles": list(band.values),
@@ -176,16 +185,16 @@ def _band_as_json(band: PlacementBand) -> dict[str, Any]:
     }
 
 
-def _function_as_json(function: FunctionOverPlacements) -> dict[str, Any]:
+def _function_as_json(function: FunctionInCodePlacements) -> dict[str, Any]:
     """Returns a function's cycles and address in each placement as a JSON object."""
     return {
         "name": function.name,
         "cycles": list(function.cycles),
         "addresses": None if function.addresses is None else list(function.addresses),
         "with_figure": function.figure_correlation,
-        "own_place": function.variance_share_by_offset,
+        "own_place": function.variance_explained_by_cache_line_offset,
         "places": [
             {"offset": one.offset, "cycles": one.cycles, "placements": one.placements}
-            for one in function.cycles_by_offset
+            for one in function.mean_cycles_by_cache_line_offset
         ],
     }

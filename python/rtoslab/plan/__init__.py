@@ -9,18 +9,18 @@ if TYPE_CHECKING:
     from rtoslab.plan.kernel_pairs import split_kernel_pair_name
     from rtoslab.plan.labels import labels_by_differing_settings
     from rtoslab.plan.obstacles import parse_integer_setting
-    from rtoslab.plan.placements import plan_with_placements
+    from rtoslab.plan.placements import repeat_plan_in_code_placements
     from rtoslab.plan.plan import (
         DEFAULT_WINDOW_MS,
-        Plan,
+        MeasurementPlan,
+        PlannedPoint,
         PlanOptions,
-        Point,
-        conformance_points,
+        add_second_kernel_to_point,
         experiment_points,
-        make_plan,
-        make_point,
-        require_point_limit,
-        with_second_kernel,
+        make_measurement_plan,
+        make_planned_point,
+        planned_conformance_suite_points,
+        require_measurement_count_within_limit,
     )
     from rtoslab.plan.point_options import (
         CONFIG_HELP,

@@ -28,7 +28,7 @@ def split_kernel_pair_name(
     return [(one, other.id, 0), (other, one.id, 1)]
 
 
-def kernel_pair_obstacle(
+def reason_kernel_pair_cannot_run(
     catalogue: Catalogue,
     benchmark: CatalogueEntry[Benchmark],
     kernel: CatalogueEntry[Kernel],
@@ -38,7 +38,7 @@ def kernel_pair_obstacle(
 ) -> str | None:
     """Returns why a kernel cannot run on one core while another kernel runs on the other, as a clause. None if it can.
     `configured` tells that macros of a kernel's configuration are set."""
-    if catalogue.find_core_map(board) is None:
+    if catalogue.find_dual_kernel_memory_map(board) is None:
         return f"firmware/amp has no map that divides {board.facts.title} between two kernels"
     if kernel.facts.owns_start:
         return f"{kernel.facts.title} is linked by its own script, which places it over the whole memory"

@@ -4,21 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
 from rtoslab.base import count_with_noun
-from rtoslab.plan.plan import Point
+from rtoslab.plan.plan import PlannedPoint
 
 _HIDDEN_FIELDS = {"not_applicable"}
 _ALWAYS = "benchmark"
 
 
-def labels_by_differing_settings(points: Sequence[Point]) -> list[str]:
+def labels_by_differing_settings(points: Sequence[PlannedPoint]) -> list[str]:
     """Returns a short label for each point: its benchmark and every setting that differs among the points."""
     choices = [_point_settings_as_texts(point) for point in points]
     keys = list(dict.fromkeys(key for choice in choices for key in choice))
     varying = [key for key in keys if key == _ALWAYS or len({choice.get(key) for choice in choices}) > 1]
-    return [" ".join(_point_setting_text(key, choice[key]) for key in varying if key in choice) for choice in choices]
+    return [
+        " ".join(_measurement_setting_text(key, choice[key]) for key in varying if key in choice) for choice in choices
+    ]
 
 
-def _point_settings_as_texts(point: Point) -> dict[str, str]:
+def _point_settings_as_texts(point: PlannedPoint) -> dict[str, str]:
     """Returns every setting of a point (kernel, board, options) as text, by its name."""
     choices: dict[str, str] = {}
     for field in fields(point):
@@ -30,7 +32,7 @@ def _point_settings_as_texts(point: Point) -> dict[str, str]:
     return choices
 
 
-def _point_setting_text(key: str, value: str) -> str:
+def _measurement_setting_text(key: str, value: str) -> str:
     """Returns one setting of a point as text for its label, such as `2 cores` or `by pin`."""
     if key in {_ALWAYS, "kernel", "board", "opt", "compiler"}:
         return value

@@ -12,12 +12,12 @@ from rtoslab.catalogue import (
     CatalogueEntry,
     Kernel,
     SourceTree,
-    kernel_export_key,
-    tree_path_variable,
+    kernel_export_identifier,
+    kernel_tree_path_environment_variable,
 )
 from rtoslab.intake import parse_integer as as_integer
 from rtoslab.plan.point_options import DEFAULT_COMPILER
-from rtoslab.trees import OPTIMISATIONS, missing_tree_files, why_export_is_unusable, why_version_no_longer_fits
+from rtoslab.trees import OPTIMISATIONS, missing_tree_files, reason_kernel_tree_version_mismatch, why_export_is_unusable
 
 _SWITCH = ("0", "1")
 MAX_PLACEMENT = 99_999
@@ -41,17 +41,19 @@ def find_measurement_obstacle(
     if config.get("lto", "0") not in _SWITCH:
         raise UnknownNameError("value of lto", config["lto"], _SWITCH)
     return (
-        _tree_obstacle(kernel, board.facts)
-        or _export_obstacle(kernel, kernel_export_key(board.id, cores, config.get("opt", DEFAULT_OPT)))
-        or _service_obstacle(benchmark, kernel, board, cores, config)
-        or _board_obstacle(board.facts, config)
-        or _start_up_obstacle(kernel.facts, board.facts, config)
-        or _compiler_obstacle(kernel.facts, config)
-        or linker_obstacle(kernel.facts, placement_option(config))
+        _reason_kernel_tree_cannot_be_built(kernel, board.facts)
+        or _reason_kernel_export_cannot_link(
+            kernel, kernel_export_identifier(board.id, cores, config.get("opt", DEFAULT_OPT))
+        )
+        or _reason_required_service_is_missing(benchmark, kernel, board, cores, config)
+        or _reason_board_lacks_setting(board.facts, config)
+        or _reason_start_up_overrides_setting(kernel.facts, board.facts, config)
+        or _reason_compiler_cannot_build_kernel(kernel.facts, config)
+        or reason_code_placement_cannot_link(kernel.facts, code_placement_from_settings(config))
     )
 
 
-def _tree_obstacle(kernel: CatalogueEntry[Kernel], board: Board) -> str | None:
+def _reason_kernel_tree_cannot_be_built(kernel: CatalogueEntry[Kernel], board: Board) -> str | None:
     """Returns why a kernel cannot be built from the source tree that the user named, as a clause. None if it can be."""
     wants, tree = kernel.facts.tree, kernel.tree
     if tree is None:
@@ -60,17 +62,17 @@ def _tree_obstacle(kernel: CatalogueEntry[Kernel], board: Board) -> str | None:
     if tree.exports:
         return None
     if not Path(tree.path).is_dir():
-        return f"the tree {tree.id} is not where {_missing_tree_clause(tree)}"
-    if wants is not None and board.core not in wants.cores:
-        return f"the port of {kernel.facts.title} is for {', '.join(wants.cores)}"
-    if wants is not None and wants.chips and board.chip not in wants.chips:
-        return f"the port of {kernel.facts.title} is for the chip {', '.join(wants.chips)}"
+        return f"the tree {tree.id} is not where {_missing_kernel_tree_remedy(tree)}"
+    chips = () if wants is None or board.chip in wants.chips else wants.chips
+    if wants is not None and (chips or board.core not in wants.cores):
+        where = f"the chip {', '.join(chips)}" if chips else ", ".join(wants.cores)
+        return f"the port of {kernel.facts.title} is for {where}"
     if tree.cores and board.core not in tree.cores:
         return f"the tree {tree.id} has nothing for a {board.core}, but for {', '.join(tree.cores)}"
-    return _changed_tree_obstacle(tree, board.core) or why_version_no_longer_fits(kernel)
+    return _reason_kernel_tree_does_not_match(tree, board.core) or reason_kernel_tree_version_mismatch(kernel)
 
 
-def _changed_tree_obstacle(tree: SourceTree, core: str) -> str | None:
+def _reason_kernel_tree_does_not_match(tree: SourceTree, core: str) -> str | None:
     """Returns why a kernel's source tree no longer fits its description. None if it fits."""
     missing = missing_tree_files(tree, core)
     if not missing:
@@ -81,23 +83,23 @@ def _changed_tree_obstacle(tree: SourceTree, core: str) -> str | None:
     )
 
 
-def _missing_tree_clause(tree: SourceTree) -> str:
+def _missing_kernel_tree_remedy(tree: SourceTree) -> str:
     """Returns a clause on who named a tree that is missing, and the remedy. Its path is private to the machine and not
     printed."""
-    variable = tree_path_variable(tree.id)
+    variable = kernel_tree_path_environment_variable(tree.id)
     if os.environ.get(variable):
         return f"{variable} says"
     again = f"`rtoslab kernel tree add {tree.id} PATH --force`"
     return f"it was (`rtoslab kernel tree list`): {again} describes it where it is now"
 
 
-def _export_obstacle(kernel: CatalogueEntry[Kernel], key: str) -> str | None:
+def _reason_kernel_export_cannot_link(kernel: CatalogueEntry[Kernel], key: str) -> str | None:
     """Returns why a kernel cannot be linked from the libraries that its own build system made (exports). None if it can
     be."""
     return None if kernel.facts.export is None else why_export_is_unusable(kernel, key)
 
 
-def _service_obstacle(
+def _reason_required_service_is_missing(
     benchmark: CatalogueEntry[Benchmark],
     kernel: CatalogueEntry[Kernel],
     board: CatalogueEntry[Board],
@@ -107,7 +109,7 @@ def _service_obstacle(
     """Returns which service, series of intervals or core the benchmark needs and kernel or board lack, as a clause.
     None if they have all."""
     params = {key.removeprefix("param."): value for key, value in config.items() if key.startswith("param.")}
-    needed = benchmark.facts.with_parameters(params).needed_services(params)
+    needed = benchmark.facts.apply_benchmark_parameters(params).needed_services(params)
     lacking = kernel.facts.why_lacking_services(needed)
     absent = benchmark.facts.absent_series(kernel.facts)
     if lacking is None and len(absent) == len(benchmark.facts.series):
@@ -117,7 +119,7 @@ def _service_obstacle(
     few = _core_count_obstacle(benchmark.facts, needed, cores)
     if few is not None:
         return few
-    untimed = _handlers_obstacle(benchmark.facts, kernel.facts, cores)
+    untimed = _reason_handlers_cannot_be_timed(benchmark.facts, kernel.facts, cores)
     if untimed is not None:
         return untimed
     if cores > board.facts.cores:
@@ -128,7 +130,7 @@ def _service_obstacle(
     return None
 
 
-def _handlers_obstacle(benchmark: Benchmark, kernel: Kernel, cores: int) -> str | None:
+def _reason_handlers_cannot_be_timed(benchmark: Benchmark, kernel: Kernel, cores: int) -> str | None:
     """Returns why the kernel's handlers cannot be timed. None if they can, or if the benchmark does not time any."""
     if benchmark.handlers is None:
         return None
@@ -153,7 +155,7 @@ def _core_count_obstacle(benchmark: Benchmark, needed: Collection[str], cores: i
     return None
 
 
-def _board_obstacle(board: Board, config: Mapping[str, str]) -> str | None:
+def _reason_board_lacks_setting(board: Board, config: Mapping[str, str]) -> str | None:
     """Returns which clock, memory or feature of the settings the board lacks, as a clause. None if it has all."""
     clocks = sorted(board.clocks) or [board.clock.sys_hz]
     clock_hz = optional_integer_setting("clock_hz", config)
@@ -168,7 +170,7 @@ def _board_obstacle(board: Board, config: Mapping[str, str]) -> str | None:
     return None
 
 
-def _start_up_obstacle(kernel: Kernel, board: Board, config: Mapping[str, str]) -> str | None:
+def _reason_start_up_overrides_setting(kernel: Kernel, board: Board, config: Mapping[str, str]) -> str | None:
     """Returns why a feature of the board cannot be off, because the kernel's own start-up turns it on. None if it can
     be."""
     for name in kernel.turns_on.get(board.core, ()):
@@ -180,7 +182,7 @@ def _start_up_obstacle(kernel: Kernel, board: Board, config: Mapping[str, str]) 
     return None
 
 
-def _compiler_obstacle(kernel: Kernel, config: Mapping[str, str]) -> str | None:
+def _reason_compiler_cannot_build_kernel(kernel: Kernel, config: Mapping[str, str]) -> str | None:
     """Returns why the chosen compiler cannot build this kernel, as a clause. None if it can."""
     compiler = config.get("compiler", DEFAULT_COMPILER)
     if compiler not in COMPILERS:
@@ -194,7 +196,7 @@ def _compiler_obstacle(kernel: Kernel, config: Mapping[str, str]) -> str | None:
     return None if find_zig_with_clang() else CLANG_MISSING
 
 
-def linker_obstacle(kernel: Kernel, placement: int) -> str | None:
+def reason_code_placement_cannot_link(kernel: Kernel, placement: int) -> str | None:
     """Returns why a kernel's images cannot be linked in this placement (order of code and data), as a clause. None if
     they can, which includes kernels that come as exports of their own build."""
     if placement and kernel.owns_start and kernel.export is None:
@@ -202,7 +204,7 @@ def linker_obstacle(kernel: Kernel, placement: int) -> str | None:
     return None
 
 
-def placement_option(config: Mapping[str, str]) -> int:
+def code_placement_from_settings(config: Mapping[str, str]) -> int:
     """Returns the number of the placement (order of code and data) in the settings. 0, the linker's own order, if none
     is given. Raises PlanError."""
     number = optional_integer_setting("placement", config) or 0

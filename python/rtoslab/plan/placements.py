@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue
-from rtoslab.plan.obstacles import MAX_PLACEMENT, linker_obstacle
-from rtoslab.plan.plan import Plan, Point
+from rtoslab.plan.obstacles import MAX_PLACEMENT, reason_code_placement_cannot_link
+from rtoslab.plan.plan import MeasurementPlan, PlannedPoint
 
 
-def plan_with_placements(catalogue: Catalogue, plan: Plan, count: int) -> Plan:
+def repeat_plan_in_code_placements(catalogue: Catalogue, plan: MeasurementPlan, count: int) -> MeasurementPlan:
     """Returns the plan with each point repeated in `count` placements (orders of code and data), numbered from 0.
     Raises PlanError.
 
@@ -19,11 +19,13 @@ def plan_with_placements(catalogue: Catalogue, plan: Plan, count: int) -> Plan:
     given = next((item for item in plan.points if item.placement), None)
     if given is not None:
         raise PlanError(f"--placements and --config placement={given.placement} exclude each other; leave one out.")
-    points = (_point_in_placement(catalogue, point, number) for point in plan.points for number in range(count))
+    points = (
+        _planned_point_in_code_placement(catalogue, point, number) for point in plan.points for number in range(count)
+    )
     return replace(plan, points=tuple(points))
 
 
-def _point_in_placement(catalogue: Catalogue, point: Point, number: int) -> Point:
+def _planned_point_in_code_placement(catalogue: Catalogue, point: PlannedPoint, number: int) -> PlannedPoint:
     """Returns the point in one placement, with the reason if it cannot be linked so."""
-    why = point.not_applicable or linker_obstacle(catalogue.find_kernel(point.kernel).facts, number)
+    why = point.not_applicable or reason_code_placement_cannot_link(catalogue.find_kernel(point.kernel).facts, number)
     return replace(point, placement=number, not_applicable=why)

@@ -28,15 +28,15 @@ from rtoslab.plan.configuration import require_valid_config
 from rtoslab.plan.kernel_pairs import (
     PAIR_EXAMPLE,
     PAIR_KEYS,
-    kernel_pair_obstacle,
+    reason_kernel_pair_cannot_run,
     require_sram_division,
     split_kernel_pair_name,
 )
 from rtoslab.plan.obstacles import (
+    code_placement_from_settings,
     find_measurement_obstacle,
     optional_integer_setting,
     parse_integer_setting,
-    placement_option,
 )
 from rtoslab.plan.point_options import BANKS, DEFAULT_COMPILER, DEFAULT_RAM, POINT_KEYS
 
@@ -47,7 +47,7 @@ SHARED = "shared"
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class PlannedPoint:
     """One measurement to make: benchmark, kernel, board, cores and settings."""
 
     benchmark: str
@@ -94,7 +94,7 @@ class Point:
             f" by {self.instrument}" if self.instrument else ""
         )
 
-    def point_on_other_core(self) -> "Point":
+    def planned_point_on_other_core(self) -> "PlannedPoint":
         """Returns the point of the kernel on the other core, which is measured at the same time."""
         assert self.beside is not None
         assert self.core is not None
@@ -116,16 +116,16 @@ class PlanOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class MeasurementPlan:
     """The points to measure, in the order of the report, and the suite that they come from, if any."""
 
-    points: tuple[Point, ...]
+    points: tuple[PlannedPoint, ...]
     suite: str | None
 
 
-def make_plan(catalogue: Catalogue, names: Iterable[str], options: PlanOptions) -> Plan:
+def make_measurement_plan(catalogue: Catalogue, names: Iterable[str], options: PlanOptions) -> MeasurementPlan:
     """Returns the plan (the points to measure) of suites and benchmarks. Raises UnknownNameError, PlanError."""
-    points: list[Point] = []
+    points: list[PlannedPoint] = []
     suites: list[str] = []
     seen: set[str] = set()
     for name in names:
@@ -139,13 +139,13 @@ def make_plan(catalogue: Catalogue, names: Iterable[str], options: PlanOptions) 
                     points.append(point)
     if not points:
         raise PlanError("There is nothing to measure; name a suite or a benchmark (`rtoslab list` shows them).")
-    return Plan(tuple(points), suites[0] if len(suites) == 1 else None)
+    return MeasurementPlan(tuple(points), suites[0] if len(suites) == 1 else None)
 
 
-def experiment_points(catalogue: Catalogue, experiment: Experiment, options: PlanOptions) -> list[Point]:
+def experiment_points(catalogue: Catalogue, experiment: Experiment, options: PlanOptions) -> list[PlannedPoint]:
     """Returns the points to measure of one experiment. The user's options override its own. Raises UnknownNameError,
     PlanError."""
-    require_point_limit(
+    require_measurement_count_within_limit(
         experiment.benchmarks, options.kernels or experiment.kernels, options.boards or experiment.boards,
         options.cores or experiment.cores, *experiment.sweep.values(),
     )  # fmt: skip
@@ -155,9 +155,9 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Pla
     window_ms = options.window_ms or full or experiment.window_ms
     given = {**experiment.config, **(experiment.full_config if options.full else {})}
     return [
-        _as_single_kernel_point(catalogue, point)
+        _make_single_kernel_point(catalogue, point)
         if beside is None
-        else with_second_kernel(catalogue, point, beside, core)
+        else add_second_kernel_to_point(catalogue, point, beside, core)
         for benchmark in experiment.benchmarks
         for name in options.kernels or (*experiment.kernels, *external)
         for kernel, beside, core in split_kernel_pair_name(catalogue, name)
@@ -166,7 +166,7 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Pla
         for config in (
             {**given, **swept, **options.config} for swept in _sweep_combinations(experiment.sweep, options.config)
         )
-        for point in _count_or_latency_points(
+        for point in _planned_points_of_benchmark(
             catalogue.find_benchmark(benchmark),
             kernel,
             catalogue.find_board(board),
@@ -177,7 +177,7 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Pla
     ]
 
 
-def _pair_option_obstacle(point: Point) -> str | None:
+def _reason_pair_option_is_impossible(point: PlannedPoint) -> str | None:
     """Returns why an option of a point is not possible with two kernels on one board, as a clause. None if all are
     possible."""
     if point.params.get(SHARED) == "1":
@@ -187,7 +187,7 @@ def _pair_option_obstacle(point: Point) -> str | None:
     return None
 
 
-def _as_single_kernel_point(catalogue: Catalogue, point: Point) -> Point:
+def _make_single_kernel_point(catalogue: Catalogue, point: PlannedPoint) -> PlannedPoint:
     """Returns the point for a single kernel: without a divided SRAM, or with the reason why the benchmark needs two
     kernels."""
     facts = catalogue.find_benchmark(point.benchmark).facts
@@ -197,17 +197,21 @@ def _as_single_kernel_point(catalogue: Catalogue, point: Point) -> Point:
     return replace(point, not_applicable=f"{facts.title} is a test of two kernels: {PAIR_EXAMPLE}")
 
 
-def with_second_kernel(catalogue: Catalogue, point: Point, beside: str, core: int | None) -> Point:
+def add_second_kernel_to_point(
+    catalogue: Catalogue, point: PlannedPoint, beside: str, core: int | None
+) -> PlannedPoint:
     """Returns the point with the kernel `beside` on the other core, or with the reason why that is impossible."""
     benchmark, board = catalogue.find_benchmark(point.benchmark), catalogue.find_board(point.board)
     kernels = [catalogue.find_kernel(name) for name in (point.kernel, beside)]
     configured = bool(point.kernel_config) and point.kernel != beside
-    reasons = [kernel_pair_obstacle(catalogue, benchmark, kernel, board, configured=configured) for kernel in kernels]
+    reasons = [
+        reason_kernel_pair_cannot_run(catalogue, benchmark, kernel, board, configured=configured) for kernel in kernels
+    ]
     config = {f"param.{name}": value for name, value in point.params.items()}
     lack = find_measurement_obstacle(
         benchmark, kernels[1], board, 1, {**config, "opt": point.opt, "compiler": point.compiler}
     )
-    why = point.not_applicable or next(filter(None, reasons), None) or lack or _pair_option_obstacle(point)
+    why = point.not_applicable or next(filter(None, reasons), None) or lack or _reason_pair_option_is_impossible(point)
     return replace(point, beside=beside, core=core, not_applicable=why)
 
 
@@ -220,7 +224,7 @@ def _require_features(catalogue: Catalogue, config: Mapping[str, str]) -> None:
             raise UnknownNameError("feature of a board", name, known)
 
 
-def require_point_limit(*axes: Sequence[object]) -> None:
+def require_measurement_count_within_limit(*axes: Sequence[object]) -> None:
     """Raises PlanError if the axes have more combinations than one experiment may contain."""
     count = math.prod(map(len, axes))
     if count > POINTS:
@@ -229,27 +233,27 @@ def require_point_limit(*axes: Sequence[object]) -> None:
         )
 
 
-def _count_or_latency_points(
+def _planned_points_of_benchmark(
     benchmark: CatalogueEntry[Benchmark],
     kernel: CatalogueEntry[Kernel],
     board: CatalogueEntry[Board],
     cores: int,
     request: tuple[int, PlanOptions],
     config: Mapping[str, str],
-) -> list[Point]:
+) -> list[PlannedPoint]:
     """Returns the points of a benchmark: one for counts, or for latencies one for each instrument. `request` has the
     window in ms and the user's options."""
     window_ms, options = request
     if benchmark.facts.kind == "counts":
         long_enough_ms = options.window_ms or max(window_ms, benchmark.facts.window_ms)
-        return [make_point(benchmark, kernel, board, cores, long_enough_ms, config)]
+        return [make_planned_point(benchmark, kernel, board, cores, long_enough_ms, config)]
     limit_ms = options.window_ms or benchmark.facts.limit_ms
-    plain = make_point(benchmark, kernel, board, cores, limit_ms, config)
+    plain = make_planned_point(benchmark, kernel, board, cores, limit_ms, config)
     samples, lack = _sample_count(
-        benchmark.facts.only_for_services_of(kernel.facts), board.facts, config, full=options.full
+        benchmark.facts.restrict_to_kernel_services(kernel.facts), board.facts, config, full=options.full
     )
     several = cores > 1 and benchmark.facts.min_cores == 1
-    reason = plain.not_applicable or _latency_obstacle(kernel.facts, several=several) or lack
+    reason = plain.not_applicable or _reason_latency_cannot_be_measured(kernel.facts, several=several) or lack
     instruments = benchmark.facts.usable_instruments
     names = _parse_instruments(config.get("instrument")) or instruments
     unsupported = f"{benchmark.facts.title} can be measured by {', '.join(instruments)} only"
@@ -293,7 +297,7 @@ def _sample_count(
     return required, f"{board.title} has memory for {most} samples of each series, not for {required}"
 
 
-def _latency_obstacle(kernel: Kernel, *, several: bool) -> str | None:
+def _reason_latency_cannot_be_measured(kernel: Kernel, *, several: bool) -> str | None:
     """Returns why latencies cannot be measured with this kernel, as a clause. None if they can be. `several` tells that
     more cores run than the benchmark is for."""
     if several:
@@ -310,7 +314,7 @@ def _sweep_combinations(axes: Mapping[str, Sequence[str | int]], config: Mapping
     return [{key: str(value) for key, value in zip(free, values, strict=True)} for values in product(*free.values())]
 
 
-def conformance_points(catalogue: Catalogue, options: PlanOptions) -> tuple[Point, ...]:
+def planned_conformance_suite_points(catalogue: Catalogue, options: PlanOptions) -> tuple[PlannedPoint, ...]:
     """Returns the points at which the conformance suite must run for these options. They have no window and no
     parameters."""
     suite = catalogue.conformance_suite
@@ -323,7 +327,7 @@ def conformance_points(catalogue: Catalogue, options: PlanOptions) -> tuple[Poin
     )
     program = CatalogueEntry(suite.id, catalogue.root / "firmware" / suite.id, nothing)
     return tuple(
-        make_point(
+        make_planned_point(
             program,
             catalogue.find_kernel(kernel),
             catalogue.find_board(board),
@@ -345,14 +349,14 @@ def _parse_benchmark_parameter(key: str, value: str) -> int:
     return number
 
 
-def make_point(
+def make_planned_point(
     benchmark: CatalogueEntry[Benchmark],
     kernel: CatalogueEntry[Kernel],
     board: CatalogueEntry[Board],
     cores: int,
     window_ms: int,
     config: Mapping[str, str],
-) -> Point:
+) -> PlannedPoint:
     """Returns the point of one benchmark with these settings. If it cannot be measured, the point has the reason."""
     require_valid_config(config)
     for key in PAIR_KEYS:
@@ -369,7 +373,7 @@ def make_point(
     features = {
         key: parse_integer_setting(key, value) for key, value in sorted(config.items()) if key.startswith("feature.")
     }
-    return Point(
+    return PlannedPoint(
         benchmark=benchmark.id,
         kernel=kernel.id,
         board=board.id,
@@ -379,7 +383,7 @@ def make_point(
         opt=config.get("opt", DEFAULT_OPT),
         compiler=config.get("compiler", DEFAULT_COMPILER),
         lto=bool(optional_integer_setting("lto", config)),
-        placement=placement_option(config),
+        placement=code_placement_from_settings(config),
         code=config.get("code", DEFAULT_CODE),
         data=config.get("data"),
         clock_hz=optional_integer_setting("clock_hz", config),

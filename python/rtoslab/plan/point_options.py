@@ -16,7 +16,7 @@ BANKS: Final = "banks"
 
 
 @dataclass(frozen=True, slots=True)
-class PointOption:
+class PlannedPointOption:
     """One option of a point: its key in `--config`, its default, an example."""
 
     key: str
@@ -33,20 +33,20 @@ class PointOption:
 
 
 POINT_OPTIONS: Final = (
-    PointOption("instrument", None, "counter"),
-    PointOption("samples", None, "100"),
-    PointOption("opt", DEFAULT_OPT, "-O3"),
-    PointOption("compiler", DEFAULT_COMPILER, "clang"),
-    PointOption("lto", "0", "1"),
-    PointOption("placement", "0", "1"),
-    PointOption("code", DEFAULT_CODE, "sram"),
-    PointOption("data", None, "dtcm"),
-    PointOption("warmup_ms", None, "10"),
-    PointOption("clock_hz", None, "84000000"),
-    PointOption("wait_states", None, "5"),
-    PointOption("beside", None, ""),
-    PointOption("core", None, ""),
-    PointOption("ram", DEFAULT_RAM, BANKS),
+    PlannedPointOption("instrument", None, "counter"),
+    PlannedPointOption("samples", None, "100"),
+    PlannedPointOption("opt", DEFAULT_OPT, "-O3"),
+    PlannedPointOption("compiler", DEFAULT_COMPILER, "clang"),
+    PlannedPointOption("lto", "0", "1"),
+    PlannedPointOption("placement", "0", "1"),
+    PlannedPointOption("code", DEFAULT_CODE, "sram"),
+    PlannedPointOption("data", None, "dtcm"),
+    PlannedPointOption("warmup_ms", None, "10"),
+    PlannedPointOption("clock_hz", None, "84000000"),
+    PlannedPointOption("wait_states", None, "5"),
+    PlannedPointOption("beside", None, ""),
+    PlannedPointOption("core", None, ""),
+    PlannedPointOption("ram", DEFAULT_RAM, BANKS),
 )
 """In the order of a stored point's configuration."""
 KEY_GROUPS: Final = (("feature", "NAME=0"), ("param", "NAME=N"), ("timing", "KEY=N"))

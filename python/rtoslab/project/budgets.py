@@ -1,7 +1,7 @@
 """Compares measured functions and intervals with the budgets in the project file."""
 
 from rtoslab.instruments import MeasuredCalls, MeasuredFunction, MeasuredInterval
-from rtoslab.project.project_file import ProjectFunction, ProjectInterval
+from rtoslab.project.project_file import ProjectFunction, ProjectIntervalBudget
 
 
 def exceeded_budgets(function: ProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction) -> list[str]:
@@ -32,7 +32,7 @@ def exceeded_budgets(function: ProjectFunction, calls: MeasuredCalls, measured: 
     return lines
 
 
-def exceeded_interval_budget(interval: ProjectInterval, measured: MeasuredInterval, cut: str) -> list[str]:
+def exceeded_interval_budget(interval: ProjectIntervalBudget, measured: MeasuredInterval, cut: str) -> list[str]:
     """Returns a line if an interval exceeds its budget, or if this could not be checked. `cut`: why the measurement
     ended early, or empty."""
     if interval.max_cycles is None:

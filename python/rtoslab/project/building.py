@@ -30,7 +30,7 @@ def padding_bytes_of_placement(placement: int) -> int:
 
 
 @contextmanager
-def placement_folder() -> Iterator[Path]:
+def temporary_padding_source_folder() -> Iterator[Path]:
     """Yields a temporary folder for the source files of the padding that moves the code."""
     with tempfile.TemporaryDirectory(prefix="rtoslab-placement-") as folder:
         yield Path(folder)

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, NamedFigure, PlacementBand
+from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, CodePlacementValueRange, NamedFigure
 from rtoslab.base import count_with_noun
-from rtoslab.compare import CALLS, FigureLimits, GrowthLimit, first_three_clauses_text
-from rtoslab.project.measuring import COUNTS, ImageFigures, median_of_placements
+from rtoslab.compare import CALLS, GrowthLimit, MeasuredValueLimits, first_three_clauses_text
+from rtoslab.project.measuring import COUNTS, ImageMeasuredValues, median_over_code_placements
 
 CHANGED: Final = "changed"
 OTHER_CODE: Final = "other code"
@@ -64,7 +64,7 @@ class FigureChange:
         return 100 * self.change_in_unit / self.before.value if self.before.value else float("inf")
 
     @property
-    def figure_name(self) -> str:
+    def measured_value_name(self) -> str:
         """Returns the figure's name, as limits and messages have it."""
         return self.before.id
 
@@ -100,7 +100,11 @@ class ProjectJudgement:
 
 
 def judge_project(
-    before: Mapping[str, ImageFigures], after: Mapping[str, ImageFigures], rules: FigureLimits, *, moved: str
+    before: Mapping[str, ImageMeasuredValues],
+    after: Mapping[str, ImageMeasuredValues],
+    rules: MeasuredValueLimits,
+    *,
+    moved: str,
 ) -> ProjectJudgement:
     """Returns which figures of a project became worse than its baseline (`before`) by more than their limits.
 
@@ -126,7 +130,10 @@ def judge_project(
             continue
         lost += _figures_without_pair(name, then, now)
         changes += [
-            change for key in then.items if key in now.items for change in _figure_changes_of_item(name, key, then, now)
+            change
+            for key in then.items
+            if key in now.items
+            for change in _value_changes_of_project_item(name, key, then, now)
         ]
     lost += [
         f"{name}: in the baseline, but no longer in the project; `rtoslab gate --store` removes it"
@@ -143,7 +150,7 @@ def judge_project(
         for figure_change in judged
         if (limit := rules.first_exceeded_limit(figure_change)) is not None
     ]
-    worse.sort(key=lambda pair: (-pair[0].change_in_percent, pair[0].figure_name))
+    worse.sort(key=lambda pair: (-pair[0].change_in_percent, pair[0].measured_value_name))
     passing = [item for item in worse if moved == "pass" and item[0].cause == MOVED]
     return ProjectJudgement(
         changes=tuple(changes),
@@ -165,7 +172,7 @@ def _is_compared_with_limit(change: FigureChange) -> bool:
     return change.before.unit != INSTRUCTIONS or change.cause == CHANGED
 
 
-def _nothing_measured_clauses(after: Mapping[str, ImageFigures]) -> list[str]:
+def _nothing_measured_clauses(after: Mapping[str, ImageMeasuredValues]) -> list[str]:
     """Returns a clause if nothing was measured: no function of any image was called and no interval ended. Otherwise
     empty."""
     if any(figures.is_measured for figures in after.values()):
@@ -173,7 +180,7 @@ def _nothing_measured_clauses(after: Mapping[str, ImageFigures]) -> list[str]:
     return [NOTHING_MEASURED]
 
 
-def _first_different_condition(then: ImageFigures, now: ImageFigures) -> str:
+def _first_different_condition(then: ImageMeasuredValues, now: ImageMeasuredValues) -> str:
     """Returns a clause on the first condition (such as the board) in which baseline and project differ. Empty if they
     are alike."""
     for condition, first, second in (
@@ -186,7 +193,7 @@ def _first_different_condition(then: ImageFigures, now: ImageFigures) -> str:
     return ""
 
 
-def _figures_without_pair(name: str, then: ImageFigures, now: ImageFigures) -> list[str]:
+def _figures_without_pair(name: str, then: ImageMeasuredValues, now: ImageMeasuredValues) -> list[str]:
     """Returns a clause for each figure that only the baseline or only the project has."""
     result = []
     for key, item in then.items.items():
@@ -208,10 +215,12 @@ def _figures_without_pair(name: str, then: ImageFigures, now: ImageFigures) -> l
     return result + [f"{name}: {key} is not in the baseline; `rtoslab gate --store` adds it" for key in fresh]
 
 
-def _figure_changes_of_item(image: str, key: str, then: ImageFigures, now: ImageFigures) -> list[FigureChange]:
+def _value_changes_of_project_item(
+    image: str, key: str, then: ImageMeasuredValues, now: ImageMeasuredValues
+) -> list[FigureChange]:
     """Returns the changes of all figures of one item: a function, an interval or an image's sizes. `key`: its name."""
     first, second = then.items[key], now.items[key]
-    cause, functions = _change_cause(then, now, key)
+    cause, functions = _cause_of_cycle_change(then, now, key)
     changes = []
     for figure, before in first.figures.items():
         after = second.figures.get(figure)
@@ -237,11 +246,16 @@ def _figure_unit(figure: str) -> str:
 def _make_figure_over_placements(label: str, unit: str, values: Sequence[float]) -> NamedFigure:
     """Returns a figure from its value in each placement of the code."""
     return NamedFigure(
-        label, unit, median_of_placements(values), band=PlacementBand(values) if len(values) > 1 else None
+        label,
+        unit,
+        median_over_code_placements(values),
+        band=CodePlacementValueRange(values) if len(values) > 1 else None,
     )
 
 
-def _change_cause(then: ImageFigures, now: ImageFigures, key: str) -> tuple[str, tuple[str, ...]]:
+def _cause_of_cycle_change(
+    then: ImageMeasuredValues, now: ImageMeasuredValues, key: str
+) -> tuple[str, tuple[str, ...]]:
     """Returns why the cycles of a function or interval changed, and the functions whose code changed if that is why."""
     before, after = then.items[key], now.items[key]
     if not before.code or not after.code:
@@ -260,7 +274,7 @@ def _change_cause(then: ImageFigures, now: ImageFigures, key: str) -> tuple[str,
 
 
 def _differing_compilers(
-    before: Mapping[str, ImageFigures], after: Mapping[str, ImageFigures]
+    before: Mapping[str, ImageMeasuredValues], after: Mapping[str, ImageMeasuredValues]
 ) -> tuple[str, str] | None:
     """Returns both compilers of the first image that was built with another one than in the baseline. None if there is
     none."""
@@ -290,7 +304,7 @@ def project_result_sentences(judged: ProjectJudgement) -> str:
         )
         parts.append(
             f"Regression: {len(judged.regressions)} of {figures} exceeded their limits; the largest: "
-            f"{change.figure_name}: {change.change_in_unit:+g} {change.before.unit} "
+            f"{change.measured_value_name}: {change.change_in_unit:+g} {change.before.unit} "
             f"({change.change_in_percent:+.2f} %), allowed "
             f"{limit}.{_changed_code_sentence(change)}{by_place}"
         )

@@ -29,7 +29,7 @@ from rtoslab.instruments import (
     measure_intervals,
 )
 from rtoslab.project.budgets import exceeded_budgets, exceeded_interval_budget
-from rtoslab.project.building import build_project_image, placement_folder
+from rtoslab.project.building import build_project_image, temporary_padding_source_folder
 from rtoslab.project.project_file import Project, ProjectFunction, ProjectImage
 from rtoslab.targets import parse_device_request
 
@@ -40,7 +40,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredProjectItem:
+class ProjectItemMeasuredValues:
     """The figures of a function, an interval or an image's sizes, with a value for each placement."""
 
     figures: Mapping[str, tuple[float, ...]]
@@ -54,7 +54,7 @@ class MeasuredProjectItem:
 
 
 @dataclass(frozen=True, slots=True)
-class ImageFigures:
+class ImageMeasuredValues:
     """The figures of one image of a project, and the conditions of the measurement."""
 
     board: str
@@ -62,7 +62,7 @@ class ImageFigures:
     compiler: str
     """The compiler that the ELF file names. Empty if it names none."""
     placements: int
-    items: Mapping[str, MeasuredProjectItem]
+    items: Mapping[str, ProjectItemMeasuredValues]
     """Keyed by name. `image` is its size."""
     functions: Mapping[str, str] = field(default_factory=dict)
     """By name, the digest of the instructions of each function that ran since reset and has a symbol of its own."""
@@ -89,13 +89,13 @@ class _MeasuredImagePlacement:
     subject: ObservedImage
     calls: MeasuredCalls | None
     intervals: MeasuredIntervals | None
-    items: Mapping[str, MeasuredProjectItem]
+    items: Mapping[str, ProjectItemMeasuredValues]
     functions: Mapping[str, str]
 
 
 def measure_project(
     catalogue: Catalogue, project: Project, folder: Path, progress: Progress
-) -> dict[str, ImageFigures]:
+) -> dict[str, ImageMeasuredValues]:
     """Builds all images of a project and measures their figures. Returns these by image. Raises BuildError,
     ImageFileError, SymbolError, RunError."""
     return {name: _measure_project_image(catalogue, project, name, folder, progress) for name in project.image}
@@ -109,11 +109,11 @@ def measured_function_label(function: ProjectFunction) -> str:
 
 def _measure_project_image(
     catalogue: Catalogue, project: Project, name: str, folder: Path, progress: Progress
-) -> ImageFigures:
+) -> ImageMeasuredValues:
     """Builds one image in all its placements and measures its figures."""
     image = project.image[name]
     placed: list[_MeasuredImagePlacement] = []
-    with placement_folder() as source_folder:
+    with temporary_padding_source_folder() as source_folder:
         for number in reversed(range(image.placements)):  # the usual one last, so that it is what stays
             several = image.placements > 1
             progress(f"{name}: building and measuring" + (f" placement {number}" if several else ""))
@@ -123,13 +123,13 @@ def _measure_project_image(
     used = placed[:1] if problem else placed
     first = placed[0]
     over, cut = _find_exceeded_budgets(project, name, first)
-    return ImageFigures(
+    return ImageMeasuredValues(
         board=image.board,
         cores=first.subject.cores,
         compiler=compilers_named_in_elf(first.subject.elf),
         placements=len(used),
         items={
-            key: _median_item_over_placements([(first if key == IMAGE else item).items[key] for item in used])
+            key: _merge_item_over_code_placements([(first if key == IMAGE else item).items[key] for item in used])
             for key in first.items
         },
         functions=first.functions,
@@ -141,7 +141,7 @@ def _measure_project_image(
     )
 
 
-def project_image_to_observe(catalogue: Catalogue, image: ProjectImage, folder: Path) -> ObservedImage:
+def observed_image_of_project(catalogue: Catalogue, image: ProjectImage, folder: Path) -> ObservedImage:
     """Returns the run of a project's image that is to be observed. Raises ImageFileError, PlanError."""
     stretch = ObservedRunSection(start=image.start, end=image.until)
     path = str(folder / image.elf)
@@ -155,7 +155,7 @@ def _measure_image_placement(
     catalogue: Catalogue, project: Project, name: str, image: ProjectImage, folder: Path
 ) -> _MeasuredImagePlacement:
     """Measures the figures of one image as it is built now."""
-    subject = project_image_to_observe(catalogue, image, folder)
+    subject = observed_image_of_project(catalogue, image, folder)
     functions = [project_function for project_function in project.function if project_function.image == name]
     required = [interval for interval in project.interval if interval.image == name]
     calls = measure_calls(subject, [function.name for function in functions]) if functions else None
@@ -167,16 +167,18 @@ def _measure_image_placement(
     digests = function_code_digests(subject.elf, ran)
     sizes = {symbol.name: symbol.size for symbol in elf.symbols if symbol.is_function}
     items = {
-        IMAGE: MeasuredProjectItem({f"{key}_bytes": (value,) for key, value in berkeley_sizes(elf.sections).items()})
+        IMAGE: ProjectItemMeasuredValues(
+            {f"{key}_bytes": (value,) for key, value in berkeley_sizes(elf.sections).items()}
+        )
     }
     for function in functions:
         assert calls is not None
-        items[measured_function_label(function)] = _function_figures_item(
+        items[measured_function_label(function)] = _measured_values_of_function(
             function, calls, find_measured_function(calls, function), digests, sizes
         )
     for number, item in enumerate(required):
         assert intervals is not None
-        items[item.name] = _interval_figures_item(intervals.intervals[number], intervals.ran, digests)
+        items[item.name] = _measured_values_of_interval(intervals.intervals[number], intervals.ran, digests)
     codes = {name: digest[:DIGITS] for name, (digest, _) in sorted(digests.items())}
     return _MeasuredImagePlacement(subject, calls, intervals, items, codes)
 
@@ -186,31 +188,33 @@ def find_measured_function(calls: MeasuredCalls, required: ProjectFunction) -> M
     return next(function for function in calls.functions if required.name in function.function.requested)
 
 
-def _function_figures_item(
+def _measured_values_of_function(
     function: ProjectFunction,
     calls: MeasuredCalls,
     measured: MeasuredFunction,
     digests: Mapping[str, tuple[str, int]],
     sizes: Mapping[str, int],
-) -> MeasuredProjectItem:
+) -> ProjectItemMeasuredValues:
     """Returns a function's figures, with digests of the code that took its cycles. `sizes`: the functions' sizes in
     bytes."""
     spread, tally = measured.cycles.get(function.by), measured.tally
     figures: dict[str, tuple[float, ...]] = {"calls": (tally.calls,)}
     figures |= _cycle_statistics_figures(spread)
     counted = measured.instructions.get("exclusive" if function.by == "exclusive" else "inclusive")
-    figures |= _instruction_figures(counted, ("min", "median", "max"))
+    figures |= _instruction_count_statistics(counted, ("min", "median", "max"))
     depths = [tally.stack_bytes, *(call.stack_bytes for call in measured.open)]
     known = [depth for depth in depths if depth is not None]
     figures |= {"stack_bytes": (max(known),)} if known else {}
     size = sizes.get(measured.function.name)
     figures |= {"size_bytes": (size,)} if size else {}
-    responsible = _functions_in_cycles(function, calls, measured)
+    responsible = _functions_in_measured_cycles(function, calls, measured)
     functions = frozenset[str]() if responsible == calls.ran else responsible
-    return MeasuredProjectItem(figures, *_code_digests(responsible, digests), functions)
+    return ProjectItemMeasuredValues(figures, *_code_digests(responsible, digests), functions)
 
 
-def _functions_in_cycles(function: ProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction) -> frozenset[str]:
+def _functions_in_measured_cycles(
+    function: ProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction
+) -> frozenset[str]:
     """Returns all functions whose instructions may have taken the function's cycles."""
     tally, cycles = measured.tally, measured.cycles
     by_jump = tally.entered_by_jump or tally.went_on  # what a tail call leads to is beside it on call paths
@@ -221,15 +225,15 @@ def _functions_in_cycles(function: ProjectFunction, calls: MeasuredCalls, measur
     return measured.ran | calls.handled if disturbed else measured.ran
 
 
-def _interval_figures_item(
+def _measured_values_of_interval(
     measured: MeasuredInterval, ran: frozenset[str], digests: Mapping[str, tuple[str, int]]
-) -> MeasuredProjectItem:
+) -> ProjectItemMeasuredValues:
     """Returns an interval's figures, with digests of the code that may have run in it. `ran`: all functions that
     ran."""
     figures: dict[str, tuple[float, ...]] = {"count": (measured.count,)}
     figures |= _cycle_statistics_figures(measured.cycles)
-    figures |= _instruction_figures(measured.instructions, ("min",))  # others may have an interrupt in them
-    return MeasuredProjectItem(figures, *_code_digests(ran, digests))
+    figures |= _instruction_count_statistics(measured.instructions, ("min",))  # others may have an interrupt in them
+    return ProjectItemMeasuredValues(figures, *_code_digests(ran, digests))
 
 
 def _cycle_statistics_figures(spread: CallStatistics | None) -> dict[str, tuple[float, ...]]:
@@ -239,7 +243,7 @@ def _cycle_statistics_figures(spread: CallStatistics | None) -> dict[str, tuple[
     return {"min": (spread.minimum,), "median": (spread.median,), "p99": (spread.p99,), "max": (spread.maximum,)}
 
 
-def _instruction_figures(spread: CallStatistics | None, kinds: Sequence[str]) -> dict[str, tuple[float, ...]]:
+def _instruction_count_statistics(spread: CallStatistics | None, kinds: Sequence[str]) -> dict[str, tuple[float, ...]]:
     """Returns these statistics (`min`, `median`, `max`) of instructions as figures by name. Empty for None."""
     if spread is None:
         return {}
@@ -278,7 +282,7 @@ def _incomparable_placements_reason(placed: Sequence[_MeasuredImagePlacement]) -
     return ""
 
 
-def _median_item_over_placements(items: Sequence[MeasuredProjectItem]) -> MeasuredProjectItem:
+def _merge_item_over_code_placements(items: Sequence[ProjectItemMeasuredValues]) -> ProjectItemMeasuredValues:
     """Returns one item with the values of its figures in all placements. Figures that a placement lacks are left
     out."""
     shared = [key for key in items[0].figures if all(key in item.figures for item in items)]
@@ -302,6 +306,6 @@ def _find_exceeded_budgets(project: Project, name: str, placed: _MeasuredImagePl
     return lines, cut
 
 
-def median_of_placements(values: Sequence[float]) -> float:
+def median_over_code_placements(values: Sequence[float]) -> float:
     """Returns the median of a figure's values over placements, which stands for the figure."""
     return median(values)

@@ -21,7 +21,7 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import read_validated_toml
 from rtoslab.intake import is_file_or_pipe, printable_path
-from rtoslab.project.measuring import ImageFigures, MeasuredProjectItem
+from rtoslab.project.measuring import ImageMeasuredValues, ProjectItemMeasuredValues
 
 FORMAT: Final = 2
 UNSEALED: Final = 1
@@ -55,11 +55,11 @@ class BaselineItem(StrictModel):
     figures: dict[str, Value]
     """A number, or one for each placement where they differ."""
 
-    def with_value_per_placement(self, placements: int) -> MeasuredProjectItem:
+    def repeat_values_per_code_placement(self, placements: int) -> ProjectItemMeasuredValues:
         """Returns the item as it was measured, with a value of each figure for each of so many placements."""
         values = self.figures.items()
         figures = {key: value if isinstance(value, tuple) else (value,) * placements for key, value in values}
-        return MeasuredProjectItem(figures, self.code, self.places, frozenset(self.functions))
+        return ProjectItemMeasuredValues(figures, self.code, self.places, frozenset(self.functions))
 
 
 class ProjectBaseline(StrictModel):
@@ -80,16 +80,17 @@ class ProjectBaseline(StrictModel):
         """Returns the digest that `seal` must have: that of all other content."""
         return digest_of_values(self.model_dump(mode="json", exclude={"seal"}))
 
-    def image_figures(self) -> dict[str, ImageFigures]:
+    def measured_values_by_image(self) -> dict[str, ImageMeasuredValues]:
         """Returns the figures of each image as they were measured, by name."""
+        values: dict[str, dict[str, ProjectItemMeasuredValues]] = {name: {} for name in self.image}
+        for one in self.item:
+            values[one.image][one.name] = one.repeat_values_per_code_placement(self.image[one.image].placements)
         return {
-            name: ImageFigures(
-                item.board, item.cores, item.compiler, item.placements,
-                {one.name: one.with_value_per_placement(item.placements) for one in self.item if one.image == name},
-                item.functions,
+            name: ImageMeasuredValues(
+                item.board, item.cores, item.compiler, item.placements, values[name], item.functions
             )
             for name, item in self.image.items()
-        }  # fmt: skip
+        }
 
 
 def read_project_baseline(path: Path) -> ProjectBaseline:
@@ -120,7 +121,7 @@ def read_project_baseline(path: Path) -> ProjectBaseline:
                 "--store` to write it again."
             )
         placements = baseline.image[item.image].placements
-        for name, values in item.with_value_per_placement(placements).figures.items():
+        for name, values in item.repeat_values_per_code_placement(placements).figures.items():
             if len(values) != placements:
                 raise CatalogueError(
                     f"{path}, {item.name}, {name}: {len(values)} values for {placements} "
@@ -129,7 +130,7 @@ def read_project_baseline(path: Path) -> ProjectBaseline:
     return baseline
 
 
-def write_project_baseline(figures: Mapping[str, ImageFigures], simulator: str, path: Path) -> None:
+def write_project_baseline(figures: Mapping[str, ImageMeasuredValues], simulator: str, path: Path) -> None:
     """Writes the figures of a project to an rtoslab.baseline.toml. The same figures give the same bytes. `simulator`:
     the virtual board's digest.
 
@@ -159,7 +160,7 @@ def write_project_baseline(figures: Mapping[str, ImageFigures], simulator: str, 
     write_file_atomically(path, "\n".join(lines) + "\n", "the baseline")
 
 
-def _make_baseline(figures: Mapping[str, ImageFigures], simulator: str) -> ProjectBaseline:
+def _make_baseline(figures: Mapping[str, ImageMeasuredValues], simulator: str) -> ProjectBaseline:
     """Returns the content of an rtoslab.baseline.toml that has these figures."""
     images = {
         name: BaselineImage(

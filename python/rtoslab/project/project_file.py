@@ -51,7 +51,7 @@ class ProjectFunction(StrictModel):
     max_stack_bytes: Annotated[int, Field(ge=0, lt=2**32)] | None = None
 
 
-class ProjectInterval(StrictModel):
+class ProjectIntervalBudget(StrictModel):
     """An interval between two instructions of a user's project, with its budget."""
 
     image: str
@@ -84,7 +84,7 @@ DiagnoseKind = Literal[
 """What `rtoslab diagnose` looks for, as `--json` names it."""
 
 
-class ProjectDiagnose(StrictModel):
+class ProjectDiagnosisLimits(StrictModel):
     """The limits of `rtoslab diagnose` in a project file. A finding beyond them ends the command with exit code 3."""
 
     masked_us: Annotated[float, Field(ge=0)] = 100.0
@@ -106,9 +106,9 @@ class Project(StrictModel):
 
     image: dict[str, ProjectImage]
     function: tuple[ProjectFunction, ...] = ()
-    interval: tuple[ProjectInterval, ...] = ()
+    interval: tuple[ProjectIntervalBudget, ...] = ()
     gate: ProjectGate = Field(default_factory=ProjectGate)
-    diagnose: ProjectDiagnose | None = None
+    diagnose: ProjectDiagnosisLimits | None = None
 
 
 def read_project(folder: Path, *, to_measure: bool = True) -> Project:

@@ -8,12 +8,12 @@ from rtoslab.analyses import NamedFigure
 from rtoslab.base import TitledTable
 from rtoslab.intake import escape_markdown, escape_paragraph, escape_xml_characters
 from rtoslab.project.judging import FigureChange, ProjectJudgement, project_result_sentences
-from rtoslab.reports import figure_with_band_text
+from rtoslab.reports import measured_value_with_range_text
 
 _COLUMNS: Final = ("figure", "before", "now", "change", "allowed", "code")
 
 
-def regression_table(judged: ProjectJudgement) -> TitledTable:
+def performance_regression_table(judged: ProjectJudgement) -> TitledTable:
     """Returns a table of the figures that became worse by more than their limits, the largest share first."""
     rows = [(*_changed_figure_cells(change), str(limit), change.cause_text) for change, limit in judged.regressions]
     return TitledTable("regressions", "Exceeded their limits", _COLUMNS, rows)
@@ -33,7 +33,7 @@ def _changed_figure_cells(change: FigureChange) -> tuple[str, str, str, str]:
     """Returns the first table cells of a changed figure: name, before, now, change."""
     moved = change.after.value - change.before.value
     return (
-        change.figure_name,
+        change.measured_value_name,
         _figure_with_range_text(change.before),
         _figure_with_range_text(change.after),
         f"{moved:+,g}",
@@ -42,10 +42,14 @@ def _changed_figure_cells(change: FigureChange) -> tuple[str, str, str, str]:
 
 def _figure_with_range_text(metric: NamedFigure) -> str:
     """Returns a figure as text, with its range over placements of the code."""
-    return _number_as_text(metric.value) if metric.band is None else figure_with_band_text(metric.band, _number_as_text)
+    return (
+        _number_as_text(metric.value)
+        if metric.band is None
+        else measured_value_with_range_text(metric.band, _number_as_text)
+    )
 
 
-def _placement_range_ends(metric: NamedFigure) -> list[float] | None:
+def _code_placement_range_ends(metric: NamedFigure) -> list[float] | None:
     """Returns the smallest and largest value of a figure over placements. None if there is one placement only."""
     return None if metric.band is None else [metric.band.smallest, metric.band.largest]
 
@@ -58,7 +62,7 @@ def _number_as_text(value: float) -> str:
 def judgement_as_markdown(judged: ProjectJudgement) -> str:
     """Returns the result of `rtoslab gate` as Markdown, for the summary of a pull request."""
     lines = ["# rtoslab gate", "", escape_paragraph(project_result_sentences(judged)), ""]
-    for table in (regression_table(judged), other_changes_table(judged)):
+    for table in (performance_regression_table(judged), other_changes_table(judged)):
         if table.rows:
             lines += [f"## {table.title}", "", _markdown_row(table.columns), f"|---|{'---:|' * 3}---|---|"]
             lines += [*(_markdown_row([str(cell) for cell in row]) for row in table.rows), ""]
@@ -75,7 +79,7 @@ def _markdown_row(cells: Any) -> str:
 
 def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
     """Returns the result of `rtoslab gate` as a JSON object."""
-    limits = {change.figure_name: str(limit) for change, limit in judged.regressions}
+    limits = {change.measured_value_name: str(limit) for change, limit in judged.regressions}
     return {
         "verdict": "unknown" if judged.unanswered else "worse" if judged.has_regression_or_exceeded_budget else "pass",
         "sentence": project_result_sentences(judged),
@@ -87,13 +91,13 @@ def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
                 "unit": figure_change.before.unit,
                 "before": figure_change.before.value,
                 "now": figure_change.after.value,
-                "before_band": _placement_range_ends(figure_change.before),
-                "now_band": _placement_range_ends(figure_change.after),
+                "before_band": _code_placement_range_ends(figure_change.before),
+                "now_band": _code_placement_range_ends(figure_change.after),
                 "percent": figure_change.change_in_percent if math.isfinite(figure_change.change_in_percent) else None,
                 "code": figure_change.cause or None,
                 "functions": list(figure_change.functions),
                 "placement": figure_change.overlap,
-                "passed_limit": limits.get(figure_change.figure_name),
+                "passed_limit": limits.get(figure_change.measured_value_name),
             }
             for figure_change in judged.changes
         ],
@@ -107,7 +111,7 @@ def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
 def judgement_as_junit(judged: ProjectJudgement) -> str:
     """Returns the result of `rtoslab gate` as JUnit XML, with a test case for each figure, budget and missing
     answer."""
-    limits = {change.figure_name: limit for change, limit in judged.regressions}
+    limits = {change.measured_value_name: limit for change, limit in judged.regressions}
     root = ET.Element("testsuites", name="rtoslab")
     suite = ET.SubElement(
         root, "testsuite", name="rtoslab gate",
@@ -121,11 +125,11 @@ def judgement_as_junit(judged: ProjectJudgement) -> str:
             classname=escape_xml_characters(figure_change.image),
             name=escape_xml_characters(f"{figure_change.item}.{figure_change.figure}"),
         )
-        if figure_change.figure_name in limits:
+        if figure_change.measured_value_name in limits:
             message = (
                 f"{_figure_with_range_text(figure_change.before)} {figure_change.before.unit} before, "
                 f"{_figure_with_range_text(figure_change.after)} now: it exceeded its limit "
-                f"{limits[figure_change.figure_name]}"
+                f"{limits[figure_change.measured_value_name]}"
             )
             ET.SubElement(
                 case,

@@ -2,4 +2,4 @@
 
 from rtoslab.proofs.code_lengths import CODE_LENGTHS
 from rtoslab.proofs.evidence import ProofEvidence
-from rtoslab.proofs.judge import judge_proofs, services_to_watch
+from rtoslab.proofs.judge import judge_benchmark_proofs, services_to_watch

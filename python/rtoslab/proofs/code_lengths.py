@@ -40,10 +40,10 @@ class CodeLengths(StrictModel):
     compiler: str
     """What the images name as their compiler."""
     lengths: Mapping[str, Mapping[str, CodeLength]]
-    """Benchmark -> `code_length_key_of_run` -> the length."""
+    """Benchmark -> `code_length_table_key` -> the length."""
 
 
-def code_length_key_of_run(kernel: str, chip: str, core: int, cores: int, instrument: str) -> str:
+def code_length_table_key(kernel: str, chip: str, core: int, cores: int, instrument: str) -> str:
     """Returns the key of a code length in `code_lengths.toml`: kernel, chip family, core and instrument. The chips of
     one family have the same code (`stm32f4`). `instrument` is the instrument and number of samples of a latency
     benchmark, because the number is a constant in the code. It is empty for a benchmark that counts."""
@@ -57,7 +57,7 @@ def executes_measured_code(settings: Mapping[str, str]) -> bool:
     return all(key in _SAME_CODE or key.startswith(_SAME_CODE_GROUPS) for key in settings)
 
 
-def known_own_code_length(benchmark: str, key: str, compiler: str) -> CodeLength | None:
+def measured_benchmark_code_length(benchmark: str, key: str, compiler: str) -> CodeLength | None:
     """Returns the measured length of a benchmark's own code in instructions. None if it was not measured with this
     compiler."""
     table = _read_code_lengths()

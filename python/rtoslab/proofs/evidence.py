@@ -11,14 +11,14 @@ from rtoslab.base import CatalogueError, StrictModel
 from rtoslab.catalogue import SHOWN_IF_UNUSUAL, Benchmark, Board, Kernel
 from rtoslab.proofs.code_lengths import (
     CodeLength,
-    code_length_key_of_run,
+    code_length_table_key,
     executes_measured_code,
-    known_own_code_length,
+    measured_benchmark_code_length,
 )
-from rtoslab.proofs.known_code import KnownCode, known_own_code_limits
-from rtoslab.records import DecodedRun, WindowCounter
-from rtoslab.results import ProofFinding, ProofVerdict
-from rtoslab.targets import ALL_CORES, TaskSwitch, WindowObservations
+from rtoslab.proofs.known_code import BenchmarkCodeLimits, measured_benchmark_code_limits
+from rtoslab.records import DecodedRun, MeasurementWindowCounter
+from rtoslab.results import BenchmarkProofFinding, ProofVerdict
+from rtoslab.targets import ALL_CORES, MeasurementWindowObservations, TaskSwitch
 
 LOOP_100_CYCLES: Final = 1407
 """The cycles of the calibration loop on a Pico with -O2."""
@@ -41,7 +41,7 @@ calls the functions of timers; `timer_restarts = 1`: the function of a periodic 
 `tick_call = 1`: reading the tick's number calls a function of the kernel."""
 
 
-class ProofParameters(StrictModel):
+class BenchmarkProofParameters(StrictModel):
     """The keys that every proof in benchmark.toml has."""
 
     rule: str
@@ -55,7 +55,7 @@ class ProofEvidence:
     facts."""
 
     decoded: DecodedRun
-    observed: WindowObservations | None
+    observed: MeasurementWindowObservations | None
     benchmark: Benchmark
     board: Board
     kernel: Kernel
@@ -75,8 +75,8 @@ class ProofEvidence:
 
     @property
     def are_tasks_pinned(self) -> bool:
-        """Whether each task ran on its own core alone. Otherwise any task may be the cause of an event on a core: if the
-        kernel chooses the core, or if the benchmark's calls bind tasks to other cores."""
+        """Whether each task ran on its own core alone. Otherwise any task may be the cause of an event on a core: if
+        the kernel chooses the core, or if the benchmark's calls bind tasks to other cores."""
         return self.decoded.params.get("pinned") != "0" and "affinity" not in self.benchmark.services
 
     @property
@@ -88,7 +88,7 @@ class ProofEvidence:
         return [("all cores", list(self.cores))]
 
     @property
-    def groups_counting_together(self) -> list[tuple[str, int]]:
+    def task_groups_with_common_count(self) -> list[tuple[str, int]]:
         """Returns the name and the core of each group of tasks that count together: one group per core if tasks are
         pinned to cores, else one with `ALL_CORES`."""
         if self.are_tasks_pinned or len(self.cores) == 1:
@@ -101,19 +101,23 @@ class ProofEvidence:
         return [core for core in self.cores if self.benchmark.metric.counts_core_towards_result(core)]
 
     @property
-    def known_own_code(self) -> KnownCode:
+    def known_benchmark_code_limits(self) -> BenchmarkCodeLimits:
         """Returns the measured limits of the benchmark's own code, such as its instructions per round."""
-        return known_own_code_limits(self.benchmark.id)
+        return measured_benchmark_code_limits(self.benchmark.id)
 
     def known_instructions(self) -> float | None:
         """Returns the most instructions of the benchmark's own code in one round of its loop. None if the kernel has no
         known limit, or if a setting changes the code of the benchmark and the port."""
-        return self._known_limit(self.known_own_code.instructions)
+        return self._known_kernel_limit(self.known_benchmark_code_limits.instructions)
 
-    def known_own_cycles(self) -> float | None:
+    def known_benchmark_code_cycles(self) -> float | None:
         """Returns the most cycles of the benchmark's own code between two kernel calls or switches. None if the kernel
         has no known limit, or if a setting changes the code or its speed."""
-        return self._known_limit(self.known_own_code.own_cycles) if self.is_instruction_speed_usual() else None
+        return (
+            self._known_kernel_limit(self.known_benchmark_code_limits.own_cycles)
+            if self.is_instruction_speed_usual()
+            else None
+        )
 
     def executed_instructions(self, core: int) -> int:
         """Returns how many instructions of the benchmark's own code a core executed at least once in the measurement
@@ -126,26 +130,28 @@ class ProofEvidence:
         they were not measured for these settings, or if a second kernel runs on the other core."""
         if self.beside is not None or self.observed is None or not executes_measured_code(self.settings):
             return None
-        return known_own_code_length(self.benchmark.id, self.code_length_key(core), self.observed.compiler)
+        return measured_benchmark_code_length(
+            self.benchmark.id, self.code_length_key_of_core(core), self.observed.compiler
+        )
 
-    def code_length_key(self, core: int) -> str:
+    def code_length_key_of_core(self, core: int) -> str:
         """Returns the key of this run's code on a core in the table of code lengths."""
         is_latency = self.benchmark.kind == "latency"
         instrument = f"{self.decoded.params.get('instrument')} {self.samples} samples" if is_latency else ""
-        return code_length_key_of_run(self.kernel.id, self.board.chip, core, len(self.cores), instrument)
+        return code_length_table_key(self.kernel.id, self.board.chip, core, len(self.cores), instrument)
 
     def is_instruction_speed_usual(self) -> bool:
         """Whether no setting of the run changes how long an instruction takes, such as clock or wait states."""
         return not any(key in _PACE_SETTINGS or key.startswith(_PACE_GROUPS) for key in self.settings)
 
-    def _known_limit(self, of_kernels: Mapping[str, float]) -> float | None:
+    def _known_kernel_limit(self, of_kernels: Mapping[str, float]) -> float | None:
         """Returns this kernel's limit from a table of limits per kernel. None if there is none, or if it does not hold
         for this run.
 
         It does not hold if a second kernel on the other core uses the bus and the cache, or for an image that was built
         elsewhere with unknown options.
         """
-        known = self.known_own_code
+        known = self.known_benchmark_code_limits
         if self.beside is not None or self.observed is None or not self.observed.compiler:
             return None
         changes = {key for key in self.settings if key in _CODE_SETTINGS or key.startswith("param.")}
@@ -192,14 +198,14 @@ class ProofEvidence:
             return None
         if core in self.observed.waits:
             return self.observed.waits[core].failed
-        tasks = {task.handle for task in self.decoded.tasks if task.core == core} - self.control_tasks()
+        tasks = {task.handle for task in self.decoded.tasks if task.core == core} - self.benchmark_runner_tasks()
         return sum(
             count
             for switch, count in self.task_switches(core).items()
             if switch.cause == service and switch.before in tasks and switch.after not in tasks
         )
 
-    def called_objects(self, core: int, service: str) -> set[int]:
+    def addresses_of_called_kernel_objects(self, core: int, service: str) -> set[int]:
         """Returns the addresses of the objects (first arguments) with which a core called a kernel service in the
         window."""
         assert self.observed is not None
@@ -224,7 +230,7 @@ class ProofEvidence:
         return sum(
             count.count_in_window
             for count in self.decoded.counts
-            if count.core == core and self._counts_towards_metric(count)
+            if count.core == core and self._does_counter_belong_to_result(count)
         )
 
     def metric_counters(self, core: int) -> dict[int, int]:
@@ -232,10 +238,10 @@ class ProofEvidence:
         return {
             count.index: count.count_in_window
             for count in self.decoded.counts
-            if count.core == core and self._counts_towards_metric(count)
+            if count.core == core and self._does_counter_belong_to_result(count)
         }
 
-    def _counts_towards_metric(self, count: WindowCounter) -> bool:
+    def _does_counter_belong_to_result(self, count: MeasurementWindowCounter) -> bool:
         """Whether a task's counter is part of the benchmark's result."""
         return count.index in self.benchmark.metric.tasks and self.benchmark.metric.counts_core_towards_result(
             count.core
@@ -254,11 +260,11 @@ class ProofEvidence:
         applying = [ring for ring in rings if all(map(self.meets_condition, ring.get("when", ())))]
         return tuple(applying[0]["tasks"]) if applying else ()
 
-    def tasks_in_turn(self, core: int, indices: Collection[int]) -> list[int | None]:
+    def tasks_in_round_robin_order(self, core: int, indices: Collection[int]) -> list[int | None]:
         """Returns the control blocks of equal tasks of a core, in the order in which they take turns.
 
-        It is the order of the indices, unless one tick may wake tasks of the kernel in any order: then it is the order of
-        the most switches that begins with the first task, if all tasks take turns in it.
+        It is the order of the indices, unless one tick may wake tasks of the kernel in any order: then it is the order
+        of the most switches that begins with the first task, if all tasks take turns in it.
         """
         handles = [self.task_handle(core, index) for index in indices]
         if self.kernel.behaviour.same_tick_order == "slept" or self.observed is None:
@@ -270,7 +276,7 @@ class ProofEvidence:
             turn.append(max(after, key=lambda handle: after[handle], default=None))
         return turn if set(turn) == set(handles) else handles
 
-    def control_tasks(self) -> set[int]:
+    def benchmark_runner_tasks(self) -> set[int]:
         """Returns the control blocks of the runner's tasks that are not under test, such as the one that opens the
         window."""
         return {task.handle for task in self.decoded.tasks if task.index >= self.benchmark.tasks_per_core}
@@ -279,7 +285,7 @@ class ProofEvidence:
         """Returns how often each context switch happened on one core, without switches into or out of a control
         task."""
         assert self.observed is not None
-        controls = self.control_tasks()
+        controls = self.benchmark_runner_tasks()
         return Counter(
             {
                 switch: count
@@ -307,7 +313,7 @@ class ProofEvidence:
         ]
         return max(1.0, max(loops, default=0) / LOOP_100_CYCLES)
 
-    def own_cycle_limit(self, cycles: float) -> int:
+    def benchmark_code_cycle_limit(self, cycles: float) -> int:
         """Returns the most cycles of the benchmark's own code between two kernel calls on this board. `cycles` is the
         limit with the fewest cores that the benchmark supports.
 
@@ -316,7 +322,7 @@ class ProofEvidence:
         """
         return int(cycles * self.board_slowdown_over_pico() * len(self.cores) / self.benchmark.min_cores)
 
-    def own_code_slowdown(self, core: int) -> float:
+    def benchmark_code_slowdown(self, core: int) -> float:
         """Returns how many times longer than usual an instruction of the benchmark's own code took on a core. At least
         1.
 
@@ -328,26 +334,30 @@ class ProofEvidence:
         return max(1.0, sum(part.cycles for part in parts) / max(executed, 1) / USUAL_PACE)
 
     @property
-    def are_own_instructions_bounded(self) -> bool:
+    def is_benchmark_code_length_limited(self) -> bool:
         """Whether another proof of the benchmark limits the instructions of its own code in a round."""
         bounds = [table for table in self.benchmark.proof if "instructions" in table]
         return any(all(map(self.meets_condition, table.get("when", ()))) for table in bounds)
 
-    def check_values(self, core: int) -> dict[str, int]:
+    def firmware_self_check_values(self, core: int) -> dict[str, int]:
         """Returns the values of the firmware's self-checks on one core, by name."""
         return {check.name: check.value for check in self.decoded.checks if check.core == core}
 
 
-def make_proof_finding(rule: str, demands: str, problems: list[str], observations: list[str]) -> ProofFinding:
+def make_benchmark_proof_finding(
+    rule: str, demands: str, problems: list[str], observations: list[str]
+) -> BenchmarkProofFinding:
     """Returns the finding of a proof that was judged. The proof holds if there are no problems. `demands` says what the
     proof requires. `problems` and `observations` are sentences for the report."""
     verdict = ProofVerdict.FAILS if problems else ProofVerdict.HOLDS
-    return ProofFinding(rule=rule, demands=demands, saw="; ".join(problems or observations), verdict=verdict)
+    return BenchmarkProofFinding(rule=rule, demands=demands, saw="; ".join(problems or observations), verdict=verdict)
 
 
-def unseen_proof_finding(rule: str, demands: str, reason: str = "this target has no probes") -> ProofFinding:
+def unjudged_benchmark_proof_finding(
+    rule: str, demands: str, reason: str = "this target has no probes"
+) -> BenchmarkProofFinding:
     """Returns the finding of a proof that could not be judged on this target, with the reason."""
-    return ProofFinding(rule=rule, demands=demands, saw=reason, verdict=ProofVerdict.UNSEEN)
+    return BenchmarkProofFinding(rule=rule, demands=demands, saw=reason, verdict=ProofVerdict.UNSEEN)
 
 
 def compare_event_count(

@@ -39,7 +39,7 @@ _ACTORS = {ISR, ANY, OTHER}
 
 
 @dataclass(frozen=True, slots=True)
-class ExpectedStep:
+class ExpectedBenchmarkStep:
     """One expected step of a benchmark's round (a pass of its loop), such as a kernel call or a switch."""
 
     text: str
@@ -54,12 +54,12 @@ class ExpectedStep:
     least: int = 1
     repeated: bool = False
     """Whether it may come more often than `least`."""
-    parts: tuple["ExpectedStep", ...] = ()
+    parts: tuple["ExpectedBenchmarkStep", ...] = ()
     by_yield: bool = False
     """Whether the switch follows a yield that is inlined, so that no function call shows it."""
 
 
-def steps_for_services(texts: Sequence[str], services: Collection[str]) -> tuple[str, ...]:
+def select_steps_by_kernel_services(texts: Sequence[str], services: Collection[str]) -> tuple[str, ...]:
     """Returns the texts of a round's steps that apply with these kernel services, without the prefix that names a
     service."""
     steps = []
@@ -71,13 +71,13 @@ def steps_for_services(texts: Sequence[str], services: Collection[str]) -> tuple
     return tuple(steps)
 
 
-def parse_steps(texts: Sequence[str], params: Mapping[str, str]) -> tuple[ExpectedStep, ...]:
+def parse_benchmark_steps(texts: Sequence[str], params: Mapping[str, str]) -> tuple[ExpectedBenchmarkStep, ...]:
     """Parses the steps of a benchmark's round from benchmark.toml. `params` are the benchmark's parameters, whose names
     may occur in a step. Raises CatalogueError for an invalid step."""
     return tuple(_parse_repeated_step(text, params) for text in texts)
 
 
-def _parse_repeated_step(text: str, params: Mapping[str, str]) -> ExpectedStep:
+def _parse_repeated_step(text: str, params: Mapping[str, str]) -> ExpectedBenchmarkStep:
     """Parses one step of a round and its suffix (`?`, `*` or `+5`), which says how often the step may occur."""
     match = _OFTEN.match(text)
     assert match is not None
@@ -88,32 +88,32 @@ def _parse_repeated_step(text: str, params: Mapping[str, str]) -> ExpectedStep:
     return replace(step, least=int(often[1:] or 0), repeated=often != "?")
 
 
-def _parse_step(words: str, text: str, params: Mapping[str, str]) -> ExpectedStep:  # noqa: PLR0911 (a return a kind)
+def _parse_step(words: str, text: str, params: Mapping[str, str]) -> ExpectedBenchmarkStep:  # noqa: PLR0911 (a return a kind)
     """Parses one step of a round without its suffix of repetition. `text` is the whole step, for the error message."""
     if words.startswith("( ") and words.endswith(" )"):
-        return ExpectedStep(text, "group", parts=parse_steps(words[2:-2].split(", "), params))
+        return ExpectedBenchmarkStep(text, "group", parts=parse_benchmark_steps(words[2:-2].split(", "), params))
     if " | " in words:
-        return ExpectedStep(text, "either", parts=parse_steps(words.split(" | "), params))
+        return ExpectedBenchmarkStep(text, "either", parts=parse_benchmark_steps(words.split(" | "), params))
     match _fill_parameters(words, params).split():
         case ["tick"]:
-            return ExpectedStep(text, "tick")
+            return ExpectedBenchmarkStep(text, "tick")
         case ["interrupt", line] if line in LINES:
-            return ExpectedStep(text, "interrupt", name=line)
+            return ExpectedBenchmarkStep(text, "interrupt", name=line)
         case ["pin", ("up" | "down") as level]:
-            return ExpectedStep(text, "pin", name=level)
-        case [("switch" | "preempt") as kind, one, other] if _names_an_actor(one) and _names_an_actor(other):
-            return ExpectedStep(text, kind, one, other)
-        case [who, ("start" | "stop") as kind, series] if _names_an_actor(who):
-            return ExpectedStep(text, kind, who, series)
-        case [who, "fill"] if _names_an_actor(who):
-            return ExpectedStep(text, "fill", who)
-        case [who, service, *operands] if _names_an_actor(who):
+            return ExpectedBenchmarkStep(text, "pin", name=level)
+        case [("switch" | "preempt") as kind, one, other] if _is_actor_word(one) and _is_actor_word(other):
+            return ExpectedBenchmarkStep(text, kind, one, other)
+        case [who, ("start" | "stop") as kind, series] if _is_actor_word(who):
+            return ExpectedBenchmarkStep(text, kind, who, series)
+        case [who, "fill"] if _is_actor_word(who):
+            return ExpectedBenchmarkStep(text, "fill", who)
+        case [who, service, *operands] if _is_actor_word(who):
             fails = operands[-1:] == [FAILS]
-            return ExpectedStep(text, "call", who, service, tuple(operands[:-1] if fails else operands), fails)
+            return ExpectedBenchmarkStep(text, "call", who, service, tuple(operands[:-1] if fails else operands), fails)
     raise CatalogueError(f"{text!r} is not a step of a round; correct benchmark.toml, see proofs/expected_steps.py.")
 
 
-def _names_an_actor(word: str) -> bool:
+def _is_actor_word(word: str) -> bool:
     """Whether a word of a step names who acts: a task's index, a handler, or any of them."""
     return word.isdecimal() or word in _ACTORS
 

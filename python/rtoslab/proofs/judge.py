@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from rtoslab.base import CatalogueError, UnknownNameError
 from rtoslab.catalogue import Benchmark
 from rtoslab.proofs.evidence import ProofEvidence
-from rtoslab.proofs.rules import proof_parameters_class, proof_rule_modules
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.rules import benchmark_proof_rule_modules, proof_parameters_class
+from rtoslab.results import BenchmarkProofFinding
 
 _WINDOW_PROOFS: Final[tuple[dict[str, Any], ...]] = (
     {"rule": "own_code"},
@@ -37,7 +37,7 @@ def services_to_watch(benchmark: Benchmark) -> tuple[str, ...]:
     return tuple(names)
 
 
-def judge_proofs(evidence: ProofEvidence) -> tuple[ProofFinding, ...]:
+def judge_benchmark_proofs(evidence: ProofEvidence) -> tuple[BenchmarkProofFinding, ...]:
     """Returns the finding of every proof of a benchmark run, in the order of benchmark.toml, the implied proofs
     last."""
     parsed = _parse_proofs(evidence.benchmark)
@@ -46,7 +46,7 @@ def judge_proofs(evidence: ProofEvidence) -> tuple[ProofFinding, ...]:
             f"The benchmark {evidence.benchmark.id} has no [[proof]]; give it one, or it proves nothing."
         )
     if evidence.beside is not None:
-        parsed = [*parsed, *_parse_proof_tables(evidence.benchmark, PAIR_PROOFS)]
+        parsed = [*parsed, *_parse_benchmark_proof_tables(evidence.benchmark, PAIR_PROOFS)]
     return tuple(
         module.judge_evidence(params, evidence)
         for module, params in parsed
@@ -58,18 +58,20 @@ def _parse_proofs(benchmark: Benchmark) -> Sequence[tuple[ModuleType, Any]]:
     """Returns the rule's module and the checked parameters for each proof of a benchmark, the implied ones included."""
     rules = {rule.get("rule") for rule in benchmark.proof}
     implied = [rule for rule in IMPLIED_PROOFS[benchmark.kind] if rules and rule["rule"] not in rules]
-    return _parse_proof_tables(benchmark, (*benchmark.proof, *implied))
+    return _parse_benchmark_proof_tables(benchmark, (*benchmark.proof, *implied))
 
 
-def _parse_proof_tables(benchmark: Benchmark, tables: Iterable[dict[str, Any]]) -> list[tuple[ModuleType, Any]]:
+def _parse_benchmark_proof_tables(
+    benchmark: Benchmark, tables: Iterable[dict[str, Any]]
+) -> list[tuple[ModuleType, Any]]:
     """Returns the rule's module and the checked parameters for each `[[proof]]` table. Raises CatalogueError,
     UnknownNameError."""
     parsed = []
     for table in tables:
         name = str(table.get("rule", ""))
-        if name not in proof_rule_modules():
-            raise UnknownNameError(f"proof rule (asked for by {benchmark.id})", name, proof_rule_modules())
-        module = proof_rule_modules()[name]
+        if name not in benchmark_proof_rule_modules():
+            raise UnknownNameError(f"proof rule (asked for by {benchmark.id})", name, benchmark_proof_rule_modules())
+        module = benchmark_proof_rule_modules()[name]
         try:
             parsed.append((module, proof_parameters_class(module).model_validate(table)))
         except ValidationError as cause:

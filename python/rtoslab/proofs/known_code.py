@@ -1,4 +1,4 @@
-"""Limits of the benchmarks' own code that were found by measuring: `known_own_code_limits.toml`.
+"""Limits of the benchmarks' own code that were found by measuring: `measured_benchmark_code_limits.toml`.
 
 The trap they prevent: a limit that holds for every kernel leaves room for a few instructions more in a port with little
 code in line. The limits of one kernel hold at the default optimisation and with the benchmark's usual parameters. They
@@ -22,8 +22,8 @@ LibraryUse = Literal["fill", "copy", "division"]
 """What a function of the C library or the compiler does."""
 
 
-class KnownCode(StrictModel):
-    """The measured limits of one benchmark's own code, from `known_own_code_limits.toml`."""
+class BenchmarkCodeLimits(StrictModel):
+    """The measured limits of one benchmark's own code, from `measured_benchmark_code_limits.toml`."""
 
     instructions: Mapping[str, float] = Field(default_factory=dict)
     """Kernel -> the most instructions of a round. Each takes at most the usual pace in the mean."""
@@ -37,13 +37,15 @@ class KnownCode(StrictModel):
     """Series in which only ticks keep the core from an interrupt."""
 
 
-def known_own_code_limits(benchmark: str) -> KnownCode:
+def measured_benchmark_code_limits(benchmark: str) -> BenchmarkCodeLimits:
     """Returns the measured limits of a benchmark's own code. They are empty if none were measured."""
-    return _read_known_code_file().get(benchmark, KnownCode())
+    return _read_benchmark_code_limits_file().get(benchmark, BenchmarkCodeLimits())
 
 
 @cache
-def _read_known_code_file() -> Mapping[str, KnownCode]:
-    """Returns the limits in `known_own_code_limits.toml` by benchmark."""
+def _read_benchmark_code_limits_file() -> Mapping[str, BenchmarkCodeLimits]:
+    """Returns the limits in `measured_benchmark_code_limits.toml` by benchmark."""
     tables = read_toml_table(_FILE, "the limits of the benchmarks' own code", CatalogueError)
-    return {name: validate_table(table, f"{_FILE.name}, [{name}]", KnownCode) for name, table in tables.items()}
+    return {
+        name: validate_table(table, f"{_FILE.name}, [{name}]", BenchmarkCodeLimits) for name, table in tables.items()
+    }

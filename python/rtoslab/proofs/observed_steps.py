@@ -7,7 +7,7 @@ from typing import Final
 
 from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import ProofEvidence
-from rtoslab.targets import ObservedStep
+from rtoslab.targets import ObservedBenchmarkStep
 from rtoslab.targets import steps as seen
 
 END_TICK: Final = "end_tick"
@@ -19,10 +19,12 @@ CLOCK_ARGUMENTS: Final = frozenset({END_TICK, START_TICK})
 _WORD: Final = 0xFFFF_FFFF
 
 
-def observed_steps_to_judge(evidence: ProofEvidence) -> tuple[ObservedStep, ...]:
+def observed_benchmark_steps_to_judge(evidence: ProofEvidence) -> tuple[ObservedBenchmarkStep, ...]:
     """Returns the observed steps of a run (kernel calls, switches, marks) that proofs examine."""
     assert evidence.observed is not None
-    steps = _with_sleep_lengths(evidence.kernel.facts_for_architecture(evidence.board.cpu), evidence.observed.steps)
+    steps = _add_sleep_lengths_to_steps(
+        evidence.kernel.facts_for_architecture(evidence.board.cpu), evidence.observed.steps
+    )
     if evidence.benchmark.kind != "latency":
         return steps
     missing = dict.fromkeys(range(1, len(evidence.benchmark.series_ids)), evidence.samples)
@@ -36,12 +38,14 @@ def observed_steps_to_judge(evidence: ProofEvidence) -> tuple[ObservedStep, ...]
     return steps
 
 
-def are_steps_cut(evidence: ProofEvidence) -> bool:
+def are_recorded_steps_incomplete(evidence: ProofEvidence) -> bool:
     """Whether a latency benchmark had more steps than the virtual board recorded."""
     return evidence.benchmark.kind == "latency" and evidence.observed is not None and evidence.observed.steps_cut
 
 
-def _with_sleep_lengths(kernel: Kernel, steps: Sequence[ObservedStep]) -> tuple[ObservedStep, ...]:
+def _add_sleep_lengths_to_steps(
+    kernel: Kernel, steps: Sequence[ObservedBenchmarkStep]
+) -> tuple[ObservedBenchmarkStep, ...]:
     """Returns the observed steps with the length of each sleep as argument, for a kernel whose sleep call takes the
     tick at which the sleep ends. The length is that tick minus the clock that the same task read just before, and the
     read is dropped."""
@@ -52,7 +56,7 @@ def _with_sleep_lengths(kernel: Kernel, steps: Sequence[ObservedStep]) -> tuple[
     first = next((at for at, step in enumerate(steps) if step.name in clocks and step.result is not None), None)
     began = 0 if first is None else (steps[first].result or 0) - passed[first]
     """The clock as the steps begin: what a look gave that was not seen to return is reckoned from it."""
-    stored: list[ObservedStep | None] = []
+    stored: list[ObservedBenchmarkStep | None] = []
     last: dict[int, int] = {}
     """Core -> which of all its last step is."""
     for at, step in enumerate(steps):

@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from rtoslab.proofs.expected_steps import ExpectedStep
-from rtoslab.proofs.step_match import RoundNames, StepMatcher, StepTest
-from rtoslab.targets import HANDLER, INTERRUPT, ObservedStep
+from rtoslab.proofs.expected_steps import ExpectedBenchmarkStep
+from rtoslab.proofs.step_match import BenchmarkStepMatcher, PlaceholderBindings, StepTest
+from rtoslab.targets import HANDLER, INTERRUPT, ObservedBenchmarkStep
 
-Round = tuple[ExpectedStep, ...]
-_Parts = tuple["_PatternStep", ...]
+Round = tuple[ExpectedBenchmarkStep, ...]
+_Parts = tuple["_PreparedExpectedStep", ...]
 OwnCycles = dict[str, list[int]]
 """By the text of an expected step, the cycles of the tasks' own code before it, each time."""
 _Own = list[tuple[str, int]]
@@ -29,7 +29,7 @@ class MatchResult:
 
 
 @dataclass(slots=True)
-class _AttemptResult:
+class _RepetitionMatchResult:
     """The result of an attempt to match one round."""
 
     end: int
@@ -40,7 +40,7 @@ class _AttemptResult:
 
 
 @dataclass(frozen=True, slots=True)
-class _PatternStep:
+class _PreparedExpectedStep:
     """An expected step of a round, or a group of them, with its comparison functions prepared."""
 
     text: str
@@ -48,48 +48,50 @@ class _PatternStep:
     least: int
     repeated: bool
     fits: StepTest
-    may_match: Callable[[ObservedStep], bool]
+    may_match: Callable[[ObservedBenchmarkStep], bool]
     """Whether an observed step can be this one, if it must be present."""
     parts: "_Parts"
     """The parts of a group."""
 
 
-def _prepare_step_comparison(matcher: StepMatcher, step: ExpectedStep) -> _PatternStep:
+def _prepare_step_comparison(matcher: BenchmarkStepMatcher, step: ExpectedBenchmarkStep) -> _PreparedExpectedStep:
     """Returns an expected step of a benchmark's round with the functions that compare observed steps with it."""
-    may = matcher.possible_step_test(step) if step.kind != "group" and step.least else lambda _: True
+    may = matcher.make_possible_step_predicate(step) if step.kind != "group" and step.least else lambda _: True
     parts = tuple(_prepare_step_comparison(matcher, one) for one in step.parts) if step.kind == "group" else ()
-    return _PatternStep(step.text, step.kind, step.least, step.repeated, matcher.step_test(step), may, parts)
+    return _PreparedExpectedStep(
+        step.text, step.kind, step.least, step.repeated, matcher.make_step_predicate(step), may, parts
+    )
 
 
-def match_rounds(
-    matcher: StepMatcher, steps: Sequence[ObservedStep], rounds: Sequence[Round], *, only_inside: bool
+def match_steps_with_repetitions(
+    matcher: BenchmarkStepMatcher, steps: Sequence[ObservedBenchmarkStep], rounds: Sequence[Round], *, only_inside: bool
 ) -> MatchResult:
     """Matches observed steps (calls, switches, marks) with a benchmark's round and counts the whole rounds. `rounds`
     are alternatives, and the first round may begin anywhere. With `only_inside`, own cycles are counted inside measured
     intervals only."""
     sequence = _SequenceMatcher(matcher, steps, only_inside)
     result = MatchResult()
-    names = RoundNames()
+    names = PlaceholderBindings()
     alternatives = [tuple(_prepare_step_comparison(matcher, item) for item in one) for one in rounds]
-    at = sequence.find_round(0, alternatives, names)
+    at = sequence.find_next_repetition(0, alternatives, names)
     if at is None:
-        if not sequence.is_partial_round(alternatives):
-            result.breaks.append(sequence.no_round_text(alternatives))
+        if not sequence.is_beginning_of_repetition(alternatives):
+            result.breaks.append(sequence.no_matching_repetition_text(alternatives))
         return result
     while at is not None and at < len(steps):
         tries = [
-            _RoundAttempt(sequence, at, alternative, names)
+            _RepetitionMatchAttempt(sequence, at, alternative, names)
             for alternative in alternatives
             if alternative[0].may_match(steps[at])
         ]
         best = max(tries, key=lambda item: (item.result.whole, item.result.end), default=None)
         if best is None or (not best.result.whole and best.result.end == at):
-            best = _RoundAttempt(
+            best = _RepetitionMatchAttempt(
                 sequence, at, alternatives[0], names
             )  # of several that miss their first step it says so
         if best.result.expected:
             result.breaks.append(sequence.mismatch_text(best.result))
-            at = sequence.find_round(best.result.end + 1, alternatives, names)
+            at = sequence.find_next_repetition(best.result.end + 1, alternatives, names)
             continue
         names = best.names
         for text, cycles in best.own:
@@ -101,61 +103,65 @@ def match_rounds(
     return result
 
 
-class _RoundAttempt:
+class _RepetitionMatchAttempt:
     """An attempt to match one round, with the names and own cycles that it would add."""
 
-    def __init__(self, walk: "_SequenceMatcher", at: int, parts: _Parts, names: RoundNames) -> None:
+    def __init__(self, walk: "_SequenceMatcher", at: int, parts: _Parts, names: PlaceholderBindings) -> None:
         """Matches the expected `parts` with the steps from index `at` on. `names`: the values that names in a round
         have so far."""
-        self.names: RoundNames = names.copy_bound_names()
+        self.names: PlaceholderBindings = names.copy_placeholder_bindings()
         self.own: _Own = []
-        self.result = walk.match_round(at, parts, self.names, self.own)
+        self.result = walk.match_one_repetition(at, parts, self.names, self.own)
 
 
 @dataclass(frozen=True, slots=True)
 class _SequenceMatcher:
     """Matches rounds of expected steps with the observed steps of one core."""
 
-    matcher: StepMatcher
-    steps: Sequence[ObservedStep]
+    matcher: BenchmarkStepMatcher
+    steps: Sequence[ObservedBenchmarkStep]
     only_inside: bool
 
-    def find_round(self, at: int, rounds: Sequence[_Parts], names: RoundNames) -> int | None:
+    def find_next_repetition(self, at: int, rounds: Sequence[_Parts], names: PlaceholderBindings) -> int | None:
         """Returns the index of the next whole round at or near index `at`. None if there is none near enough."""
         for start in range(at, len(self.steps)):
             likely = [round_ for round_ in rounds if round_[0].may_match(self.steps[start])]
-            tries = [self.match_round(start, round_, names.copy_bound_names(), None) for round_ in likely]
+            tries = [
+                self.match_one_repetition(start, round_, names.copy_placeholder_bindings(), None) for round_ in likely
+            ]
             longest = max((round_.end - start for round_ in tries if round_.whole), default=0)
             # Where a round has hundreds of calls, so has the part of one that comes first.
             if longest:
                 return start if start - at < _PREAMBLE + longest else None
         return None
 
-    def is_partial_round(self, rounds: Sequence[_Parts]) -> bool:
+    def is_beginning_of_repetition(self, rounds: Sequence[_Parts]) -> bool:
         """Whether the observed steps are only the beginning of one of the rounds."""
-        tries = [self.match_round(0, round_, RoundNames(), None) for round_ in rounds]
+        tries = [self.match_one_repetition(0, round_, PlaceholderBindings(), None) for round_ in rounds]
         return any(0 < round_.end == len(self.steps) and not round_.expected for round_ in tries)
 
-    def no_round_text(self, rounds: Sequence[_Parts]) -> str:
+    def no_matching_repetition_text(self, rounds: Sequence[_Parts]) -> str:
         """Returns a sentence that says no round matched, and where the best attempt ended."""
         tries = [
-            self.match_round(start, round_, RoundNames(), None)
+            self.match_one_repetition(start, round_, PlaceholderBindings(), None)
             for start in range(min(_PREAMBLE, len(self.steps)))
             for round_ in rounds
         ]
         problem = self.mismatch_text(max(tries, key=lambda round_: round_.end)) if tries else "nothing was called"
         return f"no whole round in {len(self.steps)} steps; {problem}"
 
-    def mismatch_text(self, attempt: _AttemptResult) -> str:
+    def mismatch_text(self, attempt: _RepetitionMatchResult) -> str:
         """Returns a sentence on the observed step at which an attempt to match a round failed. Empty if every step
         matched."""
         return (
-            f"{self.matcher.describe_step(self.steps[attempt.end])} instead of `{attempt.expected}`"
+            f"{self.matcher.describe_observed_step(self.steps[attempt.end])} instead of `{attempt.expected}`"
             if attempt.expected
             else ""
         )
 
-    def match_round(self, at: int, parts: _Parts, names: RoundNames, own: _Own | None) -> _AttemptResult:
+    def match_one_repetition(
+        self, at: int, parts: _Parts, names: PlaceholderBindings, own: _Own | None
+    ) -> _RepetitionMatchResult:
         """Matches the observed steps from index `at` on with the parts of one round. `own` collects the own cycles
         before each step."""
         steps, counts_everywhere, inside = self.steps, not self.only_inside, False
@@ -164,10 +170,10 @@ class _SequenceMatcher:
             while times < least or item.repeated or (least == 0 and times == 0):
                 if at == len(steps):
                     rest = parts[index + 1 :]
-                    return _AttemptResult(at, whole=times >= least and all(one.least == 0 for one in rest))
+                    return _RepetitionMatchResult(at, whole=times >= least and all(one.least == 0 for one in rest))
                 mine = own if inside or counts_everywhere else None
                 if item.parts:
-                    end = self._match_group(at, item.parts, names, mine)
+                    end = self._match_step_group(at, item.parts, names, mine)
                     if end is None:
                         break
                     at = end
@@ -175,28 +181,32 @@ class _SequenceMatcher:
                     step = steps[at]
                     if not item.fits(step, names):
                         break
-                    if mine is not None and step.own_cycles is not None and not self._follows_dispatcher(at):
+                    if (
+                        mine is not None
+                        and step.own_cycles is not None
+                        and not self._is_preceded_by_interrupt_dispatcher(at)
+                    ):
                         mine.append((item.text, step.own_cycles))
                     at += 1
                 inside = item.kind == "start" or (inside and item.kind != "stop")
                 times += 1
             if times < least:
-                return _AttemptResult(at, item.text)
-        return _AttemptResult(at, whole=True)
+                return _RepetitionMatchResult(at, item.text)
+        return _RepetitionMatchResult(at, whole=True)
 
-    def _match_group(self, at: int, parts: _Parts, names: RoundNames, own: _Own | None) -> int | None:
+    def _match_step_group(self, at: int, parts: _Parts, names: PlaceholderBindings, own: _Own | None) -> int | None:
         """Returns the index after one occurrence of a group of steps that begins at index `at`. None if it does not
         match."""
-        trial = _RoundAttempt(self, at, parts, names)
+        trial = _RepetitionMatchAttempt(self, at, parts, names)
         ran_out = trial.result.end == len(self.steps) and not trial.result.expected
         if not (trial.result.whole or ran_out) or trial.result.end == at:
             return None
-        names.take_over_bound_names(trial.names)
+        names.replace_placeholder_bindings(trial.names)
         if own is not None:
             own.extend(trial.own)
         return trial.result.end
 
-    def _follows_dispatcher(self, at: int) -> bool:
+    def _is_preceded_by_interrupt_dispatcher(self, at: int) -> bool:
         """Whether the kernel's own interrupt dispatcher ran just before the handler's first step at index `at`."""
         before = self.steps[at - 1] if at else None
         dispatches = self.matcher.dispatches and self.steps[at].who == HANDLER

@@ -6,8 +6,8 @@ from functools import cache
 
 from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import ProofEvidence
-from rtoslab.proofs.expected_steps import ANY, ISR, LINES, OTHER, ExpectedStep
-from rtoslab.targets import FIRST_EXTERNAL, HANDLER, ObservedStep
+from rtoslab.proofs.expected_steps import ANY, ISR, LINES, OTHER, ExpectedBenchmarkStep
+from rtoslab.targets import FIRST_EXTERNAL, HANDLER, ObservedBenchmarkStep
 from rtoslab.targets import steps as seen
 
 _WORD = 0xFFFF_FFFF
@@ -29,7 +29,7 @@ class KernelService:
         self._fixed = [(at, word & _WORD) for at, word in operands if isinstance(word, int)]
         self._nonzero = [at for at, word in operands if word in _POINTER_ARGUMENTS]
 
-    def matches_call(self, step: ObservedStep) -> bool:
+    def is_call_of_kernel_service(self, step: ObservedBenchmarkStep) -> bool:
         """Whether an observed call may be one of this kernel service, by its function and its fixed arguments."""
         if step.name not in self._functions:
             return False
@@ -40,7 +40,7 @@ class KernelService:
 
 
 @dataclass(slots=True)
-class RoundNames:
+class PlaceholderBindings:
     """The values that the names (capital letters) in a benchmark's round are bound to, and the heap blocks that the
     benchmark holds."""
 
@@ -51,11 +51,11 @@ class RoundNames:
     """The sizes of blocks whose address is not known yet: the kernel's call returned a code, and stored the address
     elsewhere."""
 
-    def copy_bound_names(self) -> "RoundNames":
+    def copy_placeholder_bindings(self) -> "PlaceholderBindings":
         """Returns a copy of the bound names, which an attempt to match a round may change."""
-        return RoundNames(dict(self.values), dict(self.blocks), list(self.unlocated))
+        return PlaceholderBindings(dict(self.values), dict(self.blocks), list(self.unlocated))
 
-    def take_over_bound_names(self, tried: "RoundNames") -> None:
+    def replace_placeholder_bindings(self, tried: "PlaceholderBindings") -> None:
         """Takes over the bound names from a copy with which a round was matched."""
         self.values, self.blocks, self.unlocated = tried.values, tried.blocks, tried.unlocated
 
@@ -75,7 +75,7 @@ class RoundNames:
             return True
         return bool(self.unlocated) and self.unlocated.pop() is not None
 
-    def bind_name(self, name: str, value: int) -> bool:
+    def bind_placeholder(self, name: str, value: int) -> bool:
         """Binds a round's name to `value` if it is unbound. Returns whether the name, and no other one, now has this
         value."""
         if name in self.values:
@@ -86,10 +86,10 @@ class RoundNames:
         return True
 
 
-StepTest = Callable[[ObservedStep, RoundNames], bool]
+StepTest = Callable[[ObservedBenchmarkStep, PlaceholderBindings], bool]
 
 
-class StepMatcher:
+class BenchmarkStepMatcher:
     """Compares observed steps of one core (calls, switches, marks) with the expected steps of a benchmark's round."""
 
     def __init__(self, evidence: ProofEvidence, core: int) -> None:
@@ -103,9 +103,10 @@ class StepMatcher:
         self._tasks = {str(index): evidence.task_handle(core, index) or 0 for index in indices} or {"0": 0}
         ring = evidence.ring_of_tasks()
         self._tasks |= {
-            str(index): block or 0 for index, block in zip(ring, evidence.tasks_in_turn(core, ring), strict=True)
+            str(index): block or 0
+            for index, block in zip(ring, evidence.tasks_in_round_robin_order(core, ring), strict=True)
         }
-        self._others = evidence.control_tasks() - {None, 0}
+        self._others = evidence.benchmark_runner_tasks() - {None, 0}
         self._tasks = {index: block for index, block in self._tasks.items() if block not in self._others}
         self._numbers = [
             (task.priority, evidence.observed.priorities[task.handle])
@@ -129,22 +130,24 @@ class StepMatcher:
         self._numbers_of_lines = frozenset(self._lines.values())
         self._inline_yield = probes is not None and self._kernel.symbols.get("yield") == (probes.switch_symbol,)
 
-    def visible_steps(self, wanted_steps: Iterable[ExpectedStep]) -> tuple[ExpectedStep, ...]:
+    def steps_visible_to_probes(
+        self, wanted_steps: Iterable[ExpectedBenchmarkStep]
+    ) -> tuple[ExpectedBenchmarkStep, ...]:
         """Returns the steps of a round that the probes can see.
         An inlined yield shows only in the switch after it, and a pin's edge only where the pin is not the instrument.
         """
-        visible: list[ExpectedStep] = []
+        visible: list[ExpectedBenchmarkStep] = []
         yields = False
         for step in wanted_steps:
             if step.kind == "call" and step.name == "yield" and self._inline_yield:
                 yields = True
             elif step.kind != "pin" or not self._pin_measures:
-                parts = self.visible_steps(step.parts)
+                parts = self.steps_visible_to_probes(step.parts)
                 visible.append(replace(step, parts=parts, by_yield=yields and step.kind == "switch"))
                 yields = False
         return tuple(visible)
 
-    def is_unrelated(self, step: ObservedStep) -> bool:
+    def is_step_unrelated_to_benchmark(self, step: ObservedBenchmarkStep) -> bool:
         """Whether an observed step belongs to the control task, or to an interrupt that is none of the benchmark's."""
         if step.kind == seen.SWITCH:
             return bool({step.who, step.first} & self._others)
@@ -154,39 +157,43 @@ class StepMatcher:
             return self._pin_measures
         return step.who in self._others or (step.kind in {seen.START, seen.STOP} and step.first == 0)
 
-    def step_test(self, expected: ExpectedStep) -> StepTest:
+    def make_step_predicate(self, expected: ExpectedBenchmarkStep) -> StepTest:
         """Returns a function that tells whether an observed step is the expected one. The function binds the round's
         names."""
-        is_expected_switch = self.possible_step_test(expected)
+        is_expected_switch = self.make_possible_step_predicate(expected)
         if expected.kind == "call":
-            return self._call_test(expected, is_expected_switch)
+            return self._make_kernel_call_predicate(expected, is_expected_switch)
         if expected.kind == "either":
-            parts = [self.step_test(part) for part in expected.parts]
+            parts = [self.make_step_predicate(part) for part in expected.parts]
             return lambda step, names: any(part(step, names) for part in parts)
         if expected.kind == "fill":
-            is_whose = self._actor_test(expected.who)
+            is_whose = self._make_actor_predicate(expected.who)
             return lambda step, names: (
                 step.kind == seen.FILL and names.match_allocated_block(step.first, step.second) and is_whose(step.who)
             )
         return lambda step, _: is_expected_switch(step)
 
-    def possible_step_test(self, expected: ExpectedStep) -> Callable[[ObservedStep], bool]:
+    def make_possible_step_predicate(self, expected: ExpectedBenchmarkStep) -> Callable[[ObservedBenchmarkStep], bool]:
         """Returns a function that tells whether a step can be the expected one, whatever values the round's names
         have."""
         if expected.kind == "either":
-            parts = [self.possible_step_test(part) for part in expected.parts]
+            parts = [self.make_possible_step_predicate(part) for part in expected.parts]
             return lambda step: any(part(step) for part in parts)
         if expected.kind in {"switch", "preempt"}:
-            return self._switch_test(expected)
-        kind, is_whose, is_so = expected.kind, self._actor_test(expected.who or ANY), self._step_detail_test(expected)
+            return self._make_task_switch_predicate(expected)
+        kind, is_whose, is_so = (
+            expected.kind,
+            self._make_actor_predicate(expected.who or ANY),
+            self._make_step_detail_predicate(expected),
+        )
         return lambda step: step.kind == kind and is_so(step) and is_whose(step.who)
 
-    def _step_detail_test(self, expected: ExpectedStep) -> Callable[[ObservedStep], bool]:
+    def _make_step_detail_predicate(self, expected: ExpectedBenchmarkStep) -> Callable[[ObservedBenchmarkStep], bool]:
         """Returns a function that compares an observed step's function, pin level, interrupt line or series with the
         expected one."""
         match expected.kind:
             case "call":
-                return self._service(expected.name).matches_call
+                return self._service(expected.name).is_call_of_kernel_service
             case "pin":
                 is_up = expected.name == "up"
                 return lambda step: bool(step.first) == is_up
@@ -198,7 +205,7 @@ class StepMatcher:
                 return lambda step: step.first == series
         return lambda _: True
 
-    def describe_step(self, step: ObservedStep) -> str:
+    def describe_observed_step(self, step: ObservedBenchmarkStep) -> str:
         """Returns an observed step in words, for messages."""
         who = self._task_name(step.who)
         if step.kind == seen.CALL:
@@ -218,7 +225,7 @@ class StepMatcher:
         indices = [index for index, task in self._tasks.items() if task == block]
         return f"task {indices[0]}" if indices else "another task"
 
-    def _actor_test(self, who: str) -> Callable[[int], bool]:
+    def _make_actor_predicate(self, who: str) -> Callable[[int], bool]:
         """Returns a function that tells whether a control block belongs to the actor that a round names: a task, a
         handler, any."""
         if who == ISR:
@@ -231,12 +238,12 @@ class StepMatcher:
         mine = self._tasks.get(who, -1)
         return lambda block: block == mine
 
-    def _switch_test(self, expected: ExpectedStep) -> Callable[[ObservedStep], bool]:
+    def _make_task_switch_predicate(self, expected: ExpectedBenchmarkStep) -> Callable[[ObservedBenchmarkStep], bool]:
         """Returns a function that tells whether an observed step is the expected switch."""
-        is_from, is_to = self._actor_test(expected.who), self._actor_test(expected.name)
+        is_from, is_to = self._make_actor_predicate(expected.who), self._make_actor_predicate(expected.name)
         is_any = expected.kind == "preempt" or expected.who in {OTHER, ANY}
 
-        def is_expected_switch(step: ObservedStep) -> bool:
+        def is_expected_switch(step: ObservedBenchmarkStep) -> bool:
             """Whether the observed step is a switch to the expected task."""
             if step.kind != seen.SWITCH or not is_from(step.who) or not is_to(step.first):
                 return False
@@ -244,13 +251,15 @@ class StepMatcher:
 
         return is_expected_switch
 
-    def _call_test(self, expected: ExpectedStep, may: Callable[[ObservedStep], bool]) -> StepTest:
+    def _make_kernel_call_predicate(
+        self, expected: ExpectedBenchmarkStep, may: Callable[[ObservedBenchmarkStep], bool]
+    ) -> StepTest:
         """Returns a function that tells whether an observed step is the expected call. The function binds the round's
         names."""
-        success, operands = self._service(expected.name).success, self._operand_tests(expected)
+        success, operands = self._service(expected.name).success, self._make_call_argument_predicates(expected)
         name, fails = expected.name, expected.fails
 
-        def is_expected_call(step: ObservedStep, names: RoundNames) -> bool:
+        def is_expected_call(step: ObservedBenchmarkStep, names: PlaceholderBindings) -> bool:
             """Whether the observed step is the expected call with the expected arguments."""
             if not may(step):
                 return False
@@ -263,7 +272,9 @@ class StepMatcher:
 
         return is_expected_call
 
-    def _operand_tests(self, expected: ExpectedStep) -> Sequence[tuple[int, Callable[[int, RoundNames], bool]]]:
+    def _make_call_argument_predicates(
+        self, expected: ExpectedBenchmarkStep
+    ) -> Sequence[tuple[int, Callable[[int, PlaceholderBindings], bool]]]:
         """Returns, for each argument that an expected call names, its position (0 or 1) and the function that compares
         it."""
         operands = self._service(expected.name).observed_arguments[:2]
@@ -271,10 +282,11 @@ class StepMatcher:
             (at, word) for at, word in enumerate(operands) if isinstance(word, str) and word not in _POINTER_ARGUMENTS
         ]
         return [
-            (at, self._operand_test(pair, word)) for (at, word), pair in zip(named, expected.operands, strict=False)
+            (at, self._make_call_argument_predicate(pair, word))
+            for (at, word), pair in zip(named, expected.operands, strict=False)
         ]
 
-    def _operand_test(self, operand: str, word: str) -> Callable[[int, RoundNames], bool]:
+    def _make_call_argument_predicate(self, operand: str, word: str) -> Callable[[int, PlaceholderBindings], bool]:
         """Returns a function that compares an observed argument with an operand of the round. `word` is the argument's
         name in kernel.toml."""
         due: int | None
@@ -286,10 +298,10 @@ class StepMatcher:
         elif word in self._known_as and operand[0] == "T" and operand[1:].isdecimal():
             due = self._known_as[word].get(operand[1:], -1)
         else:
-            return lambda value, names: names.bind_name(operand, value)
+            return lambda value, names: names.bind_placeholder(operand, value)
         return lambda value, _: value == due
 
-    def _record_heap_block(self, step: ObservedStep, service: str, names: RoundNames) -> bool:
+    def _record_heap_block(self, step: ObservedBenchmarkStep, service: str, names: PlaceholderBindings) -> bool:
         """Records a heap block that a call allocates or frees.
         Returns False for one freed without having been allocated.
         A function that returns a code does not tell the block's address: the function that fills it does.

@@ -1,12 +1,17 @@
 """Formats that are written and read back: records on the wire and their decoding, samples, the seal over files."""
 
-from rtoslab.records.decoder import ExpectedIdentity, decode_records, decode_unfinished_run, split_streams_of_images
-from rtoslab.records.samples import DecodedRun, WindowCounter
+from rtoslab.records.decoder import (
+    ExpectedImageIdentity,
+    decode_records,
+    decode_unfinished_run,
+    split_record_streams_by_image,
+)
+from rtoslab.records.samples import DecodedRun, MeasurementWindowCounter
 from rtoslab.records.seal import (
     SEAL_FILE,
-    add_seal_file,
+    add_digest_file,
     find_unexpected_files,
     read_sealed_folder,
     require_files_match_seal,
 )
-from rtoslab.records.wire import OVERRIDES, WireConstants, has_wire_format, read_wire_constants
+from rtoslab.records.wire import OVERRIDES, WireFormatConstants, is_valid_wire_field, read_wire_constants

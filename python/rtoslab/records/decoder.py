@@ -17,20 +17,20 @@ from rtoslab.records.samples import (
     EmptyMeasurement,
     HeapReport,
     MeasuredWindow,
+    MeasurementWindowCounter,
     MetricSamples,
     ReportedCheck,
-    ReportedIdentity,
+    ReportedImageIdentity,
     ReportedTask,
     StackReport,
-    WindowCounter,
 )
 from rtoslab.records.wire import (
     OVERRIDES,
-    RecordLine,
-    WireConstants,
+    WireFormatConstants,
+    WireRecordLine,
     count_expanded_values,
     expand_repeat_counts,
-    has_wire_format,
+    is_valid_wire_field,
     parse_record_line,
 )
 
@@ -40,14 +40,16 @@ _NUMBER_SUFFIXES: Final = ("_hz", "_ms", "_us", "_ticks", "_cycles", "_bytes", "
 
 
 @dataclass(frozen=True, slots=True)
-class ExpectedIdentity:
+class ExpectedImageIdentity:
     """The identity (run and manifest) that the started image must report."""
 
     run: str
     manifest: int
 
 
-def decode_records(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | None = None) -> DecodedRun:
+def decode_records(
+    raw: bytes, constants: WireFormatConstants, expected: ExpectedImageIdentity | None = None
+) -> DecodedRun:
     """Returns the run that a benchmark image reported: its whole record stream, decoded and checked.
 
     Raises VoidRunError if the firmware declared its run void, else DecodeError for the first defect.
@@ -59,21 +61,21 @@ def decode_records(raw: bytes, constants: WireConstants, expected: ExpectedIdent
     start = raw.find(_BEGIN)
     if start < 0:
         what = "nothing was received" if not raw else f"no begin record in {len(raw)} bytes"
-        raise _find_void_run_error(raw, 1, constants) or DecodeError(0, f"{what}.")
+        raise _find_error_of_invalid_run(raw, 1, constants) or DecodeError(0, f"{what}.")
     first_number = raw.count(b"\n", 0, start) + 1
     try:
-        decoded = _run_of_record_lines(
+        decoded = _decode_run_from_record_lines(
             _parse_record_lines(raw[start:], first_number, constants), constants, expected, start
         )
     except DecodeError as defect:
-        raise _find_void_run_error(raw, 1, constants) or defect from None
-    earlier = _find_void_run_error(raw[:start], 1, constants)
+        raise _find_error_of_invalid_run(raw, 1, constants) or defect from None
+    earlier = _find_error_of_invalid_run(raw[:start], 1, constants)
     if earlier is not None and earlier.fields["run"] == decoded.begin.run:  # another run's last words are noise
         raise earlier
     return decoded
 
 
-def split_streams_of_images(raw: bytes) -> list[bytes]:
+def split_record_streams_by_image(raw: bytes) -> list[bytes]:
     """Splits bytes from a serial port into one record stream for each image that sent. Each stream begins with its
     begin record.
 
@@ -84,7 +86,9 @@ def split_streams_of_images(raw: bytes) -> list[bytes]:
     return [raw[start:end] for start, end in pairwise(edges)]
 
 
-def decode_unfinished_run(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | None) -> DecodedRun | None:
+def decode_unfinished_run(
+    raw: bytes, constants: WireFormatConstants, expected: ExpectedImageIdentity | None
+) -> DecodedRun | None:
     """Returns the records of a run that stopped before its end, up to the first defect. None if not even its identity
     was received.
 
@@ -92,7 +96,7 @@ def decode_unfinished_run(raw: bytes, constants: WireConstants, expected: Expect
     from it.
     """
     start = raw.find(_BEGIN)
-    lines: list[RecordLine] = []
+    lines: list[WireRecordLine] = []
     for number, text in enumerate(raw[:STREAM_BYTES][max(start, 0) :].split(b"\n")[:STREAM_LINES], 1):
         try:
             line = parse_record_line(text.removesuffix(b"\r"), number, constants.line_max_chars)
@@ -104,10 +108,12 @@ def decode_unfinished_run(raw: bytes, constants: WireConstants, expected: Expect
     if not lines:
         return None
     body = {"run": lines[0].fields["run"], "records": str(len(lines)), "status": "ok"}
-    return _run_of_record_lines([*lines, RecordLine(0, len(lines), "end", body)], constants, expected, start)
+    return _decode_run_from_record_lines(
+        [*lines, WireRecordLine(0, len(lines), "end", body)], constants, expected, start
+    )
 
 
-def _find_void_run_error(raw: bytes, first_number: int, constants: WireConstants) -> VoidRunError | None:
+def _find_error_of_invalid_run(raw: bytes, first_number: int, constants: WireFormatConstants) -> VoidRunError | None:
     """Returns the error for the first record in which the firmware declared its run void (a fault, for example). None
     if there is none.
 
@@ -129,12 +135,12 @@ def _find_void_run_error(raw: bytes, first_number: int, constants: WireConstants
     return None
 
 
-def _parse_record_lines(stream: bytes, first_number: int, constants: WireConstants) -> list[RecordLine]:
+def _parse_record_lines(stream: bytes, first_number: int, constants: WireFormatConstants) -> list[WireRecordLine]:
     """Returns all record lines of a stream, with their numbers from `first_number` on. Raises DecodeError for the first
     defect."""
     texts = stream.split(b"\n")
     tail = texts.pop()
-    lines: list[RecordLine] = []
+    lines: list[WireRecordLine] = []
     ended = False
     for number, text in enumerate(texts, first_number):
         content = text.removesuffix(b"\r")
@@ -160,8 +166,8 @@ def _parse_record_lines(stream: bytes, first_number: int, constants: WireConstan
     return lines
 
 
-def _run_of_record_lines(
-    lines: list[RecordLine], constants: WireConstants, expected: ExpectedIdentity | None, skipped: int
+def _decode_run_from_record_lines(
+    lines: list[WireRecordLine], constants: WireFormatConstants, expected: ExpectedImageIdentity | None, skipped: int
 ) -> DecodedRun:
     """Returns the run that consists of these record lines. `skipped`: the bytes of noise before them. Raises
     DecodeError."""
@@ -171,14 +177,14 @@ def _run_of_record_lines(
             end.number,
             f"the end record speaks of {end.integer_field('records')} records, {len(lines) - 1} were received.",
         )
-    windows = tuple(_parse_window_record(line) for line in _lines_with_record_kind(lines, "window"))
+    windows = tuple(_parse_measurement_window_record(line) for line in _lines_with_record_kind(lines, "window"))
     counts = tuple(
         _parse_counter_record(line, {window.n for window in windows})
         for line in _lines_with_record_kind(lines, "count")
     )
     heaps = [_parse_heap_record(line) for line in _lines_with_record_kind(lines, "heap")]
     for name, keys in _UNIQUE_KEYS.items():
-        _require_unique(_lines_with_record_kind(lines, name), keys)
+        _require_unique_records(_lines_with_record_kind(lines, name), keys)
     return DecodedRun(
         begin=begin,
         params=_parse_parameter_records(_lines_with_record_kind(lines, "param")),
@@ -208,12 +214,12 @@ _UNIQUE_KEYS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-def _lines_with_record_kind(lines: list[RecordLine], record: str) -> list[RecordLine]:
+def _lines_with_record_kind(lines: list[WireRecordLine], record: str) -> list[WireRecordLine]:
     """Returns the lines that contain records of this kind."""
     return [line for line in lines if line.record == record]
 
 
-def _require_unique(lines: list[RecordLine], keys: tuple[str, ...]) -> None:
+def _require_unique_records(lines: list[WireRecordLine], keys: tuple[str, ...]) -> None:
     """Raises DecodeError if two records have the same values of `keys`."""
     seen: set[tuple[str, ...]] = set()
     for line in lines:
@@ -226,15 +232,15 @@ def _require_unique(lines: list[RecordLine], keys: tuple[str, ...]) -> None:
 
 
 def _parse_identity_records(
-    first: RecordLine, end: RecordLine, constants: WireConstants, expected: ExpectedIdentity | None
-) -> tuple[ReportedIdentity, RecordLine]:
+    first: WireRecordLine, end: WireRecordLine, constants: WireFormatConstants, expected: ExpectedImageIdentity | None
+) -> tuple[ReportedImageIdentity, WireRecordLine]:
     """Returns the image's identity from the begin record, and the end record. Raises DecodeError if they are not of the
     expected run."""
     if first.integer_field("wire") != constants.wire_version:
         raise DecodeError(
             first.number, f"wire version {first.integer_field('wire')}, this decoder reads {constants.wire_version}."
         )
-    begin = ReportedIdentity(
+    begin = ReportedImageIdentity(
         run=first.text_field("run"),
         bench=first.text_field("bench"),
         kernel=first.text_field("kernel"),
@@ -262,7 +268,7 @@ def _parse_identity_records(
     return begin, end
 
 
-def _parse_window_record(line: RecordLine) -> MeasuredWindow:
+def _parse_measurement_window_record(line: WireRecordLine) -> MeasuredWindow:
     """Returns a measurement window from its record. Raises DecodeError if it closes before it opens."""
     window = MeasuredWindow(
         line.integer_field("n"), line.integer_field("open_ticks"), line.integer_field("close_ticks")
@@ -272,10 +278,10 @@ def _parse_window_record(line: RecordLine) -> MeasuredWindow:
     return window
 
 
-def _parse_counter_record(line: RecordLine, windows: set[int]) -> WindowCounter:
+def _parse_counter_record(line: WireRecordLine, windows: set[int]) -> MeasurementWindowCounter:
     """Returns a counter's values from its record. `windows`: the numbers of the known windows. Raises DecodeError for
     another."""
-    count = WindowCounter(
+    count = MeasurementWindowCounter(
         line.integer_field("n"),
         line.integer_field("core"),
         line.integer_field("index"),
@@ -298,7 +304,7 @@ class _RunParameters(dict[str, str]):
         raise DecodeError(0, f"there is no param record for {name}; build the image with this version of rtoslab.")
 
 
-def _parse_parameter_records(lines: list[RecordLine]) -> dict[str, str]:
+def _parse_parameter_records(lines: list[WireRecordLine]) -> dict[str, str]:
     """Returns the parameters of a run. Raises DecodeError if one whose name ends in a unit (such as `_ms`) is not a
     number."""
     params = _RunParameters({line.text_field("name"): line.text_field("value") for line in lines})
@@ -306,14 +312,14 @@ def _parse_parameter_records(lines: list[RecordLine]) -> dict[str, str]:
         name, value = line.text_field("name"), line.fields["value"]
         if not name.endswith(_NUMBER_SUFFIXES):
             continue
-        if not has_wire_format(value, "decimal") or (name.endswith("_hz") and value == "0"):
+        if not is_valid_wire_field(value, "decimal") or (name.endswith("_hz") and value == "0"):
             raise DecodeError(
                 line.number, f"the parameter {escape_to_one_line(name[:40])} cannot be {value[:40] or 'empty'}."
             )
     return params
 
 
-def _parse_task_record(line: RecordLine) -> ReportedTask:
+def _parse_task_record(line: WireRecordLine) -> ReportedTask:
     """Returns a task under test from its record."""
     return ReportedTask(
         line.integer_field("core"),
@@ -325,7 +331,7 @@ def _parse_task_record(line: RecordLine) -> ReportedTask:
     )
 
 
-def _parse_empty_measurement(line: RecordLine) -> EmptyMeasurement:
+def _parse_empty_measurement(line: WireRecordLine) -> EmptyMeasurement:
     """Returns an empty measurement from its record (`ruler`). Raises DecodeError if it lacks values, or if their units
     differ."""
     repeats = {key: line.field_value(key) for key in line.fields if key not in {"name", "core", "n"}}
@@ -338,7 +344,7 @@ def _parse_empty_measurement(line: RecordLine) -> EmptyMeasurement:
     return EmptyMeasurement(line.text_field("name"), line.integer_field("core"), units.pop(), values)
 
 
-def _parse_heap_record(line: RecordLine) -> HeapReport:
+def _parse_heap_record(line: WireRecordLine) -> HeapReport:
     """Returns the use of the heap from its record. Raises DecodeError if more was used than the heap has."""
     counted = line.integer_field("allocations") if "allocations" in line.fields else None
     heap = HeapReport(line.integer_field("size_bytes"), line.integer_field("peak_bytes"), counted)
@@ -347,7 +353,7 @@ def _parse_heap_record(line: RecordLine) -> HeapReport:
     return heap
 
 
-def _parse_stack_record(line: RecordLine) -> StackReport:
+def _parse_stack_record(line: WireRecordLine) -> StackReport:
     """Returns the use of a task's stack from its record. Raises DecodeError if more was used than the stack has."""
     stack = StackReport(
         line.integer_field("core"),
@@ -360,7 +366,7 @@ def _parse_stack_record(line: RecordLine) -> StackReport:
     return stack
 
 
-def _parse_sample_records(lines: list[RecordLine]) -> Iterator[MetricSamples]:
+def _parse_sample_records(lines: list[WireRecordLine]) -> Iterator[MetricSamples]:
     """Yields the samples of each record line.
 
     They are counted before they are expanded: a few characters may stand for a million values.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class ReportedIdentity:
+class ReportedImageIdentity:
     """The identity that the image reports."""
 
     run: str
@@ -50,7 +50,7 @@ class MeasuredWindow:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowCounter:
+class MeasurementWindowCounter:
     """One counter's values at the start and the end of a window. Its count is `close - open`."""
 
     n: int
@@ -108,12 +108,12 @@ class MetricSamples:
 class DecodedRun:
     """The whole, undamaged report of a benchmark image. `proofs` judges it."""
 
-    begin: ReportedIdentity
+    begin: ReportedImageIdentity
     params: dict[str, str]
     tasks: tuple[ReportedTask, ...]
     rulers: tuple[EmptyMeasurement, ...]
     windows: tuple[MeasuredWindow, ...]
-    counts: tuple[WindowCounter, ...]
+    counts: tuple[MeasurementWindowCounter, ...]
     checks: tuple[ReportedCheck, ...]
     heap: HeapReport | None
     stacks: tuple[StackReport, ...]

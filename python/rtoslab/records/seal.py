@@ -19,7 +19,7 @@ FORMAT: Final = 1
 _AGAIN = "restore it from a copy, or delete the folder {folder} and run again."
 
 
-def add_seal_file(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
+def add_digest_file(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Returns the files of the folder `name`, and with them a new seal file that has the digest of each."""
     body = {
         "files": {item: hashlib.sha256(content).hexdigest() for item, content in sorted(files.items())},

@@ -20,7 +20,7 @@ Value = int | str | tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class WireConstants:
+class WireFormatConstants:
     """The constants of spec/wire.toml: the version of the wire format and the longest line."""
 
     wire_version: int
@@ -28,12 +28,12 @@ class WireConstants:
 
 
 @cache
-def read_wire_constants(root: Path) -> WireConstants:
+def read_wire_constants(root: Path) -> WireFormatConstants:
     """Returns the constants in spec/wire.toml of the checkout at `root`. Raises CatalogueError."""
     path = root / "spec" / "wire.toml"
     table = read_toml_table(path, "the constants of the wire format", CatalogueError)
     try:
-        return WireConstants(wire_version=int(table["wire_version"]), line_max_chars=int(table["line_max_chars"]))
+        return WireFormatConstants(wire_version=int(table["wire_version"]), line_max_chars=int(table["line_max_chars"]))
     except (KeyError, TypeError, ValueError):
         raise CatalogueError(
             f"{path} does not contain wire_version or line_max_chars; restore it from the repository."
@@ -93,7 +93,7 @@ _FORMS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class RecordLine:
+class WireRecordLine:
     """One well-formed line of the record stream. Its CRC is right, and its record and every field are known."""
 
     number: int
@@ -119,7 +119,7 @@ class RecordLine:
         return value
 
 
-def parse_record_line(raw: bytes, number: int, line_max_chars: int) -> RecordLine:
+def parse_record_line(raw: bytes, number: int, line_max_chars: int) -> WireRecordLine:
     """Returns one line of the record stream, which is given without its line end, as its parts. Raises DecodeError with
     the line's `number`."""
     if len(raw) > line_max_chars:
@@ -134,7 +134,7 @@ def parse_record_line(raw: bytes, number: int, line_max_chars: int) -> RecordLin
     name = record.decode()
     if name not in RECORDS:
         raise DecodeError(number, f"unknown record {name!r}.")
-    line = RecordLine(number, int(seq), name, _split_fields(body.decode("ascii"), number))
+    line = WireRecordLine(number, int(seq), name, _split_fields(body.decode("ascii"), number))
     _require_record_fields(line)
     return line
 
@@ -150,7 +150,7 @@ def _split_fields(body: str, number: int) -> dict[str, str]:
     return fields
 
 
-def _require_record_fields(line: RecordLine) -> None:
+def _require_record_fields(line: WireRecordLine) -> None:
     """Raises DecodeError if a field of the line is missing, unknown to its record, or not of the right form."""
     forms = RECORDS[line.record]
     missing = [key for key in forms if key not in line.fields and key not in OPTIONAL.get(line.record, ())]
@@ -162,15 +162,15 @@ def _require_record_fields(line: RecordLine) -> None:
             if line.record != "ruler" or not RULER_REPEAT.fullmatch(key):
                 raise DecodeError(line.number, f"the {line.record} record has no key {key!r}.")
             form = L
-        if not has_wire_format(value, form):
+        if not is_valid_wire_field(value, form):
             raise DecodeError(line.number, f"{key}={value[:40]} is not a {form} value.")
 
 
-def has_wire_format(value: str, form: str) -> bool:
+def is_valid_wire_field(value: str, form: str) -> bool:
     """Whether a field's text has this form of the wire format (such as `decimal`), with numbers that fit into 64
     bits."""
     if form == I:
-        return has_wire_format(value, D) or has_wire_format(value, X)
+        return is_valid_wire_field(value, D) or is_valid_wire_field(value, X)
     if not _FORMS[form].fullmatch(value):
         return False
     if form == D:

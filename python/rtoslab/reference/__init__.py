@@ -1,12 +1,12 @@
 """Reference results: kernels of the papers, measured by this project, for readers who do not have their sources."""
 
-from rtoslab.reference.age import changes_since_point, changes_since_reference
+from rtoslab.reference.age import changes_since_point_was_measured, changes_since_reference
 from rtoslab.reference.code_digest import (
     add_code_digests,
     changed_firmware_files,
     compiled_firmware_files,
-    oldest_equal_code_of_file_now,
-    store_equal_code,
+    oldest_code_digest_equivalent_to_file,
+    store_equivalent_code_digests,
 )
 from rtoslab.reference.reference_file import (
     ReferenceFile,
@@ -15,21 +15,21 @@ from rtoslab.reference.reference_file import (
     reference_file_paths,
     write_reference_file,
 )
-from rtoslab.reference.sealed_lines import lines_checked_by_seal, objects_as_sealed_lines
+from rtoslab.reference.sealed_lines import json_lines_with_digest, lines_checked_by_digest
 from rtoslab.reference.stored_rows import (
     StoredRow,
+    replace_values_by_code_placement,
     stored_row_as_json,
     stored_row_from_json,
     stored_row_from_points,
-    with_placement_values,
 )
 from rtoslab.reference.substitutes import (
     REFERENCE_MARK,
     mark_kernels_as_reference,
     program_sizes_of_paper,
     read_reference_files,
-    reference_points_for_unmeasured,
-    reference_points_of_paper,
-    reference_values_by_placement,
+    reference_points_for_paper_kernels,
+    reference_points_for_unmeasured_kernels,
+    reference_values_by_code_placement,
 )
 from rtoslab.reference.tree_age import source_tree_changes_since

@@ -7,14 +7,18 @@ from typing import Any
 
 from rtoslab.base import memoize_by_contents, sha256_of_file
 from rtoslab.catalogue import PAGE_SUFFIX
-from rtoslab.reference.code_digest import oldest_equal_code_digest, oldest_equal_code_of_file_now, read_code_digests
+from rtoslab.reference.code_digest import (
+    oldest_code_digest_equivalent_to_file,
+    oldest_equal_code_digest,
+    read_code_digests,
+)
 from rtoslab.reference.reference_file import ReferenceFile
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
 from rtoslab.targets import timing_version
 
 
-def changes_since_point(root: Path, point: StoredPoint) -> list[str]:
+def changes_since_point_was_measured(root: Path, point: StoredPoint) -> list[str]:
     """Returns what has changed since a point was measured: files of the firmware, or `the virtual board`. Empty if
     nothing has.
 
@@ -45,7 +49,7 @@ def _find_changed_firmware_files(root: Path, manifests: Sequence[Any]) -> list[s
             name
             for name, digest in files
             if digest != digest_of_file_now(root, name)
-            and oldest_equal_code_digest(code_digests, digest) != oldest_equal_code_of_file_now(root, name)
+            and oldest_equal_code_digest(code_digests, digest) != oldest_code_digest_equivalent_to_file(root, name)
         }
     )
     # What is only weighed runs on no board.

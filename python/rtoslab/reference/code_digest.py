@@ -18,7 +18,7 @@ from typing import Any, Final
 from rtoslab.base import AlteredFileError, memoize_by_contents, sha256_of_file, write_file_atomically
 from rtoslab.catalogue import OPTIONAL_SERVICES
 from rtoslab.intake import read_text
-from rtoslab.reference.sealed_lines import lines_checked_by_seal, objects_as_sealed_lines
+from rtoslab.reference.sealed_lines import json_lines_with_digest, lines_checked_by_digest
 
 FILE: Final = "code_digests.ndjson"
 _C: Final = frozenset({".c", ".h", ".S", ".ld", ".in"})
@@ -58,7 +58,7 @@ def _without_comments_and_space(name: str, content: bytes) -> bytes:
             unused = _IN_NO_IMAGE.get(Path(name).name, frozenset())
             facts = {key: value for key, value in facts.items() if key not in unused}
             if Path(name).name == "kernel.toml":
-                facts |= {table: _without_optional_answers(facts[table]) for table in _ANSWERS if table in facts}
+                facts |= {table: _remove_optional_services(facts[table]) for table in _ANSWERS if table in facts}
                 if "earlier" in facts:
                     facts["earlier"] = [_without_unused_keys(earlier) for earlier in facts["earlier"]]
             return json.dumps(facts, sort_keys=True, default=str).encode()
@@ -73,7 +73,7 @@ def _without_comments_and_space(name: str, content: bytes) -> bytes:
     return content
 
 
-def _without_optional_answers(answers: Mapping[str, Any]) -> dict[str, Any]:
+def _remove_optional_services(answers: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a table of kernel.toml (service -> answer) without the optional services."""
     return {service: answer for service, answer in answers.items() if service not in OPTIONAL_SERVICES}
 
@@ -110,7 +110,7 @@ def _read_code_digests_file(path: Path, _sha256: str) -> Mapping[str, str]:
     try:
         return dict(
             pair
-            for line in lines_checked_by_seal(read_text(path, "the digests of code", AlteredFileError))
+            for line in lines_checked_by_digest(read_text(path, "the digests of code", AlteredFileError))
             for pair in json.loads(line).items()
         )
     except ValueError as cause:
@@ -132,7 +132,7 @@ def add_code_digests(root: Path, names: Iterable[str]) -> None:
 def _write_code_digests(root: Path, code_digests: Mapping[str, str]) -> None:
     """Writes the list of digests, sorted, with its seal. Raises StoreError."""
     pairs = [dict([pair]) for pair in sorted(code_digests.items())]
-    write_file_atomically(root / "reference" / FILE, objects_as_sealed_lines(pairs), "the digests of code")
+    write_file_atomically(root / "reference" / FILE, json_lines_with_digest(pairs), "the digests of code")
 
 
 def changed_firmware_files(old_root: Path, root: Path) -> list[str]:
@@ -149,7 +149,7 @@ def changed_firmware_files(old_root: Path, root: Path) -> list[str]:
     )
 
 
-def store_equal_code(root: Path, old_root: Path, names: Iterable[str]) -> None:
+def store_equivalent_code_digests(root: Path, old_root: Path, names: Iterable[str]) -> None:
     """Stores that these files of an older checkout make the same images as today's. Raises StoreError.
 
     The caller must have compared the images of all reference results that contain these files.
@@ -189,7 +189,7 @@ def code_digest_of_file_now(folder: Path, name: str) -> str:
     return source_code_digest(name, path.read_bytes()) if path.is_file() else ""
 
 
-def oldest_equal_code_of_file_now(root: Path, name: str) -> str:
+def oldest_code_digest_equivalent_to_file(root: Path, name: str) -> str:
     """Returns the digest of the oldest code that is known to make the same images as a file as it is now.
     Raises AlteredError."""
     return oldest_equal_code_digest(read_code_digests(root), code_digest_of_file_now(root, name))

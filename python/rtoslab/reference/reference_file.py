@@ -13,17 +13,21 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.analyses import (
-    ValuesByPlacement,
+    ValuesByCodePlacement,
+    code_placement_number_text,
     group_points_over_placements,
-    placement_number_text,
-    point_numbers_by_placement,
+    point_values_by_code_placement,
 )
 from rtoslab.base import AlteredFileError, StoreError, make_folder, write_file_atomically
 from rtoslab.intake import SERIAL_VALUES, STORED_BYTES, parse_json_object, read_text
 from rtoslab.reference.distributions import count_distribution_values, distribution_to_samples, samples_to_distribution
-from rtoslab.reference.sealed_lines import lines_checked_by_seal, objects_as_sealed_lines
-from rtoslab.reference.shared_parts import common_keys_and_values, merge_common_and_own_part, without_common_part
-from rtoslab.results import MeasuredPoint, NotApplicable, PointId, ProgramWeight, ResultFile
+from rtoslab.reference.sealed_lines import json_lines_with_digest, lines_checked_by_digest
+from rtoslab.reference.shared_parts import (
+    common_keys_and_values,
+    merge_common_and_individual_parts,
+    without_common_part,
+)
+from rtoslab.results import MeasuredPoint, NotApplicable, PointId, ResultFile, UnexecutedProgramSize
 from rtoslab.store import StoredPoint
 
 FOLDER: Final = "reference"
@@ -37,7 +41,7 @@ class StoredProgramSize:
     """The size of a kernel's program as a reference file stores it, and how it was built."""
 
     path: Path
-    weight: ProgramWeight
+    weight: UnexecutedProgramSize
     manifest: dict[str, object]
 
 
@@ -50,7 +54,7 @@ class ReferenceFile:
     kernel: str
     points: tuple[StoredPoint, ...]
     weights: tuple[StoredProgramSize, ...] = ()
-    placed: tuple[ValuesByPlacement, ...] = ()
+    placed: tuple[ValuesByCodePlacement, ...] = ()
     """The values of its points in all their placements. The first is the one of `points`."""
 
 
@@ -70,13 +74,13 @@ def write_reference_file(path: Path, points: Sequence[StoredPoint], weights: Seq
     Raises StoreError. A point in several placements is written in the first, with its values in all. One that failed in
     the first placement is left out, whatever the others' results are.
     """
-    own = [point for point in points if placement_number_text(point.result.point) == "0"]
+    own = [point for point in points if code_placement_number_text(point.result.point) == "0"]
     measured = [stored_point for stored_point in own if isinstance(stored_point.result, MeasuredPoint | NotApplicable)]
     groups = group_points_over_placements(point.result for point in points if isinstance(point.result, MeasuredPoint))
     placed = [
-        point_numbers_by_placement(group)
+        point_values_by_code_placement(group)
         for group in groups
-        if len(group) > 1 and placement_number_text(group[0].point) == "0"
+        if len(group) > 1 and code_placement_number_text(group[0].point) == "0"
     ]
     if not any(isinstance(stored_point.result, MeasuredPoint) for stored_point in measured):
         raise StoreError(f"No point was measured, so {path.name} was not written; `rtoslab run` shows the reason.")
@@ -85,12 +89,12 @@ def write_reference_file(path: Path, points: Sequence[StoredPoint], weights: Seq
     )
     objects = [
         {"format": FORMAT, "paper": path.parent.name, "kernel": path.stem, "manifest": common},
-        *(_point_as_json(stored_point, common) for stored_point in measured),
+        *(_reference_point_as_json(stored_point, common) for stored_point in measured),
         *(_values_as_json(values) for values in placed),
         *({_WEIGHT: weight.weight.model_dump(mode="json"), "manifest": weight.manifest} for weight in weights),
     ]
     make_folder(path.parent)
-    write_file_atomically(path, objects_as_sealed_lines(objects), "the reference results")
+    write_file_atomically(path, json_lines_with_digest(objects), "the reference results")
 
 
 def read_reference_file(path: Path, like_points: Collection[PointId] | None = None) -> ReferenceFile:
@@ -102,10 +106,12 @@ def read_reference_file(path: Path, like_points: Collection[PointId] | None = No
     """
     text = read_text(path, "the reference results", AlteredFileError, STORED_BYTES)
     try:
-        head, *lines = lines_checked_by_seal(text)
+        head, *lines = lines_checked_by_digest(text)
         header = _parse_header(path, head)
         parsed = list(
-            _parse_reference_lines(lines if like_points is None else _lines_that_may_contain(like_points, lines))
+            _parse_reference_lines(
+                lines if like_points is None else _reference_lines_that_may_contain_points(like_points, lines)
+            )
         )
         points = tuple(_point_from_json(path, point, header["manifest"]) for point in parsed if "result" in point)
         placed = tuple(_values_from_json(point[_PLACED]) for point in parsed if _PLACED in point)
@@ -119,7 +125,7 @@ def read_reference_file(path: Path, like_points: Collection[PointId] | None = No
     return ReferenceFile(path, header["paper"], header["kernel"], points, weights, placed)
 
 
-def _lines_that_may_contain(points: Collection[PointId], lines: Iterable[str]) -> list[str]:
+def _reference_lines_that_may_contain_points(points: Collection[PointId], lines: Iterable[str]) -> list[str]:
     """Returns the lines of a reference file that may contain one of these points."""
     prefixes = {
         tuple(f'"{key}":{json.dumps(getattr(point_id, key))}' for key in ("benchmark", "board")) for point_id in points
@@ -156,7 +162,7 @@ def with_kernel_name(point: StoredPoint, kernel: str) -> StoredPoint:
     return replace(point, result=point.result.model_copy(update={"point": identity}))
 
 
-def _point_as_json(point: StoredPoint, common: Mapping[str, Any]) -> dict[str, Any]:
+def _reference_point_as_json(point: StoredPoint, common: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a point as a JSON object for a reference file. `common`: what the manifests of all points share."""
     result = point.result
     dumped = result.model_dump(mode="json", exclude={"series", "code"})
@@ -174,25 +180,25 @@ def _point_from_json(path: Path, line: Mapping[str, Any], common: Mapping[str, A
     if "series" in stored:
         stored["series"] = [distribution_to_samples(series) for series in stored["series"]]
     result = ResultFile.model_validate({"result": stored}).result
-    manifest = merge_common_and_own_part(common, line["manifest"]) if isinstance(result, MeasuredPoint) else {}
+    manifest = merge_common_and_individual_parts(common, line["manifest"]) if isinstance(result, MeasuredPoint) else {}
     return StoredPoint(path, result, manifest)
 
 
-def _values_as_json(placed: ValuesByPlacement) -> dict[str, Any]:
+def _values_as_json(placed: ValuesByCodePlacement) -> dict[str, Any]:
     """Returns the values of a point in all placements as a JSON object."""
     values = [[*name, list(numbers)] for name, numbers in placed.by_name.items()]
     return {_PLACED: {"run_id": placed.run_id, "values": values}}
 
 
-def _values_from_json(line: Mapping[str, Any]) -> ValuesByPlacement:
+def _values_from_json(line: Mapping[str, Any]) -> ValuesByCodePlacement:
     """Returns the values of a point in all placements from their JSON object."""
     by_name = {
         (str(metric), str(stat), str(unit), int(occurrence)): tuple(float(number) for number in numbers)
         for metric, stat, unit, occurrence, numbers in line["values"]
     }
-    return ValuesByPlacement(str(line["run_id"]), by_name)
+    return ValuesByCodePlacement(str(line["run_id"]), by_name)
 
 
 def _program_size_from_json(path: Path, line: Mapping[str, Any]) -> StoredProgramSize:
     """Returns the size of a program from a line of a reference file."""
-    return StoredProgramSize(path, ProgramWeight.model_validate(line[_WEIGHT]), line["manifest"])
+    return StoredProgramSize(path, UnexecutedProgramSize.model_validate(line[_WEIGHT]), line["manifest"])

@@ -15,13 +15,13 @@ def object_as_json_line(value: Mapping[str, Any]) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True) + "\n"
 
 
-def objects_as_sealed_lines(objects: Iterable[Mapping[str, Any]]) -> str:
+def json_lines_with_digest(objects: Iterable[Mapping[str, Any]]) -> str:
     """Returns the objects as lines of JSON, followed by a line with their digest."""
     text = "".join(object_as_json_line(object_) for object_ in objects)
     return text + object_as_json_line({_SEAL: _text_digest(text)})
 
 
-def lines_checked_by_seal(text: str) -> list[str]:
+def lines_checked_by_digest(text: str) -> list[str]:
     """Returns the lines before the last one, which has their digest. Raises ValueError if the digest is not theirs."""
     *lines, seal = text.splitlines(keepends=True) or [""]
     if parse_json_object(seal) != {_SEAL: _text_digest("".join(lines))}:

@@ -30,12 +30,14 @@ def without_common_part(whole: Mapping[str, Any], common: Mapping[str, Any]) -> 
     return own
 
 
-def merge_common_and_own_part(common: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]:
+def merge_common_and_individual_parts(common: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the whole object, merged from the common part and its own part."""
     merged = dict(common)
     for key, value in part.items():
         mine = merged.get(key)
         merged[key] = (
-            merge_common_and_own_part(mine, value) if isinstance(mine, dict) and isinstance(value, dict) else value
+            merge_common_and_individual_parts(mine, value)
+            if isinstance(mine, dict) and isinstance(value, dict)
+            else value
         )
     return merged

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rtoslab.analyses import MeasuredValue, PlacementBand, point_numbers_by_placement, values_of_points
+from rtoslab.analyses import CodePlacementValueRange, MeasuredValue, point_values_by_code_placement, values_of_points
 from rtoslab.images import without_log_path
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
@@ -48,24 +48,24 @@ def stored_row_from_points(
         represented_point,
         kernel,
         version,
-        values_of_point_placements(measured, represented_point),
+        values_of_point_in_code_placements(measured, represented_point),
         deviations=measured[0].deviations,
     )
 
 
-def values_of_point_placements(
+def values_of_point_in_code_placements(
     points: Sequence[MeasuredPoint], represented_point: PointId
 ) -> tuple[MeasuredValue, ...]:
     """Returns the values of one point, which is given in each of its placements, as values of `represented_point`."""
-    known = point_numbers_by_placement(points)
+    known = point_values_by_code_placement(points)
     times: Counter[tuple[str, str, str]] = Counter()
     result = []
     for value in values_of_points([points[0]]):
         key = (value.metric, value.stat, value.unit)
-        numbers = known.numbers_by_placement(value, times[key])
+        numbers = known.value_numbers_by_code_placement(value, times[key])
         times[key] += 1
         if numbers:
-            result.append(with_placement_values(replace(value, point=represented_point), numbers))
+            result.append(replace_values_by_code_placement(replace(value, point=represented_point), numbers))
     return tuple(result)
 
 
@@ -101,7 +101,7 @@ def stored_row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
     point = PointId.model_validate(line["point"])
     reason = str(line.get("reason", ""))
     values = tuple(
-        with_placement_values(
+        replace_values_by_code_placement(
             MeasuredValue(
                 point=point,
                 run_id=name,
@@ -123,9 +123,9 @@ def stored_row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
     return StoredRow(point, str(line["kernel"]), str(line["version"]), values, reason, deviations, is_single)
 
 
-def with_placement_values(value: MeasuredValue, numbers: Sequence[float]) -> MeasuredValue:
+def replace_values_by_code_placement(value: MeasuredValue, numbers: Sequence[float]) -> MeasuredValue:
     """Returns the value with another number for each placement: their median, and their range if there are several."""
-    band = PlacementBand(tuple(numbers)) if len(numbers) > 1 else None
+    band = CodePlacementValueRange(tuple(numbers)) if len(numbers) > 1 else None
     return replace(value, value=numbers[0] if band is None else band.median, band=band)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from rtoslab.analyses import ValuesByPlacement
+from rtoslab.analyses import ValuesByCodePlacement
 from rtoslab.base import AlteredFileError, AlteredPointWarning
 from rtoslab.reference.reference_file import (
     ReferenceFile,
@@ -35,7 +35,7 @@ def read_reference_files(
             warnings.warn(str(cause), AlteredPointWarning, stacklevel=2)
 
 
-def reference_points_for_unmeasured(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
+def reference_points_for_unmeasured_kernels(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
     """Returns reference points to show beside a user's points: of kernels that the user did not measure.
 
     They equal one of the points but for the kernel: the same benchmark, board, cores, window and configuration. A point
@@ -54,7 +54,7 @@ def reference_points_for_unmeasured(root: Path, points: Sequence[StoredPoint]) -
     return mark_kernels_as_reference([substitutes[key] for key in sorted(substitutes)])
 
 
-def reference_points_of_paper(root: Path, paper: str, points: Sequence[StoredPoint]) -> list[StoredPoint]:
+def reference_points_for_paper_kernels(root: Path, paper: str, points: Sequence[StoredPoint]) -> list[StoredPoint]:
     """Returns a paper's reference results for the kernels that the user did not measure (in `points`)."""
     present = {stored_point.result.point.kernel for stored_point in points}
     return [
@@ -65,7 +65,7 @@ def reference_points_of_paper(root: Path, paper: str, points: Sequence[StoredPoi
     ]
 
 
-def reference_values_by_placement(root: Path, paper: str) -> dict[str, ValuesByPlacement]:
+def reference_values_by_code_placement(root: Path, paper: str) -> dict[str, ValuesByCodePlacement]:
     """Returns the values of a paper's reference points in all placements of the code, by run id.
 
     A run id is the digest of everything that can change a number, so they also hold for a point of a run that has it.

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.catalogue import DEFAULT_OPT, Catalogue, CatalogueEntry, Kernel, SourceTree, kernel_export_key
+from rtoslab.catalogue import DEFAULT_OPT, Catalogue, CatalogueEntry, Kernel, SourceTree, kernel_export_identifier
 from rtoslab.reference.age import digest_of_file_now
 from rtoslab.reference.reference_file import ReferenceFile
 from rtoslab.results import MeasuredPoint, PointId
-from rtoslab.trees import find_kernel_export, find_repositories, linked_libraries_digest
+from rtoslab.trees import find_kernel_export_tree, find_repositories, linked_libraries_digest
 
 _COMPILED: Final = "kernel/"
 """The name of the tree in manifests."""
@@ -29,12 +29,14 @@ def source_tree_changes_since(catalogue: Catalogue, reference: ReferenceFile) ->
     changes: dict[str, None] = {}
     for point in reference.points:
         if isinstance(point.result, MeasuredPoint):
-            changed = _tree_changes_since_point(kernel, kernel.tree, paths_by_name, point.result.point, point.manifest)
+            changed = _kernel_tree_changes_since_point(
+                kernel, kernel.tree, paths_by_name, point.result.point, point.manifest
+            )
             changes.update(dict.fromkeys(changed))
     return list(changes)
 
 
-def _tree_changes_since_point(
+def _kernel_tree_changes_since_point(
     kernel: CatalogueEntry[Kernel],
     tree: SourceTree,
     paths_by_name: Mapping[str, list[str]],
@@ -49,12 +51,12 @@ def _tree_changes_since_point(
         return [f"{kernel.id} is {tree.version}, not {build['kernel_version']}"]
     measured = build.get("tree") or {}
     if tree.exports:
-        key = kernel_export_key(point.board, point.cores, point.config.get("opt", DEFAULT_OPT))
+        key = kernel_export_identifier(point.board, point.cores, point.config.get("opt", DEFAULT_OPT))
         linked = measured.get("linked_sha256")
         known = linked is not None and key in tree.exports
         return (
             [f"the export {key}"]
-            if known and linked_libraries_digest(find_kernel_export(kernel, key)) != linked
+            if known and linked_libraries_digest(find_kernel_export_tree(kernel, key)) != linked
             else []
         )
     sources = build["sources"].items()
@@ -64,7 +66,7 @@ def _tree_changes_since_point(
     )
     if changed:
         return [f"{kernel.id}'s {name}" for name in changed]
-    return _commit_change_clauses(kernel.id, tree, measured)
+    return _describe_changed_git_commits(kernel.id, tree, measured)
 
 
 def _source_paths_by_name(tree: SourceTree) -> Mapping[str, list[str]]:
@@ -88,7 +90,7 @@ def _is_file_unchanged(tree: SourceTree, paths_by_name: Mapping[str, list[str]],
     return any(digest_of_file_now(root, path) == digest for path in paths)
 
 
-def _commit_change_clauses(ident: str, tree: SourceTree, measured: Mapping[str, Any]) -> list[str]:
+def _describe_changed_git_commits(ident: str, tree: SourceTree, measured: Mapping[str, Any]) -> list[str]:
     """Returns a clause for each git repository of the tree that is at another commit than `measured` says.
 
     Commits are compared within one repository only: a copy of the sources in another one has commits of its own.

@@ -81,7 +81,7 @@ def draw_upright_bars(chart: ChartData, *extra: alt.Chart, least_top: float = 0.
     names, series = distinct_row_texts(chart.rows, "x"), distinct_row_texts(ours, "series")
     pixels = WIDTH / max(1, len(names))
     slot = WIDTH / (len(names) + 1 - _GROUP) * _GROUP / max(1, len(series))
-    turned = _are_numbers_upright(ours, slot * _BAND)
+    turned = _are_bar_numbers_vertical(ours, slot * _BAND)
     rows = [{**row, "top": _value_at_bar_end(row)} for row in chart.rows]
     tops = [least_top, *(float(row["top"]) for row in rows)]
     base = alt.Chart(inline_chart_data([row for row in rows if not is_published_value(row)])).encode(
@@ -102,7 +102,7 @@ def draw_upright_bars(chart: ChartData, *extra: alt.Chart, least_top: float = 0.
         *extra,
         *range_line_layers(base, ours),
         *_published_value_layers(base, rows, series, slot),
-        *_bar_number_layers(base, ours, turned, log=log),
+        *_bar_value_label_layers(base, ours, turned, log=log),
     ]
     return alt.layer(*layers).properties(width=WIDTH, height=_HEIGHT)
 
@@ -121,7 +121,7 @@ def _value_at_bar_end(row: dict[str, Any]) -> float:
     return max(values) if float(row["y"]) >= 0 else min(values)
 
 
-def _are_numbers_upright(rows: Sequence[dict[str, Any]], slot: float) -> bool | None:
+def _are_bar_numbers_vertical(rows: Sequence[dict[str, Any]], slot: float) -> bool | None:
     """Whether the numbers at bars are written upright, because a bar is too narrow for them. None if it is too narrow
     for these as well."""
     widest = max((estimate_text_width(str(row.get("text", "")), _NUMBER) for row in rows), default=0)
@@ -155,7 +155,7 @@ def _bar_height_axis(chart: ChartData, tops: Sequence[float], *, log: bool, room
     return alt.Y("y:Q", title=title, scale=scale, axis=axis)
 
 
-def _bar_number_layers(
+def _bar_value_label_layers(
     base: alt.Chart, rows: Sequence[dict[str, Any]], turned: bool | None, *, log: bool
 ) -> list[alt.Chart]:
     """Returns the chart layers with the numbers at the bars: one layer above zero, one below. `turned`: whether they
@@ -222,7 +222,7 @@ def draw_bar_panels(chart: ChartData) -> Drawn:
         name: max(max(_value_at_bar_end(row), 0.0) for row in chart.rows if is_single or str(row["x"]) == name) or 1.0
         for name in names
     }
-    rows = [_scale_row_to_panel(row, most[str(row["x"])]) for row in chart.rows]
+    rows = [_scale_chart_row_to_panel(row, most[str(row["x"])]) for row in chart.rows]
     columns = 1 if is_single else min(_COLUMNS, len(names))
     width = WIDTH / 2 if columns == 1 else (WIDTH - (columns - 1) * _GAP) / columns
     widest = max(estimate_text_width(str(row.get("text", "")), 11) for row in rows) + 8
@@ -257,7 +257,7 @@ def draw_bar_panels(chart: ChartData) -> Drawn:
     return faceted
 
 
-def _scale_row_to_panel(row: dict[str, Any], longest: float) -> dict[str, Any]:
+def _scale_chart_row_to_panel(row: dict[str, Any], longest: float) -> dict[str, Any]:
     """Returns a chart's row with its lengths as parts of the longest bar in its panel, and a text for its tooltip."""
     low, high = (float(row[key]) if row.get(key) is not None else float(row["y"]) for key in ("low", "high"))
     lengths = {"share": float(row["y"]), "low_share": low, "high_share": high, "top_share": _value_at_bar_end(row)}

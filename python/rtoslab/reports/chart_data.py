@@ -46,14 +46,14 @@ class ChartData:
     """The same figures for a program. Without records the CSV file contains the rows."""
 
     @property
-    def replacing_sentence(self) -> str:
+    def sentence_instead_of_chart(self) -> str:
         """Returns a sentence that replaces a drawing with nothing else to show. Empty if the chart is to be drawn."""
         subject = re.split(r"[:;]|\. ", self.caption)[0].rstrip(".")
         heights = [float(row[key]) for row in self.rows for key in _HEIGHTS if row.get(key) is not None]
         if heights and not any(heights):
             return f"{subject}: every value is zero."
         if self.kind == "histogram":
-            return self._single_bar_sentence(subject)
+            return self._single_bar_histogram_sentence(subject)
         if len(self.rows) == 1 and len(heights) == 1 and self.kind not in _LYING:
             (row,) = self.rows
             name = ", ".join(str(row[key]) for key in ("x", "test", "series") if row.get(key) is not None)
@@ -61,7 +61,7 @@ class ChartData:
             return f"{subject}: {value} ({name})."
         return ""
 
-    def _single_bar_sentence(self, subject: str) -> str:
+    def _single_bar_histogram_sentence(self, subject: str) -> str:
         """Returns the sentence for a histogram in which each series is a single bar. Empty for another."""
         by_series: dict[str, list[dict[str, Any]]] = {}
         for row in self.rows:
@@ -81,12 +81,12 @@ class ChartData:
             texts = [f"{_histogram_cycles_text(least)} to {_histogram_cycles_text(most)}, by series, as in the table"]
         return f"{subject}: all samples of a series took the same time: {'; '.join(texts)}."
 
-    def readable_parts(self) -> "list[ChartData]":
+    def split_into_readable_charts(self) -> "list[ChartData]":
         """Returns the chart in parts that a reader can follow: by board, then by family of tests, then by number."""
-        return list(_split_large_chart(self, (_group_by_board, _group_by_family)))
+        return list(_split_large_chart(self, (_group_by_board, _group_chart_rows_by_test_family)))
 
     @property
-    def is_large(self) -> bool:
+    def is_too_large_to_read(self) -> bool:
         """Whether the chart has more series or bars than a reader can follow."""
         if self.kind in _LYING:
             return len({(row["test"], row["row"]) for row in self.rows}) > MOST_BARS
@@ -100,7 +100,7 @@ def _split_large_chart(
 ) -> Iterator[ChartData]:
     """Yields the parts of a chart. Each of `ways` groups the rows by a name, and the next one is tried only where a
     part is still too large."""
-    if not chart.is_large:
+    if not chart.is_too_large_to_read:
         yield chart
     elif ways:
         named = ways[0](chart.rows)
@@ -108,7 +108,9 @@ def _split_large_chart(
             caption = f"{name}: {chart.caption}" if len(named) > 1 and name else chart.caption
             yield from _split_large_chart(replace(chart, rows=rows, caption=caption), ways[1:])
     else:
-        groups = _split_by_bars(chart.rows) if chart.kind in _LYING else _split_by_series(chart.rows)
+        groups = (
+            _split_chart_rows_by_bars(chart.rows) if chart.kind in _LYING else _split_chart_rows_by_series(chart.rows)
+        )
         for number, rows in enumerate(groups, start=1):
             part = f" (part {number} of {len(groups)})" if len(groups) > 1 else ""
             yield replace(chart, rows=rows, caption=f"{chart.caption}{part}")
@@ -127,10 +129,10 @@ def _group_by_board(rows: Rows) -> dict[str, list[dict[str, Any]]]:
     return _group_chart_rows(rows, lambda row: str(row.get("board", "")))
 
 
-def _group_by_family(rows: Rows) -> dict[str, list[dict[str, Any]]]:
+def _group_chart_rows_by_test_family(rows: Rows) -> dict[str, list[dict[str, Any]]]:
     """Groups a chart's rows by the letters that their test's name begins with, such as T for T1 to T8."""
 
-    def test_family(row: dict[str, Any]) -> str:
+    def test_family_heading(row: dict[str, Any]) -> str:
         """Returns the heading for the letters that a row's test name begins with (`Tests T`). Empty if there are
         none."""
         name = str(row.get("test", row.get("x", "")))
@@ -138,7 +140,7 @@ def _group_by_family(rows: Rows) -> dict[str, list[dict[str, Any]]]:
         letters = word.rstrip("0123456789-abc")
         return f"Tests {letters}" if letters.isupper() and letters != word else ""
 
-    return _group_chart_rows(rows, test_family)
+    return _group_chart_rows(rows, test_family_heading)
 
 
 def _group_chart_rows(rows: Rows, name_of: Callable[[dict[str, Any]], str]) -> dict[str, list[dict[str, Any]]]:
@@ -149,7 +151,7 @@ def _group_chart_rows(rows: Rows, name_of: Callable[[dict[str, Any]], str]) -> d
     return groups
 
 
-def _split_by_series(rows: Rows) -> list[list[dict[str, Any]]]:
+def _split_chart_rows_by_series(rows: Rows) -> list[list[dict[str, Any]]]:
     """Splits a chart's rows into parts with nearly equal numbers of series, at most MOST_SERIES each."""
     series = list(dict.fromkeys(row.get("series") for row in rows))
     count = -(-len(series) // MOST_SERIES)
@@ -160,7 +162,7 @@ def _split_by_series(rows: Rows) -> list[list[dict[str, Any]]]:
     ]
 
 
-def _split_by_bars(rows: Rows) -> list[list[dict[str, Any]]]:
+def _split_chart_rows_by_bars(rows: Rows) -> list[list[dict[str, Any]]]:
     """Splits a chart's rows into parts of whole tests, with at most MOST_BARS bars each or one test alone."""
     parts: list[list[dict[str, Any]]] = []
     bars = 0

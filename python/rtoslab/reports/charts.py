@@ -125,7 +125,7 @@ def _draw_cycle_use_chart(chart: ChartData) -> Drawn:
     return _draw_stacked_by_cause(chart.rows, "share", x)
 
 
-def _draw_cycles_per_count_chart(chart: ChartData) -> Drawn:
+def _draw_cycles_per_loop_pass_chart(chart: ChartData) -> Drawn:
     """Draws a chart of the cycles that one count takes, by what they were used for, in multiples of those on one
     core."""
     title = "cycles of a core per count, relative to one core alone"
@@ -240,7 +240,7 @@ _KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
     "heap": _draw_heap_peak_chart,
     "cycles": _draw_cycle_use_chart,
     "histogram": _draw_sample_histograms,
-    "losses": _draw_cycles_per_count_chart,
+    "losses": _draw_cycles_per_loop_pass_chart,
 }
 
 

@@ -39,13 +39,13 @@ class Citation:
 def citation_of(document: ReportDocument) -> Citation:
     """Returns the citation of a report, with the version, commits and dates of the runs that its points come from."""
     sessions = _last_sessions(document)
-    versions = _matching_texts_once(_VERSION, (point.manifest.get("rtoslab") for point in document.points)) or [
+    versions = _distinct_matching_texts(_VERSION, (point.manifest.get("rtoslab") for point in document.points)) or [
         __version__
     ]
-    commits = _matching_texts_once(
+    commits = _distinct_matching_texts(
         _REVISION, (session.revision for session in sessions) if document.points else [_checkout_revision()]
     )
-    dates = sorted(_matching_texts_once(_DATE, (session.date[:10] for session in sessions)))
+    dates = sorted(_distinct_matching_texts(_DATE, (session.date[:10] for session in sessions)))
     return make_citation(versions, [_commit_with_changes_text(commit) for commit in commits], dates)
 
 
@@ -94,7 +94,7 @@ def _commit_with_changes_text(revision: str) -> str:
     return f"{revision.removesuffix('+')} with changes" if revision.endswith("+") else revision
 
 
-def _matching_texts_once(form: re.Pattern[str], texts: Iterable[object]) -> list[str]:
+def _distinct_matching_texts(form: re.Pattern[str], texts: Iterable[object]) -> list[str]:
     """Returns the texts that match the regular expression `form`, each once.
     A manifest comes from outside, so it may contain others.
     """

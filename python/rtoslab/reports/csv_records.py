@@ -76,8 +76,11 @@ def chart_as_csv_rows(chart: ChartData) -> list[list[Cell]]:
         return records_as_csv_rows(chart.records)
     heads = list(dict.fromkeys(key for row in chart.rows for key in row if key != _LABEL or "y" not in row))
     rows = [[_finite_or_none(row.get(name)) for name in heads] for row in chart.rows]
-    all_flags = _flags_of_cell_marks(chart.caption[:1])
-    flags = [_join_flags([*all_flags, *(flag for cell in row for flag in _flags_of_cell_marks(cell))]) for row in rows]
+    all_flags = _decode_flag_symbols_in_cell(chart.caption[:1])
+    flags = [
+        _join_flags([*all_flags, *(flag for cell in row for flag in _decode_flag_symbols_in_cell(cell))])
+        for row in rows
+    ]
     if not any(flags):
         return [list(heads), *rows]
     return [
@@ -99,7 +102,7 @@ def records_as_csv_rows(records: Sequence[Record]) -> list[list[Cell]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _CellNumber:
+class _TableCellNumber:
     """A number in a table's cell, with its range, unit, flags and note."""
 
     value: str
@@ -111,16 +114,16 @@ class _CellNumber:
 
 
 @dataclass(frozen=True, slots=True)
-class _RecordColumn:
+class _CsvTableColumn:
     """A column of a table, with the numbers that its cells contain."""
 
     name: str
     texts: Sequence[str]
-    numbers: Sequence[Sequence[_CellNumber]]
+    numbers: Sequence[Sequence[_TableCellNumber]]
     """The numbers in each cell. Empty where it has none. All are empty in a column of texts."""
 
     @property
-    def list_length(self) -> int:
+    def longest_cell_list_length(self) -> int:
         """Returns how many numbers the longest list in a cell has. 0 for a column of texts."""
         return max(map(len, self.numbers), default=0)
 
@@ -129,7 +132,7 @@ def _split_table(table: TableData) -> list[list[Cell]]:
     """Returns a table of texts as CSV rows. Each number is split from its range, unit and marks, which have columns of
     their own."""
     columns = [
-        _RecordColumn(name, texts, [_parse_cell_numbers(text) if is_number else [] for text in texts])
+        _CsvTableColumn(name, texts, [_parse_table_cell_numbers(text) if is_number else [] for text in texts])
         for (name, is_number), texts in zip(
             table.column_heads, zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns), strict=True
         )
@@ -141,25 +144,26 @@ def _split_table(table: TableData) -> list[list[Cell]]:
             heads.append(name)
             cells.append(values)
     count = len(table.rows)
-    everywhere = _flags_of_cell_marks(table.title)
+    everywhere = _decode_flag_symbols_in_cell(table.title)
     flags = [
-        _join_flags([*everywhere, *(flag for item in columns for flag in _cell_flags(item, at))]) for at in range(count)
+        _join_flags([*everywhere, *(flag for item in columns for flag in _table_row_flags(item, at))])
+        for at in range(count)
     ]
-    if any(flags) or any(item.list_length for item in columns):
+    if any(flags) or any(item.longest_cell_list_length for item in columns):
         notes = [_join_flags(note for item in columns for note in _cell_notes(item, at)) for at in range(count)]
         heads += [_name_unused_by_columns("flags", heads), _name_unused_by_columns("note", heads)]
         cells += [flags, notes]
     return [heads, *(list(row) for row in zip(*cells, strict=True))]
 
 
-def _split_column(column: _RecordColumn) -> Iterable[tuple[str, Sequence[Cell]]]:
+def _split_column(column: _CsvTableColumn) -> Iterable[tuple[str, Sequence[Cell]]]:
     """Yields the name and the cells of each CSV column into which a table's column is split."""
-    if not column.list_length:
+    if not column.longest_cell_list_length:
         yield column.name, column.texts
         return
-    for member in range(column.list_length):
-        name = column.name if column.list_length == 1 else f"{column.name}, {member + 1}"
-        parts = [cell[member] if member < len(cell) else _CellNumber("") for cell in column.numbers]
+    for member in range(column.longest_cell_list_length):
+        name = column.name if column.longest_cell_list_length == 1 else f"{column.name}, {member + 1}"
+        parts = [cell[member] if member < len(cell) else _TableCellNumber("") for cell in column.numbers]
         yield name, [item.value for item in parts]
         for part in ("low", "high", "unit"):
             values = [getattr(item, part) for item in parts]
@@ -167,17 +171,17 @@ def _split_column(column: _RecordColumn) -> Iterable[tuple[str, Sequence[Cell]]]
                 yield f"{name} {part}", values
 
 
-def _parse_cell_numbers(text: str) -> list[_CellNumber]:
+def _parse_table_cell_numbers(text: str) -> list[_TableCellNumber]:
     """Returns the numbers in a table's cell. Empty if any part of the cell is something else."""
     numbers = [_NUMBER.fullmatch(part) for part in _BETWEEN.split(text.strip())]
     return [_parse_number(match) for match in numbers if match is not None] if all(numbers) else []
 
 
-def _parse_number(match: re.Match[str]) -> _CellNumber:
+def _parse_number(match: re.Match[str]) -> _TableCellNumber:
     """Returns the number that a match of `_NUMBER` found, with its range, unit, flags and note."""
     parts = {name: text or "" for name, text in match.groupdict().items()}
     marks = f"{parts['about']}{parts['marks']}{parts['more_marks']}"
-    return _CellNumber(
+    return _TableCellNumber(
         _ascii_digits_without_commas(parts["value"]),
         _ascii_digits_without_commas(parts["low"]),
         _ascii_digits_without_commas(parts["high"]),
@@ -192,25 +196,25 @@ def _ascii_digits_without_commas(digits: str) -> str:
     return digits.replace(",", "").replace("\N{MINUS SIGN}", "-").removeprefix("+")
 
 
-def _cell_flags(column: _RecordColumn, at: int) -> list[str]:
+def _table_row_flags(column: _CsvTableColumn, at: int) -> list[str]:
     """Returns the flags that the marks in row `at` of a table's column stand for, such as `reference`."""
-    if column.list_length:
+    if column.longest_cell_list_length:
         numbers = [f"{column.name}: {flag}" for number in column.numbers[at] for flag in number.flags]
-        return numbers or [f"{column.name}: {flag}" for flag in _flags_of_cell_marks(column.texts[at])]
-    return _flags_of_cell_marks(column.texts[at])
+        return numbers or [f"{column.name}: {flag}" for flag in _decode_flag_symbols_in_cell(column.texts[at])]
+    return _decode_flag_symbols_in_cell(column.texts[at])
 
 
-def _cell_notes(column: _RecordColumn, at: int) -> list[str]:
+def _cell_notes(column: _CsvTableColumn, at: int) -> list[str]:
     """Returns the notes in row `at` of a table's column of numbers: text in brackets, or the whole text of a cell
     without a number."""
     text, numbers = column.texts[at].strip(), column.numbers[at]
-    if not column.list_length or text in _NO_FIGURE:
+    if not column.longest_cell_list_length or text in _NO_FIGURE:
         return []
     notes = [number.note for number in numbers if number.note] if numbers else [text]
     return [f"{column.name}: {note}" for note in notes]
 
 
-def _flags_of_cell_marks(cell: object) -> list[str]:
+def _decode_flag_symbols_in_cell(cell: object) -> list[str]:
     """Returns the flags that the marks in a cell's text stand for."""
     return [flag for mark, flag in _FLAGS.items() if mark in cell] if isinstance(cell, str) else []
 

@@ -63,8 +63,12 @@ def mark_deviations_in_section(
     note = deviation_footnote(kernels)
     return replace(
         section,
-        tables=[_mark_table(table, names, note, all_deviate=all_deviate) for table in section.tables],
-        charts=[_mark_chart(chart, names, note, all_deviate=all_deviate) for chart in section.charts],
+        tables=[
+            _mark_deviating_kernels_in_table(table, names, note, all_deviate=all_deviate) for table in section.tables
+        ],
+        charts=[
+            _mark_deviating_kernels_in_chart(chart, names, note, all_deviate=all_deviate) for chart in section.charts
+        ],
     )
 
 
@@ -88,7 +92,9 @@ def _is_deviating_record(record: Record, names: Sequence[str], *, all_deviate: b
     return concerned and DEVIATES not in str(record.get("flags") or "").split("; ")
 
 
-def _mark_chart(chart: ChartData, names: Sequence[str], note: str, *, all_deviate: bool) -> ChartData:
+def _mark_deviating_kernels_in_chart(
+    chart: ChartData, names: Sequence[str], note: str, *, all_deviate: bool
+) -> ChartData:
     """Returns the chart with the mark after the names of deviating kernels, and the explanation `note` in its
     caption."""
     chart = replace(chart, records=_flag_deviating_records(chart.records, names, all_deviate=all_deviate))
@@ -106,7 +112,9 @@ def _mark_chart(chart: ChartData, names: Sequence[str], note: str, *, all_deviat
     return replace(chart, caption=f"{MARK} {chart.caption} {note}", footnote=note)
 
 
-def _mark_table(table: TableData, names: Sequence[str], message: str, *, all_deviate: bool) -> TableData:
+def _mark_deviating_kernels_in_table(
+    table: TableData, names: Sequence[str], message: str, *, all_deviate: bool
+) -> TableData:
     """Returns the table with the mark after the names of deviating kernels, and the explanation `message` in its
     note."""
     table = replace(table, records=_flag_deviating_records(table.records, names, all_deviate=all_deviate))
@@ -137,12 +145,12 @@ def mark_deviations(
 
     If all results deviate, titles and captions are marked. `names`: other names of kernels -> id.
     """
-    return mark_deviations_by(
+    return mark_report_of_deviating_kernels(
         document, declared_deviations(measured), names, all_deviate=all(result.deviations for result in measured)
     )
 
 
-def mark_deviations_by(
+def mark_report_of_deviating_kernels(
     document: ReportDocument, kernels: Deviations, names: Mapping[str, str] | None = None, *, all_deviate: bool
 ) -> ReportDocument:
     """Returns the report with marks and footnotes for these deviating kernels, as `mark_deviations` does."""

@@ -6,18 +6,18 @@ from dataclasses import replace
 from itertools import pairwise
 
 from rtoslab.analyses import (
-    PlacementLookup,
+    CodePlacementLookup,
     join_points_over_placements,
     results_depending_on_addresses,
     short_test_name,
     task_pinning_sentence,
 )
 from rtoslab.base import ReportError, count_with_noun
-from rtoslab.catalogue import Catalogue, PaperFolder, Suite, read_papers
+from rtoslab.catalogue import Catalogue, MeasurementSuite, PaperFolder, read_papers
 from rtoslab.parity import UnfairDifference, find_unfair_differences, has_comparable_points
 from rtoslab.reference import REFERENCE_MARK
 from rtoslab.reports.deviations import MARK, declared_deviations, mark_deviations
-from rtoslab.reports.reader_names import reader_titles, replace_ids_by_titles
+from rtoslab.reports.reader_names import kernel_and_board_titles, replace_ids_by_titles
 from rtoslab.reports.sections import (
     answer,
     conformance,
@@ -41,10 +41,10 @@ from rtoslab.reports.sections import (
     tick_cost,
     two_kernels,
 )
-from rtoslab.reports.sections.naming import note_middle_placement
+from rtoslab.reports.sections.naming import add_median_placement_note
 from rtoslab.reports.sections.speed_figures import speed_figures
 from rtoslab.reports.table import Record, ReportDocument, ReportSection
-from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import StoredPoint
 
 
@@ -68,40 +68,42 @@ def make_report_document(
     measured = [item for item in shown if not item.has_latency_samples]
     timed = [item for item in shown if item.has_latency_samples]
     own_counts = [placed_point for placed_point in placed if not placed_point.middle.has_latency_samples]
-    failed = [point.result for point in points if isinstance(point.result, FailedPoint)]
+    failed = [point.result for point in points if isinstance(point.result, FailedMeasurement)]
     absent = [point.result for point in points if isinstance(point.result, NotApplicable)]
-    places = PlacementLookup(placed)
+    places = CodePlacementLookup(placed)
 
-    def with_middle_placement_note(section: ReportSection | None) -> ReportSection | None:
+    def add_note_on_median_code_placement(section: ReportSection | None) -> ReportSection | None:
         """Returns the section, with a note if it shows only one of a point's placements of the code."""
-        return note_middle_placement(section) if section is not None and places.has_several_placements else section
+        return add_median_placement_note(section) if section is not None and places.has_several_placements else section
 
-    names = reader_titles(catalogue, [*(point.result.point for point in points), *(item.point for item in shown)])
+    names = kernel_and_board_titles(
+        catalogue, [*(point.result.point for point in points), *(item.point for item in shown)]
+    )
     deviates = {f"{name}": f"{names[name]}{MARK}" for name in declared_deviations(shown)}
     figures = speed_figures(shown, places, results_depending_on_addresses([*points, *beside]), {**names, **deviates})
     unfair = find_unfair_differences(catalogue, [*points, *beside])
     cost_sections = (costs.cycles_section, costs.locks_section, costs.functions_section)
     parts: list[ReportSection | None] = [
         answer.fastest_kernels_section(figures, places),
-        missing.points_without_figures_section(verified, failed, absent),
+        missing.unmeasured_points_report_section(verified, failed, absent),
         speed.throughput_section(measured, places),
         latency.latency_section(timed, places),
         speed.multicore_gain_section(measured, places),
         scaling.scaling_section(measured, places),
-        with_middle_placement_note(two_kernels.two_kernels_section(measured)),
-        with_middle_placement_note(stress.stress_section(measured)),
-        with_middle_placement_note(losses.losses_section(measured, figures)),
-        *(with_middle_placement_note(make(measured)) for make in cost_sections),
-        with_middle_placement_note(tick_cost.tick_cost_section(timed)),
-        with_middle_placement_note(tick_cost.next_task_search_section(timed)),
-        memory.memory_section(shown, places),
+        add_note_on_median_code_placement(two_kernels.two_kernels_section(measured)),
+        add_note_on_median_code_placement(stress.stress_section(measured)),
+        add_note_on_median_code_placement(losses.losses_section(measured, figures)),
+        *(add_note_on_median_code_placement(make(measured)) for make in cost_sections),
+        add_note_on_median_code_placement(tick_cost.tick_cost_section(timed)),
+        add_note_on_median_code_placement(tick_cost.next_task_search_section(timed)),
+        memory.memory_use_report_section(shown, places),
         latency.instruments_section(timed, places),
         probe_effect.probe_effect_section(middles, places, _intervals_by_benchmark(catalogue)),
         placements.placements_section(placed),
         paper.paper_section(own_counts, suite, _paper_of_suite(catalogue, suite_id)),
         tests.tests_section(catalogue, verified),
         reference.reference_section(catalogue.root, beside),
-        parity.parity_section(unfair, several=has_comparable_points([*points, *beside])),
+        parity.measurement_fairness_report_section(unfair, several=has_comparable_points([*points, *beside])),
         evidence.proofs_section(verified, failed),
         conformance.conformance_section(points),
         evidence.measuring_costs_section(verified),
@@ -148,18 +150,18 @@ def _kernel_versions(points: Sequence[StoredPoint]) -> dict[str, str]:
 def _add_kernel_versions(section: ReportSection, versions: Mapping[str, str]) -> ReportSection:
     """Returns the section, with the kernel's version added to each record that has none."""
 
-    def with_version(records: Sequence[Record]) -> list[Record]:
+    def add_kernel_version_to_records(records: Sequence[Record]) -> list[Record]:
         """Returns the records, each with the version of its kernel."""
-        return [{"version": versions.get(_point_kernel(record)), **record} for record in records]
+        return [{"version": versions.get(_kernel_name_with_reference_mark(record)), **record} for record in records]
 
     return replace(
         section,
-        charts=[replace(chart, records=with_version(chart.records)) for chart in section.charts],
-        tables=[replace(table, records=with_version(table.records)) for table in section.tables],
+        charts=[replace(chart, records=add_kernel_version_to_records(chart.records)) for chart in section.charts],
+        tables=[replace(table, records=add_kernel_version_to_records(table.records)) for table in section.tables],
     )
 
 
-def _point_kernel(record: Record) -> str:
+def _kernel_name_with_reference_mark(record: Record) -> str:
     """Returns the name of a record's kernel as points have it: the reference mark follows it if the record is a
     reference result."""
     return (
@@ -186,7 +188,7 @@ MOST_NAMED = 3
 """Up to this many tests are named in a title. Of more it gives their number."""
 
 
-def document_title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | None) -> str:
+def document_title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: MeasurementSuite | None) -> str:
     """Returns a report's title: the suite's if the points are those of the suite, else one made of tests, kernels and
     boards."""
     points_ = [point.result.point for point in points]
@@ -211,7 +213,7 @@ def document_title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: S
     return f"{_test_names_text(shown)}: {with_what} on the {where}{several}"
 
 
-def document_subtitle(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | None) -> str:
+def document_subtitle(catalogue: Catalogue, points: Sequence[StoredPoint], suite: MeasurementSuite | None) -> str:
     """Returns a report's subtitle: versions, clock frequencies, the kind of board, and the paper that a suite
     follows."""
     kernels, boards, targets = set(), set(), set()

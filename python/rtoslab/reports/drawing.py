@@ -5,13 +5,13 @@ import textwrap
 from typing import Final
 from xml.sax.saxutils import escape
 
-from rtoslab.base import imports_of_extra
+from rtoslab.base import guard_optional_package_imports
 from rtoslab.reports.table import ChartData
 
 
 def draw_chart_as_svg(chart: ChartData) -> str:
     """Returns a chart as SVG. Raises ToolMissingError if the extra `report` of the package is not installed."""
-    with imports_of_extra("report", "a report with charts"):
+    with guard_optional_package_imports("report", "a report with charts"):
         from rtoslab.reports.charts import render_svg  # noqa: PLC0415 (altair takes a third of the time that a command starts in)
 
     return render_svg(chart)
@@ -20,7 +20,7 @@ def draw_chart_as_svg(chart: ChartData) -> str:
 def convert_to_pdf(drawing: str) -> bytes:
     """Returns a chart's SVG as a PDF page of the same size, in which text stays text. Raises ToolMissingError as
     `draw_chart_as_svg` does."""
-    with imports_of_extra("report", "a report with charts"):
+    with guard_optional_package_imports("report", "a report with charts"):
         from rtoslab.reports.charts import convert_to_pdf  # noqa: PLC0415 (see above)
 
     return convert_to_pdf(drawing)

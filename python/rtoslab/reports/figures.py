@@ -42,7 +42,7 @@ _NEAR: Final = 14
 """Pixels. A number would run into another line's mark that is nearer."""
 
 
-def _chart_height_axis(chart: ChartData) -> alt.Y:
+def _chart_vertical_axis(chart: ChartData) -> alt.Y:
     """Returns a chart's axis of heights. It is logarithmic or starts at zero."""
     flat = not any(row["y"] for row in chart.rows)
     log = uses_log_axis(chart)
@@ -68,14 +68,14 @@ def _draw_line_chart(chart: ChartData) -> Drawn:
     series = distinct_row_texts(chart.rows, "series")
     places = sorted({float(row["x"]) for row in chart.rows})
     axis = alt.Axis(values=places) if len(places) <= MOST_TICKS else alt.Axis()
-    base = alt.Chart(inline_chart_data(_rows_with_number_positions(chart, places))).encode(
+    base = alt.Chart(inline_chart_data(_add_value_label_positions_to_rows(chart, places))).encode(
         x=alt.X("x:Q", title=chart.x_title, scale=alt.Scale(nice=False, padding=12), axis=axis),
-        y=_chart_height_axis(chart),
+        y=_chart_vertical_axis(chart),
         color=series_colour_encoding(rows_with_legend_entry(chart.rows)),
     )
     own = base.transform_filter("!datum.is_published")
     marks = own.mark_point(size=80, filled=True, opacity=1).encode(
-        shape=alt.Shape("series:N", sort=series, scale=_shape_scale(chart.rows), legend=None)
+        shape=alt.Shape("series:N", sort=series, scale=_symbol_shape_scale(chart.rows), legend=None)
     )
     labels = [
         own.transform_filter(f"datum.up == {up}").mark_text(dy=-up, fontSize=_NUMBER).encode(text="text:N")
@@ -83,11 +83,15 @@ def _draw_line_chart(chart: ChartData) -> Drawn:
     ]
     spread = base.mark_rule(strokeWidth=2, opacity=0.5).encode(y="low:Q", y2="high:Q")
     return alt.layer(
-        spread, own.mark_line(strokeWidth=2), marks, *labels, *_diamond_layers(base, chart.rows, fixed=False)
+        spread,
+        own.mark_line(strokeWidth=2),
+        marks,
+        *labels,
+        *_paper_value_diamond_layers(base, chart.rows, fixed=False),
     ).properties(width=WIDTH, height=_LINES_HEIGHT)
 
 
-def _rows_with_number_positions(chart: ChartData, places: Sequence[float]) -> list[dict[str, Any]]:
+def _add_value_label_positions_to_rows(chart: ChartData, places: Sequence[float]) -> list[dict[str, Any]]:
     """Returns a line chart's rows, each with `up`: by how many pixels its number is above its mark (below it if
     negative).
 
@@ -118,7 +122,7 @@ def _rows_with_number_positions(chart: ChartData, places: Sequence[float]) -> li
     return sides
 
 
-def _shape_scale(rows: Sequence[dict[str, Any]], *, has_own_scale: bool = True) -> alt.Scale:
+def _symbol_shape_scale(rows: Sequence[dict[str, Any]], *, has_own_scale: bool = True) -> alt.Scale:
     """Returns the shape of the marks of each series: a diamond for a paper's, else a shape of its own (or a circle for
     all without `has_own_scale`)."""
     series = distinct_row_texts(rows_with_legend_entry(rows), "series")
@@ -128,7 +132,7 @@ def _shape_scale(rows: Sequence[dict[str, Any]], *, has_own_scale: bool = True) 
     return alt.Scale(domain=series, range=[shape.get(item, "diamond") for item in series])
 
 
-def _diamond_layers(base: alt.Chart, rows: Sequence[dict[str, Any]], *, fixed: bool) -> list[alt.Chart]:
+def _paper_value_diamond_layers(base: alt.Chart, rows: Sequence[dict[str, Any]], *, fixed: bool) -> list[alt.Chart]:
     """Returns the chart layer with hollow diamonds at a paper's values, dark (`fixed`) or in the colour of their
     series. Empty if there are none."""
     if not any(map(is_published_value, rows)):
@@ -161,13 +165,16 @@ def _draw_pair_chart(chart: ChartData) -> Drawn:
             shape=alt.Shape(
                 "series:N",
                 sort=series,
-                scale=_shape_scale(chart.rows, has_own_scale=False),
+                scale=_symbol_shape_scale(chart.rows, has_own_scale=False),
                 legend=alt.Undefined if len(series) > 1 else None,
             ),
         )
     )
     return alt.layer(
-        joints, *range_line_layers(base, chart.rows, "x"), marks, *_diamond_layers(base, chart.rows, fixed=True)
+        joints,
+        *range_line_layers(base, chart.rows, "x"),
+        marks,
+        *_paper_value_diamond_layers(base, chart.rows, fixed=True),
     ).properties(
         width=WIDTH - LABEL_LIMIT_PX // 2, height=alt.Step(max(30, 8 + 14 * wrapped_line_count(names, LABEL_LIMIT_PX)))
     )
@@ -232,7 +239,7 @@ def _draw_small_charts(chart: ChartData) -> Drawn:
     return drawn
 
 
-def _draw_ticks_on_lines(chart: ChartData) -> Drawn:
+def _draw_values_on_series_lines(chart: ChartData) -> Drawn:
     """Draws a chart with a horizontal line for each series and a tick on it for each of its values.
 
     Series whose ticks overlap have no order.
@@ -251,6 +258,6 @@ KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
     "multiples": _draw_small_charts,
     "pairs": _draw_pair_chart,
     "panels": draw_bar_panels,
-    "strip": _draw_ticks_on_lines,
+    "strip": _draw_values_on_series_lines,
     "sweep": _draw_range_panels,
 }

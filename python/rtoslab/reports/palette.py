@@ -116,17 +116,17 @@ def estimate_text_width(text: str, size: float) -> float:
 def wrapped_line_count(names: Sequence[str], pixels: float, size: float = 12) -> int:
     """Returns the largest number of lines that one of the names takes when wrapped within `pixels`. `size`: of the
     font, in pixels."""
-    return max((len(_wrap_name(name, _letters_that_fit(pixels, size))) for name in names), default=1)
+    return max((len(_wrap_name(name, _count_letters_fitting_width(pixels, size))) for name in names), default=1)
 
 
 def label_wrap_expression(names: Sequence[str], pixels: float, size: float = 12) -> str:
     """Returns the Vega expression by which an axis or heading wraps its names within `pixels`. `size`: of the font, in
     pixels."""
-    lines = {name: _wrap_name(name, _letters_that_fit(pixels, size)) for name in names}
+    lines = {name: _wrap_name(name, _count_letters_fitting_width(pixels, size)) for name in names}
     return f"({json.dumps(lines, ensure_ascii=False)})[datum.label]"
 
 
-def _letters_that_fit(pixels: float, size: float) -> int:
+def _count_letters_fitting_width(pixels: float, size: float) -> int:
     """Returns how many letters of a font of `size` pixels fit into a width. The least answer is six."""
     return max(6, int(pixels / (size * _LETTER)))
 

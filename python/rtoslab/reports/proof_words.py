@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from rtoslab.results import MeasuredPoint
 
 
-def proofs_clause(measured: Sequence[MeasuredPoint], of_what: str = "") -> str:
+def successful_proofs_clause(measured: Sequence[MeasuredPoint], of_what: str = "") -> str:
     """Returns a clause on how many proofs of these points hold. `of_what` comes after the word proof."""
-    held = sum(result.held_proof_count for result in measured)
+    held = sum(result.successful_proof_count for result in measured)
     every = sum(len(result.proofs) for result in measured)
     if held == every == 1:
         return f"its one proof{of_what} holds"

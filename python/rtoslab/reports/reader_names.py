@@ -20,7 +20,7 @@ _SHOWN_ONCE: Final = re.compile(r"1 core|[0-9]+ ms")
 """Parts of a series' name that a chart need not repeat."""
 
 
-def reader_titles(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, str]:
+def kernel_and_board_titles(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, str]:
     """Returns the titles of the points' kernels and boards, by id. The kernel of a reference result keeps the mark
     after its name."""
     titles = {name: item.facts.title for name, item in catalogue.kernels.items()}
@@ -57,7 +57,10 @@ def replace_ids_by_titles(document: ReportDocument, names: Mapping[str, str]) ->
     def titles_for_ids_in_chart(chart: ChartData) -> ChartData:
         """Returns the chart with titles in place of ids."""
         rows = [
-            {key: with_titles_for_ids(cell) if _is_shown_text(key, cell) else cell for key, cell in row.items()}
+            {
+                key: with_titles_for_ids(cell) if _is_text_visible_in_chart(key, cell) else cell
+                for key, cell in row.items()
+            }
             for row in chart.rows
         ]
         return replace(chart, rows=rows)
@@ -80,23 +83,23 @@ def replace_ids_by_titles(document: ReportDocument, names: Mapping[str, str]) ->
     return replace(document, sections=tuple(map(titles_for_ids_in_section, document.sections)))
 
 
-def _is_shown_text(key: str, cell: Any) -> bool:
+def _is_text_visible_in_chart(key: str, cell: Any) -> bool:
     """Whether a chart's row shows the text under this key to readers."""
     return key in _SHOWN and isinstance(cell, str)
 
 
 def _shorten_series_names(charts: Iterable[ChartData]) -> tuple[ChartData, ...]:
     """Returns the charts with shorter names of series: without parts that all of them share."""
-    return tuple(_without_shared_name_parts(_without_pinned_in_names(chart)) for chart in charts)
+    return tuple(_without_shared_name_parts(_remove_pinned_from_series_names(chart)) for chart in charts)
 
 
-def _without_pinned_in_names(chart: ChartData) -> ChartData:
+def _remove_pinned_from_series_names(chart: ChartData) -> ChartData:
     """Returns the chart without the word `pinned` in its names, unless the tasks of some series are not pinned."""
-    texts = [cell for row in chart.rows for key, cell in row.items() if _is_shown_text(key, cell)]
+    texts = [cell for row in chart.rows for key, cell in row.items() if _is_text_visible_in_chart(key, cell)]
     if any("not pinned" in text for text in texts):
         return chart
     rows = [
-        {key: cell.replace(_PINNED, "") if _is_shown_text(key, cell) else cell for key, cell in row.items()}
+        {key: cell.replace(_PINNED, "") if _is_text_visible_in_chart(key, cell) else cell for key, cell in row.items()}
         for row in chart.rows
     ]
     return replace(chart, rows=rows)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from rtoslab.analyses import FigureRatio, PlacementBand
+from rtoslab.analyses import CodePlacementValueRange, FigureRatio
 from rtoslab.reports.chart_data import ChartData, Record
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
@@ -14,9 +14,9 @@ __all__ = [
     "ReportDocument",
     "ReportSection",
     "TableData",
-    "chart_band_ends",
+    "chart_range_ends",
     "cycle_count_text",
-    "figure_with_band_text",
+    "measured_value_with_range_text",
 ]
 """`ChartData` and `Record` are parts, though they have a module of their own."""
 
@@ -26,14 +26,14 @@ def cycle_count_text(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 10_000 else f"{value:,.1f}"
 
 
-def figure_with_band_text(figure: PlacementBand | FigureRatio, form: Callable[[float], str]) -> str:
+def measured_value_with_range_text(figure: CodePlacementValueRange | FigureRatio, form: Callable[[float], str]) -> str:
     """Returns a figure as text: its median over placements, and the range if its ends differ in this form. `form`:
     turns a number into text."""
     text, least, most = (form(value) for value in (figure.median, figure.smallest, figure.largest))
     return text if least == most else f"{text} ({least} to {most})"
 
 
-def chart_band_ends(figure: PlacementBand | FigureRatio, scale: float = 1.0) -> dict[str, float]:
+def chart_range_ends(figure: CodePlacementValueRange | FigureRatio, scale: float = 1.0) -> dict[str, float]:
     """Returns the ends of a figure's range over placements as `low` and `high` of a chart's row, times `scale`. Empty
     without a range."""
     if figure.smallest == figure.largest:
@@ -73,15 +73,20 @@ class ReportSection:
     leads: bool = False
     """Whether the section is above all others, without a heading: the answer and its chart."""
 
-    def without_empty_parts(self) -> "ReportSection | None":
+    def remove_empty_charts_and_tables(self) -> "ReportSection | None":
         """Returns the section without charts and tables that have no row. None if nothing is left.
 
         Large charts are split, and a chart with nothing more to show than a sentence becomes that sentence.
         """
         drawn = [chart for chart in self.charts if chart.rows]
-        charts = tuple(part for data in drawn if not data.replacing_sentence for part in data.readable_parts())
+        charts = tuple(
+            part for data in drawn if not data.sentence_instead_of_chart for part in data.split_into_readable_charts()
+        )
         tables = tuple(table for table in self.tables if table.rows)
-        prose = (*self.prose, *dict.fromkeys(data.replacing_sentence for data in drawn if data.replacing_sentence))
+        prose = (
+            *self.prose,
+            *dict.fromkeys(data.sentence_instead_of_chart for data in drawn if data.sentence_instead_of_chart),
+        )
         return replace(self, prose=prose, charts=charts, tables=tables) if prose or charts or tables else None
 
 
@@ -98,7 +103,7 @@ class ReportDocument:
     @property
     def shown_sections(self) -> tuple[ReportSection, ...]:
         """Returns the sections that have something to show, each without its empty charts and tables."""
-        filled = (section.without_empty_parts() for section in self.sections)
+        filled = (section.remove_empty_charts_and_tables() for section in self.sections)
         return tuple(item for item in filled if item is not None)
 
     @property

@@ -10,15 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from rtoslab.analyses import (
-    PlacementBand,
-    PlacementLookup,
-    PointOverPlacements,
-    SeriesLatency,
+    CodePlacementLookup,
+    CodePlacementValueRange,
+    MeasuredLatencySeries,
+    MeasuredPointInCodePlacements,
     absent_series,
     counts_per_second_of_point,
     cycle_use_of_cores,
     distinct_point_names,
-    group_points_without_figures,
+    group_points_without_measured_values,
     join_points_over_placements,
     kernel_pairs,
     latencies_by_instrument,
@@ -32,9 +32,9 @@ from rtoslab.analyses import (
 from rtoslab.base import count_with_noun
 from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.reports.deviations import MARK, declared_deviations, deviation_footnote, mark_deviating_names
-from rtoslab.reports.proof_words import proofs_clause
-from rtoslab.reports.table import cycle_count_text, figure_with_band_text
-from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
+from rtoslab.reports.proof_words import successful_proofs_clause
+from rtoslab.reports.table import cycle_count_text, measured_value_with_range_text
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import AnyResult
 
 BANDS: Final = "A figure is the median over placements, with its range in brackets."
@@ -45,7 +45,7 @@ def print_point_results(results: Sequence[AnyResult], console: Console) -> None:
     side."""
     every = [result for result in results if isinstance(result, MeasuredPoint)]
     placed = join_points_over_placements(every)
-    places = PlacementLookup(placed)
+    places = CodePlacementLookup(placed)
     measured = [point.middle for point in placed]
     in_window = [item for item in measured if not item.has_latency_samples]
     kernels = declared_deviations(measured)
@@ -54,7 +54,7 @@ def print_point_results(results: Sequence[AnyResult], console: Console) -> None:
         timed = {item.point.benchmark for item in measured if item.has_latency_samples}
         rows = [
             any_result
-            for any_result in _one_result_for_placements(results, placed)
+            for any_result in _merge_results_over_code_placements(results, placed)
             if any_result.point.benchmark not in timed
         ]
         tables.append(_throughput_table(rows, places))
@@ -68,51 +68,55 @@ def print_point_results(results: Sequence[AnyResult], console: Console) -> None:
     if kernels:
         console.print(Text(deviation_footnote(kernels)), soft_wrap=True)
     if every:
-        console.print(f"{count_with_noun(len(every), 'point')} measured; {proofs_clause(every)}.")
+        console.print(f"{count_with_noun(len(every), 'point')} measured; {successful_proofs_clause(every)}.")
     note = task_pinning_sentence([item.point for item in in_window])
     if note:
         console.print(note, soft_wrap=True)
     if places.has_several_placements:
         console.print(BANDS, soft_wrap=True)
-        single = [point_label(point.middle) for point in placed if len(point.placements) == 1]
+        single = [measured_point_label(point.middle) for point in placed if len(point.placements) == 1]
         if single:
             console.print(Text(f"Measured in one placement, without a band: {', '.join(single)}."), soft_wrap=True)
     _print_points_without_figures(results, console)
 
 
-def _one_result_for_placements(results: Sequence[AnyResult], placed: Sequence[PointOverPlacements]) -> list[AnyResult]:
+def _merge_results_over_code_placements(
+    results: Sequence[AnyResult], placed: Sequence[MeasuredPointInCodePlacements]
+) -> list[AnyResult]:
     """Returns the results in their order, with one result instead of all placements of a point."""
     firsts: dict[int, AnyResult] = {id(placed_point.placements[0]): placed_point.middle for placed_point in placed}
-    for group, point in _group_results_without_number(results):
+    for group, point in _group_unmeasured_results_by_placement(results):
         firsts[id(group[0])] = group[0].model_copy(update={"point": point})
     return [firsts[id(result)] for result in results if id(result) in firsts]
 
 
 def _print_points_without_figures(results: Sequence[AnyResult], console: Console) -> None:
     """Prints the points that failed, and those that do not apply with the reason."""
-    for group, point in _group_results_without_number(results):
+    for group, point in _group_unmeasured_results_by_placement(results):
         result = group[0]
-        if isinstance(result, FailedPoint):
-            where = point_label(result.model_copy(update={"point": point}))
+        if isinstance(result, FailedMeasurement):
+            where = measured_point_label(result.model_copy(update={"point": point}))
             where += f", {count_with_noun(len(group), 'placement')}" if len(group) > 1 else ""
             console.print(
                 Text("failed", style="red") + Text(f" {where} ({result.stage}): {result.message}"), soft_wrap=True
             )
-    for (where, reason, tests), boards in _boards_by_reason(_tests_by_reason(results)).items():
+    for (where, reason, tests), boards in _boards_by_reason_for_missing_tests(_tests_by_reason(results)).items():
         line = f" {', '.join(tests)} {where.format(board=', '.join(boards))}: {reason}"
         console.print(Text("n/a", style="yellow") + Text(line), soft_wrap=True)
 
 
-def _group_results_without_number(
+def _group_unmeasured_results_by_placement(
     results: Sequence[AnyResult],
-) -> list[tuple[Sequence[FailedPoint | NotApplicable], PointId]]:
+) -> list[tuple[Sequence[FailedMeasurement | NotApplicable], PointId]]:
     """Groups results without a number that differ only in the placement. Returns each group with the point that stands
     for it."""
     absent = [result for result in results if not isinstance(result, MeasuredPoint)]
-    return group_points_without_figures(absent, [result for result in results if isinstance(result, MeasuredPoint)])
+    return group_points_without_measured_values(
+        absent, [result for result in results if isinstance(result, MeasuredPoint)]
+    )
 
 
-def _boards_by_reason(
+def _boards_by_reason_for_missing_tests(
     missing: Mapping[tuple[str, str, str], Sequence[str]],
 ) -> dict[tuple[str, str, tuple[str, ...]], list[str]]:
     """Returns the boards on which the same tests are impossible for the same reason, by (where, reason, tests)."""
@@ -139,7 +143,7 @@ def _tests_by_reason(results: Sequence[AnyResult]) -> dict[tuple[str, str, str],
         point = point_id_without_placement(point_id_without_instrument(result.point)).model_copy(
             update={"board": "{board}"}
         )
-        where = point_label(result.model_copy(update={"point": point})).partition(" ")[2]
+        where = measured_point_label(result.model_copy(update={"point": point})).partition(" ")[2]
         for test, reason in reasons:
             tests = missing.setdefault((where, result.point.board, reason), [])
             if test not in tests:
@@ -158,14 +162,14 @@ def print_proofs_of_points(results: Sequence[AnyResult], console: Console) -> No
     console.print(table)
 
 
-def point_label(result: AnyResult) -> str:
+def measured_point_label(result: AnyResult) -> str:
     """Returns a point's benchmark, kernel, board, cores and configuration in one line."""
     point = result.point
     config = "".join(f" {key}={value}" for key, value in point.config.items())
     return f"{point.benchmark} {point.kernel} {point.board} {count_with_noun(point.cores, 'core')}{config}"
 
 
-def _throughput_table(results: Sequence[AnyResult], places: PlacementLookup) -> Table:
+def _throughput_table(results: Sequence[AnyResult], places: CodePlacementLookup) -> Table:
     """Returns a table for the terminal with a row for each test: rates by number of cores, gain of more cores and waits
     for locks."""
     cores = sorted({result.point.cores for result in results})
@@ -188,9 +192,11 @@ def _throughput_table(results: Sequence[AnyResult], places: PlacementLookup) -> 
         table.add_column("gain", justify="right", no_wrap=not places.has_several_placements)
         table.add_column("cycles awaiting locks", justify="right")
     for (title, series), row in groups.items():
-        rates = [_counts_per_second_text(row.get(count), places) for count in cores]
+        rates = [_loop_passes_per_second_text(row.get(count), places) for count in cores]
         cells = {count: item for count, item in row.items() if isinstance(item, MeasuredPoint)}
-        table.add_row(title, *([series] if named else []), *rates, *(_gain_cells(cells, places) if pairs else []))
+        table.add_row(
+            title, *([series] if named else []), *rates, *(_multicore_speedup_cells(cells, places) if pairs else [])
+        )
     return table
 
 
@@ -209,7 +215,9 @@ def _kernel_pair_table(measured: Sequence[MeasuredPoint]) -> list[Table]:
     for name in ("counts/s in all", "of one core alone", "of one kernel on both cores"):
         table.add_column(name, justify="right")
     for pair in pairs:
-        gain = "-" if pair.work_over_single_core is None else f"{pair.work_over_single_core:.0%}"
+        gain = (
+            "-" if pair.combined_work_in_single_core_units is None else f"{pair.combined_work_in_single_core_units:.0%}"
+        )
         against = "-" if pair.gain_over_shared_kernel is None else f"{pair.gain_over_shared_kernel:.0%}"
         name = short_test_name(pair.cores[0].point)
         conditions = [pair.configuration_text] if several else []
@@ -217,19 +225,19 @@ def _kernel_pair_table(measured: Sequence[MeasuredPoint]) -> list[Table]:
     return [table]
 
 
-def _counts_per_second_text(result: AnyResult | None, places: PlacementLookup) -> str:
+def _loop_passes_per_second_text(result: AnyResult | None, places: CodePlacementLookup) -> str:
     """Returns a point's counts per second, with their range over placements of the code, as text.
 
     Its status (such as failed) if the point has no figure. A dash if there is no result.
     """
     if isinstance(result, MeasuredPoint):
-        return figure_with_band_text(
-            places.figure_band(result, lambda row: counts_per_second_of_point(row).total_hz), "{:,.0f}".format
+        return measured_value_with_range_text(
+            places.measured_value_range(result, lambda row: counts_per_second_of_point(row).total_hz), "{:,.0f}".format
         )
     return "-" if result is None else result.status
 
 
-def _gain_cells(cells: dict[int, MeasuredPoint], places: PlacementLookup) -> list[str]:
+def _multicore_speedup_cells(cells: dict[int, MeasuredPoint], places: CodePlacementLookup) -> list[str]:
     """Returns the table's cells for the gain of more cores and the waits for locks. `cells`: the points of one test by
     number of cores."""
     if not cells:
@@ -240,9 +248,9 @@ def _gain_cells(cells: dict[int, MeasuredPoint], places: PlacementLookup) -> lis
     )
     spins = pair is not None and bool(cycle_use_of_cores(widest))
     return [
-        figure_with_band_text(places.multicore_gain_ratio(pair), "x {:.2f}".format) if pair else "-",
-        figure_with_band_text(
-            places.figure_band(widest, lambda row: lock_wait_share(cycle_use_of_cores(row))), "{:.1%}".format
+        measured_value_with_range_text(places.multicore_gain_ratio(pair), "x {:.2f}".format) if pair else "-",
+        measured_value_with_range_text(
+            places.measured_value_range(widest, lambda row: lock_wait_share(cycle_use_of_cores(row))), "{:.1%}".format
         )
         if spins
         else "-",
@@ -252,25 +260,27 @@ def _gain_cells(cells: dict[int, MeasuredPoint], places: PlacementLookup) -> lis
 WIDE: Final = 110
 """Characters that a line needs for every column. A narrower table has the most important ones."""
 
-_FormatCell = Callable[[SeriesLatency, Callable[[str], PlacementBand]], str]
+_FormatCell = Callable[[MeasuredLatencySeries, Callable[[str], CodePlacementValueRange]], str]
 """Formats a cell from the series of the best instrument and a function that returns its figures by name."""
 _SPREAD: Final[tuple[tuple[str, bool, _FormatCell], ...]] = (
     ("n", False, lambda best, _: str(best.spread.n)),
-    ("min", True, lambda _, of: figure_with_band_text(of("minimum"), cycle_count_text)),
-    ("p99", False, lambda _, of: figure_with_band_text(of("p99"), cycle_count_text)),
-    ("max", True, lambda _, of: figure_with_band_text(of("maximum"), cycle_count_text)),
-    ("at", False, lambda _, of: figure_with_band_text(of("maximum_at"), "{:.0f}".format)),
-    ("jitter", False, lambda _, of: figure_with_band_text(of("jitter"), cycle_count_text)),
+    ("min", True, lambda _, of: measured_value_with_range_text(of("minimum"), cycle_count_text)),
+    ("p99", False, lambda _, of: measured_value_with_range_text(of("p99"), cycle_count_text)),
+    ("max", True, lambda _, of: measured_value_with_range_text(of("maximum"), cycle_count_text)),
+    ("at", False, lambda _, of: measured_value_with_range_text(of("maximum_at"), "{:.0f}".format)),
+    ("jitter", False, lambda _, of: measured_value_with_range_text(of("jitter"), cycle_count_text)),
     (
         "us",
         True,
-        lambda best, of: figure_with_band_text(of("median"), lambda cycles: f"{best.to_microseconds(cycles):,.3f}"),
+        lambda best, of: measured_value_with_range_text(
+            of("median"), lambda cycles: f"{best.to_microseconds(cycles):,.3f}"
+        ),
     ),
 )
 """Head, whether a narrow table has the column too, and its cells."""
 
 
-def make_latency_table(measured: Sequence[MeasuredPoint], places: PlacementLookup, width: int) -> Table:
+def make_latency_table(measured: Sequence[MeasuredPoint], places: CodePlacementLookup, width: int) -> Table:
     """Returns a table of latencies for a terminal. `width`: its characters in a line. A narrow one gets fewer
     columns."""
     compared = latencies_by_instrument(measured)
@@ -290,11 +300,11 @@ def make_latency_table(measured: Sequence[MeasuredPoint], places: PlacementLooku
         table.add_column(head, justify="right", no_wrap=not places.has_several_placements)
     kernels = declared_deviations(measured)
     for pair, name in zip(compared, names, strict=True):
-        of = partial(_figure_band, pair.by_least_disturbing_instrument, places)
+        of = partial(_latency_statistic_over_placements, pair.latency_by_least_intrusive_instrument, places)
         medians = [_median_with_range_text(pair.by_instrument.get(one), places) for one in used]
         where = [mark_deviating_names(name, kernels)] if any(together) else []
         table.add_row(
-            pair.title, *where, *medians, *(cell(pair.by_least_disturbing_instrument, of) for _, cell in spread)
+            pair.title, *where, *medians, *(cell(pair.latency_by_least_intrusive_instrument, of) for _, cell in spread)
         )
     for gone, name in zip(absent, together[len(compared) :], strict=True):
         where = [mark_deviating_names(name, kernels)] if any(together) else []
@@ -304,12 +314,20 @@ def make_latency_table(measured: Sequence[MeasuredPoint], places: PlacementLooku
     return table
 
 
-def _median_with_range_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
+def _median_with_range_text(latency: MeasuredLatencySeries | None, places: CodePlacementLookup) -> str:
     """Returns the median of a series in cycles, with its range over placements of the code, as text. A dash for
     None."""
-    return "-" if latency is None else figure_with_band_text(_figure_band(latency, places, "median"), cycle_count_text)
+    return (
+        "-"
+        if latency is None
+        else measured_value_with_range_text(
+            _latency_statistic_over_placements(latency, places, "median"), cycle_count_text
+        )
+    )
 
 
-def _figure_band(latency: SeriesLatency, places: PlacementLookup, name: str) -> PlacementBand:
+def _latency_statistic_over_placements(
+    latency: MeasuredLatencySeries, places: CodePlacementLookup, name: str
+) -> CodePlacementValueRange:
     """Returns the statistic `name` of a series of latencies, with its range over placements of the code."""
-    return places.series_band(latency, attrgetter(f"spread.{name}"))
+    return places.latency_series_value_range(latency, attrgetter(f"spread.{name}"))

@@ -20,7 +20,7 @@ INSTRUMENT = "probe"
 
 
 @dataclass(frozen=True, slots=True)
-class TickWithTasks:
+class TickWithFollowingTasks:
     """One tick of the window, with the tasks that ran between it and the next one."""
 
     index: int
@@ -34,30 +34,32 @@ def task_names(decoded: DecodedRun, benchmark: Benchmark) -> dict[int, str]:
     return {task.handle: chr(ord("A") + task.index) for task in decoded.tasks if task.index < benchmark.tasks_per_core}
 
 
-def task_letter_of_block(block: int, names: dict[int, str], controls: set[int]) -> str | None:
+def task_letter_of_control_block(block: int, names: dict[int, str], controls: set[int]) -> str | None:
     """Returns the letter of the task with this control block, or IDLE_TASK for a task that the image did not create.
     None for the runner's own task."""
     return None if block in controls else names.get(block, IDLE_TASK)
 
 
-def ticks_in_window(handled: HandlerRunColumns, decoded: DecodedRun, benchmark: Benchmark) -> list[TickWithTasks]:
+def ticks_in_window(
+    handled: HandlerRunColumns, decoded: DecodedRun, benchmark: Benchmark
+) -> list[TickWithFollowingTasks]:
     """Returns every tick of the measurement window but the last, after which not all released tasks could run."""
     names = task_names(decoded, benchmark)
     order = sorted(range(len(handled.exception)), key=handled.start_cycle.__getitem__)
-    ticks_: list[TickWithTasks] = []
+    ticks_: list[TickWithFollowingTasks] = []
     ran: set[str] = set()
     last: int | None = None
     for place in order:
         if handled.exception[place] == SYSTICK:
             if last is not None:
-                ticks_.append(TickWithTasks(last, frozenset(ran)))
+                ticks_.append(TickWithFollowingTasks(last, frozenset(ran)))
             last, ran = place, set()
         if handled.before[place] != handled.after[place] and handled.after[place] in names:
             ran.add(names[handled.after[place]])
     return ticks_
 
 
-def switches_by_pair(
+def context_switches_by_task_pair(
     handled: HandlerRunColumns, decoded: DecodedRun, benchmark: Benchmark
 ) -> dict[tuple[str, str], list[int]]:
     """Returns the indices of the handler runs that switched from one task to another, by the pair (from, to), in the
@@ -67,7 +69,10 @@ def switches_by_pair(
     switches_: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place in range(len(handled.exception)):
         before, after = handled.before[place], handled.after[place]
-        pair = task_letter_of_block(before, names, controls), task_letter_of_block(after, names, controls)
+        pair = (
+            task_letter_of_control_block(before, names, controls),
+            task_letter_of_control_block(after, names, controls),
+        )
         if before != after and pair[0] is not None and pair[1] is not None:
             switches_[pair[0], pair[1]].append(place)
     return switches_
@@ -81,7 +86,7 @@ def handler_series_of(
     assert benchmark.handlers is not None
     if benchmark.handlers.show == "tick":
         return _tick_series(handled, decoded, benchmark)
-    return _switch_series(handled, decoded, benchmark)
+    return _context_switch_latency_series(handled, decoded, benchmark)
 
 
 def _tick_series(handled: HandlerRunColumns, decoded: DecodedRun, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
@@ -109,10 +114,12 @@ def _task_count_text(count: int) -> str:
     return "no task" if count == 0 else "1 task" if count == 1 else f"{count} tasks"
 
 
-def _switch_series(handled: HandlerRunColumns, decoded: DecodedRun, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
+def _context_switch_latency_series(
+    handled: HandlerRunColumns, decoded: DecodedRun, benchmark: Benchmark
+) -> tuple[SeriesSamples, ...]:
     """Returns the samples of the handler that switches tasks as series: one for each pair of tasks, and that of its
     entry."""
-    pairs = sorted(switches_by_pair(handled, decoded, benchmark).items())
+    pairs = sorted(context_switches_by_task_pair(handled, decoded, benchmark).items())
     switch_series = [
         _handler_samples(f"switch.{one}_{two}", f"switch {one} to {two}", handled, places, handled.cycles)
         for (one, two), places in pairs
@@ -146,11 +153,11 @@ def _handler_samples(
         switches=CompactIntegers([int(handled.before[place] != handled.after[place]) for place in places]),
         ticks=CompactIntegers([0] * len(places)),
         interrupts=CompactIntegers([handled.interrupted[place] for place in places]),
-        steps=_steps_if_all_equal({handled.steps[place] for place in places}),
+        steps=_search_step_count_if_constant({handled.steps[place] for place in places}),
     )
 
 
-def _steps_if_all_equal(seen: set[int]) -> int | None:
+def _search_step_count_if_constant(seen: set[int]) -> int | None:
     """Returns the number of steps of the kernel's search if it is the same in all samples. None if it differs or is
     unknown."""
     return seen.pop() if len(seen) == 1 and UNKNOWN not in seen else None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rtoslab.catalogue import EMPTY_SERIES, Benchmark, LatencySeriesFacts
 from rtoslab.records import DecodedRun
 from rtoslab.results.results import SeriesSamples
-from rtoslab.targets import MarkedInterval, MarkedIntervals, WindowObservations
+from rtoslab.targets import MeasuredCodeInterval, MeasuredCodeIntervals, MeasurementWindowObservations
 
 _EMPTY = LatencySeriesFacts(
     id=EMPTY_SERIES,
@@ -24,17 +24,17 @@ def series_facts(benchmark: Benchmark) -> tuple[LatencySeriesFacts, ...]:
     return (_EMPTY, *benchmark.series)
 
 
-def instrument_of_image(decoded: DecodedRun) -> str:
+def measuring_instrument_of_image(decoded: DecodedRun) -> str:
     """Returns the instrument with which the image measured its samples. Empty if it counts."""
     return decoded.params.get("instrument", "")
 
 
-def instrument_readings(
-    decoded: DecodedRun, observed: WindowObservations | None, number: int, ident: str, count: int
+def interval_readings_of_instrument(
+    decoded: DecodedRun, observed: MeasurementWindowObservations | None, number: int, ident: str, count: int
 ) -> Sequence[int]:
     """Returns the first `count` samples of the series with this number and id, in cycles, as the image's instrument
     measured them. Fewer if there are fewer."""
-    instrument = instrument_of_image(decoded)
+    instrument = measuring_instrument_of_image(decoded)
     if instrument == "counter":
         values = [value for sample in decoded.samples if sample.metric == ident for value in sample.values]
         return values[:count]
@@ -47,18 +47,26 @@ def instrument_readings(
 
 
 def latency_series(
-    benchmark: Benchmark, decoded: DecodedRun, observed: WindowObservations | None
+    benchmark: Benchmark, decoded: DecodedRun, observed: MeasurementWindowObservations | None
 ) -> tuple[SeriesSamples, ...]:
     """Returns all series (kinds of intervals) of a latency benchmark with their samples."""
     count = int(decoded.params["samples"])
     intervals = observed.intervals if observed else None
     return tuple(
-        _make_series(facts, decoded, instrument_readings(decoded, observed, number, facts.id, count), intervals, number)
+        _make_series(
+            facts,
+            decoded,
+            interval_readings_of_instrument(decoded, observed, number, facts.id, count),
+            intervals,
+            number,
+        )
         for number, facts in enumerate(series_facts(benchmark))
     )
 
 
-def observed_series_by_probe(benchmark: Benchmark, observed: WindowObservations | None) -> tuple[SeriesSamples, ...]:
+def observed_series_by_probe(
+    benchmark: Benchmark, observed: MeasurementWindowObservations | None
+) -> tuple[SeriesSamples, ...]:
     """Returns the intervals that the virtual board observed beside a benchmark's counts, as series. Empty on a real
     board."""
     intervals = observed.intervals if observed else None
@@ -71,7 +79,7 @@ def observed_series_by_probe(benchmark: Benchmark, observed: WindowObservations 
             instrument="probe",
             comparable=True,
             cycles=tuple(interval.cycles for interval in mine),
-            **_mark_columns(mine),
+            **_interval_observation_columns(mine),
         )
         for number, facts in enumerate(benchmark.series, 1)
         for mine in [intervals.intervals_of_series(number)]
@@ -82,11 +90,11 @@ def _make_series(
     facts: LatencySeriesFacts,
     decoded: DecodedRun,
     values: Sequence[int],
-    intervals: MarkedIntervals | None,
+    intervals: MeasuredCodeIntervals | None,
     number: int,
 ) -> SeriesSamples:
     """Returns one series with its samples, and with what the virtual board observed of each."""
-    instrument = instrument_of_image(decoded)
+    instrument = measuring_instrument_of_image(decoded)
     plain = SeriesSamples(
         id=facts.id,
         title=facts.title,
@@ -100,10 +108,10 @@ def _make_series(
     if intervals is None:
         return plain
     mine = intervals.intervals_of_series(number)[: len(values)]
-    return plain.model_copy(update=_mark_columns(mine))
+    return plain.model_copy(update=_interval_observation_columns(mine))
 
 
-def _mark_columns(intervals: Sequence[MarkedInterval]) -> dict[str, tuple[int, ...]]:
+def _interval_observation_columns(intervals: Sequence[MeasuredCodeInterval]) -> dict[str, tuple[int, ...]]:
     """Returns those columns of a series that the virtual board observed: cycles between marks, switches, ticks,
     interrupts."""
     return {

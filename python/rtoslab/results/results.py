@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from rtoslab.base import StrictModel
 from rtoslab.results.column import Samples
-from rtoslab.results.finding import ProofFinding, ProofVerdict
+from rtoslab.results.finding import BenchmarkProofFinding, ProofVerdict
 from rtoslab.results.stored_model import StoredModel
 from rtoslab.results.virtual_result import VirtualObservations
 
@@ -64,7 +64,7 @@ class ImageBytes(StoredModel):
     bss_bytes: int
 
 
-class ProgramWeight(StoredModel):
+class UnexecutedProgramSize(StoredModel):
     """The size of a program that is built and never run, such as a kernel's minimal image."""
 
     run_id: str
@@ -83,7 +83,7 @@ class EmptyMeasurementRepeats(StoredModel):
     repeats: tuple[int, ...]
 
 
-class FunctionCodePlace(StoredModel):
+class FunctionCodeLocation(StoredModel):
     """The digest and the address of one function's code in an image."""
 
     digest: str
@@ -150,7 +150,7 @@ class MeasuredPoint(StoredModel):
     heap: HeapUse | None
     stacks: tuple[StackUse, ...]
     image: ImageBytes | None = None
-    code: dict[str, FunctionCodePlace] = Field(default_factory=dict)
+    code: dict[str, FunctionCodeLocation] = Field(default_factory=dict)
     """The functions that were executed in the window and that the image has once. Empty where nothing observed them."""
     state: dict[str, str | int] = Field(default_factory=dict)
     """Point state: what changes cycles of the same code, as the window opened. Caches, wait states, prefetch, clocks,
@@ -159,7 +159,7 @@ class MeasuredPoint(StoredModel):
     rulers: tuple[EmptyMeasurementRepeats, ...]
     checks: dict[str, dict[int, int]]
     params: dict[str, str]
-    proofs: tuple[ProofFinding, ...]
+    proofs: tuple[BenchmarkProofFinding, ...]
     virtual: VirtualObservations | None
     deviations: dict[str, str] = Field(default_factory=dict)
     """The conformance checks that the kernel fails as its kernel.toml declares, with the observation and the reason."""
@@ -169,7 +169,7 @@ class MeasuredPoint(StoredModel):
     """The series that are n/a on this kernel."""
 
     @model_validator(mode="after")
-    def _require_proofs(self) -> "MeasuredPoint":
+    def _require_successful_proofs(self) -> "MeasuredPoint":
         """Raises ValueError if a proof failed, or if the result has no proof that applies."""
         if not self.proofs or any(proof.verdict is ProofVerdict.FAILS for proof in self.proofs):
             raise ValueError("a measured point needs proofs, and all must hold")
@@ -178,7 +178,7 @@ class MeasuredPoint(StoredModel):
         return self
 
     @property
-    def held_proof_count(self) -> int:
+    def successful_proof_count(self) -> int:
         """Returns the number of proofs that hold. Proofs that could not be judged do not count."""
         return sum(proof.verdict is ProofVerdict.HOLDS for proof in self.proofs)
 
@@ -198,7 +198,7 @@ class MeasuredPoint(StoredModel):
         return self.window_ticks / self.timer_hz
 
 
-class FailedPoint(StoredModel):
+class FailedMeasurement(StoredModel):
     """A point that was run and has no figure, with the stage and the reason of the failure."""
 
     status: Literal["failed"] = "failed"
@@ -209,7 +209,7 @@ class FailedPoint(StoredModel):
     """`store`: the stored files were altered. Such a result is made at reading and never written."""
     error: str
     message: str
-    proofs: tuple[ProofFinding, ...] = ()
+    proofs: tuple[BenchmarkProofFinding, ...] = ()
 
 
 class NotApplicable(StoredModel):
@@ -222,7 +222,7 @@ class NotApplicable(StoredModel):
     reason: str
 
 
-Result = Annotated[MeasuredPoint | FailedPoint | NotApplicable, Field(discriminator="status")]
+Result = Annotated[MeasuredPoint | FailedMeasurement | NotApplicable, Field(discriminator="status")]
 
 
 class ResultFile(StrictModel):

@@ -74,10 +74,10 @@ def _column_values_at(column: ParquetColumn, rows: NDArray[np.int_]) -> NDArray[
 
 def decode_parquet_columns(content: bytes) -> dict[str, list[Any]]:
     """Returns a Parquet file's columns, with None where a row has no value. Raises ValueError."""
-    return {name: column.row_items() for name, column in decode_parquet(content).items()}
+    return {name: column.parquet_row_items() for name, column in decode_parquet(content).items()}
 
 
-def join_series_with_samples(series: Sequence[Mapping[str, Any]], content: bytes) -> list[dict[str, Any]]:
+def join_latency_series_with_samples(series: Sequence[Mapping[str, Any]], content: bytes) -> list[dict[str, Any]]:
     """Returns the series of a result.json with their samples from the sample file `content`. Raises ValueError if a
     series has none."""
     result = decode_samples(content)

@@ -34,7 +34,7 @@ class LockUse(StoredModel):
     hold_cycles: int
 
 
-class FunctionUse(StoredModel):
+class FunctionExecutionCycles(StoredModel):
     """The executions and cycles of one function on one core in the window. `cycles` includes `wait_cycles_by_cause`."""
 
     core: int
@@ -56,7 +56,7 @@ class BlockingCallUse(StoredModel):
     blocked: int
 
 
-class LockSleep(StoredModel):
+class LockWaitSleepCycles(StoredModel):
     """The cycles in the window that a core slept while it waited for the kernel's lock."""
 
     core: int
@@ -79,10 +79,10 @@ class VirtualObservations(StoredModel):
 
     cores: tuple[CoreCycles, ...]
     locks: tuple[LockUse, ...]
-    functions: tuple[FunctionUse, ...]
+    functions: tuple[FunctionExecutionCycles, ...]
     waits: tuple[BlockingCallUse, ...] = ()
     """Empty if the kernel's functions do not report them."""
-    lock_sleeps: tuple[LockSleep, ...] = ()
+    lock_sleeps: tuple[LockWaitSleepCycles, ...] = ()
     """The sleeps in waits for the lock, of cores that did not idle, where the kernel waits for its lock asleep. Of
     others it cannot be told."""
     critical: tuple[CriticalSectionUse, ...] = ()

@@ -24,5 +24,5 @@ from rtoslab.rta.randomsets import (
 from rtoslab.rta.report import sensitivity_tables_for_terminal, study_tables_for_terminal, task_set_report
 from rtoslab.rta.system import IntegerTaskSet
 from rtoslab.rta.tables import study_as_json
-from rtoslab.rta.task_set_study import TaskSetStudy, study_bounds, study_with_sensitivity
+from rtoslab.rta.task_set_study import TaskSetStudy, add_sensitivity_to_study, compute_task_set_study
 from rtoslab.rta.taskset import TaskSet, read_task_set

@@ -19,35 +19,35 @@ from rtoslab.rta.blocking import longest_blocking_by_lower_tasks, longest_interr
 from rtoslab.rta.charges import (
     COMPONENTS,
     NO_CHARGES,
-    KernelCharges,
+    KernelOverheadTimes,
     OverheadModel,
     bus_contention_prolongation,
-    kernel_time_charges,
+    kernel_overhead_times,
 )
 from rtoslab.rta.cores import (
     DelaysByOtherCores,
-    charges_with_interrupt_delays,
-    cores_affecting_analysis,
+    cores_affecting_response_time_analysis,
     delays_by_other_cores,
+    overhead_times_with_interrupt_delays,
     reason_against_two_kernels,
     resource_waits_of_task,
     resources_shared_by_tasks,
-    split_system_by_kernel,
+    split_task_set_by_kernel,
     system_with_release_delays,
     tasks_released_on_core,
 )
-from rtoslab.rta.demand import CompetingDemand, JobInstant
+from rtoslab.rta.demand import CompetingDemand, DemandCountingInstant
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.senders import (
     Sends,
     UnboundedSendError,
-    senders_before_task,
+    preceding_tasks_in_release_chain,
     successors_at_least_as_urgent,
     tasks_released_by_other_cores,
     tasks_releasing_more_urgent_ones,
     tasks_with_sender_arrivals,
 )
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt, IntegerTimeTask
 from rtoslab.rta.windows import (
     MAX_STEPS,
     NoBoundError,
@@ -146,16 +146,16 @@ def compute_bounds(
     beyond the deadline, and no bound.
     """
     parts = [
-        analyse_charged(
+        analyse_with_kernel_overheads(
             part,
             model,
             {
-                core: kernel_time_charges(overheads, model, part, core)
-                for core in cores_affecting_analysis(part, overheads)
+                core: kernel_overhead_times(overheads, model, part, core)
+                for core in cores_affecting_response_time_analysis(part, overheads)
             },
             max_steps,
         )
-        for part in split_system_by_kernel(system, overheads)
+        for part in split_task_set_by_kernel(system, overheads)
     ]
     if len(parts) == 1:
         return parts[0]
@@ -172,10 +172,10 @@ def compute_bounds(
     )
 
 
-def analyse_charged(
+def analyse_with_kernel_overheads(
     system: IntegerTaskSet,
     model: OverheadModel,
-    charges_by_core: Mapping[int, KernelCharges],
+    charges_by_core: Mapping[int, KernelOverheadTimes],
     max_steps: int = MAX_STEPS,
 ) -> ResponseTimeAnalysis:
     """Returns the response-time bounds of every task and interrupt, with the kernel's charges for each core.
@@ -189,15 +189,15 @@ def analyse_charged(
     if len(charges_by_core) == 1 or not depends:
         tasks, handlers, _ = _find_all_response_bounds(system, charges_by_core, None, {}, max_steps)
         return ResponseTimeAnalysis(model, tasks, _bounds_without_implied_interrupts(handlers, system))
-    delayed = charges_with_interrupt_delays(system, charges_by_core)
+    delayed = overhead_times_with_interrupt_delays(system, charges_by_core)
     if delayed is None:
         reason = "interrupts may delay releases for ever"
         load = Fraction(0)
         return ResponseTimeAnalysis(
             model,
-            tuple(_response_without_bound(task, reason, load, MissingBoundReason.OVERLOAD) for task in system.tasks),
+            tuple(_missing_bound_result(task, reason, load, MissingBoundReason.OVERLOAD) for task in system.tasks),
             tuple(
-                _response_without_bound(item, reason, load, MissingBoundReason.OVERLOAD)
+                _missing_bound_result(item, reason, load, MissingBoundReason.OVERLOAD)
                 for item in system.interrupts
                 if not item.implied
             ),
@@ -213,7 +213,7 @@ def analyse_charged(
         late = system_with_release_delays(system, charges_by_core, latest_ends)
         *bounds, sends = _find_all_response_bounds(late, charges_by_core, latest_ends, latest_sends, max_steps)
         tasks, handlers = (tuple(unbounded.get(bound.name, bound) for bound in part) for part in bounds)
-        tasks = _without_endless_growth(_without_unbounded_releases(tasks, handlers, system), system)
+        tasks = _remove_endlessly_growing_bounds(_remove_bounds_of_unbounded_releases(tasks, handlers, system), system)
         unbounded |= {bound.name: bound for bound in (*tasks, *handlers) if bound.response is None}
         responses = {bound.name: bound.response for bound in (*tasks, *handlers)}
         if responses == latest_ends and sends == latest_sends:
@@ -240,7 +240,7 @@ def _bounds_without_implied_interrupts(
 
 def _find_all_response_bounds(
     system: IntegerTaskSet,
-    charges_by_core: Mapping[int, KernelCharges],
+    charges_by_core: Mapping[int, KernelOverheadTimes],
     latest_ends: Mapping[str, int | None] | None,
     latest_sends: Sends,
     max_steps: int,
@@ -255,13 +255,16 @@ def _find_all_response_bounds(
         else delays_by_other_cores(system, charges_by_core, core, latest_ends, latest_sends)
         for core in system.used_core_numbers
     }
-    cores = {core: _delays_with_request_costs(system, charges_by_core[core], delays) for core, delays in cores.items()}
+    cores = {
+        core: _add_resource_request_costs_to_delays(system, charges_by_core[core], delays)
+        for core, delays in cores.items()
+    }
     sends: dict[str, int | None] = dict(latest_sends)
     for sender, receiver in tasks_releasing_more_urgent_ones(system):
         charge, others = charges_by_core[sender.core], cores[sender.core]
         sends_done = 1 + sender.gives.index(receiver)
         latest = _find_task_response_bound(
-            sender, system, charge, others, sends, MAX_STEPS, JobInstant.SENT, sends_done
+            sender, system, charge, others, sends, MAX_STEPS, DemandCountingInstant.SENT, sends_done
         )
         sends[receiver] = latest.response
     bounds = [
@@ -274,10 +277,10 @@ def _find_all_response_bounds(
         )
         for interrupt in system.interrupts
     ]
-    return _without_lost_releases(bounds, handlers, system), tuple(handlers), sends
+    return _remove_bounds_after_lost_releases(bounds, handlers, system), tuple(handlers), sends
 
 
-def _without_lost_releases(
+def _remove_bounds_after_lost_releases(
     bounds: Sequence[ResponseBound], handlers: Sequence[ResponseBound], system: IntegerTaskSet
 ) -> tuple[ResponseBound, ...]:
     """Returns the bounds of tasks without those after a release in their chain that may be lost.
@@ -287,7 +290,7 @@ def _without_lost_releases(
     by_name = {task.name: task for task in system.tasks}
     checked = []
     for bound in bounds:
-        senders = senders_before_task(by_name[bound.name], by_name)
+        senders = preceding_tasks_in_release_chain(by_name[bound.name], by_name)
         first = by_name[senders[-1] if senders else bound.name]
         loser = next((name for name in (*senders, first.released_by) if name in lost), None) if lost else None
         if loser is not None and bound.response is not None:
@@ -297,7 +300,9 @@ def _without_lost_releases(
     return tuple(checked)
 
 
-def _without_endless_growth(tasks: Sequence[ResponseBound], system: IntegerTaskSet) -> tuple[ResponseBound, ...]:
+def _remove_endlessly_growing_bounds(
+    tasks: Sequence[ResponseBound], system: IntegerTaskSet
+) -> tuple[ResponseBound, ...]:
     """Returns the bounds of tasks without those that grow far beyond their periods and deadlines.
     The search for them would take long, and would seldom end with a bound.
     """
@@ -311,7 +316,7 @@ def _without_endless_growth(tasks: Sequence[ResponseBound], system: IntegerTaskS
     )
 
 
-def _without_unbounded_releases(
+def _remove_bounds_of_unbounded_releases(
     tasks: Sequence[ResponseBound], handlers: Sequence[ResponseBound], system: IntegerTaskSet
 ) -> tuple[ResponseBound, ...]:
     """Returns the bounds of tasks without those that an interrupt without a bound releases."""
@@ -337,7 +342,7 @@ def response_increase_by_overhead(
     """Returns by how much each component of the kernel's overhead raises each task's bound.
     A component without effect on a task is left out.
     """
-    if len(parts := split_system_by_kernel(system, overheads)) > 1:
+    if len(parts := split_task_set_by_kernel(system, overheads)) > 1:
         by_task = {
             name: costs
             for part in parts
@@ -345,27 +350,27 @@ def response_increase_by_overhead(
         }
         return {task.name: by_task[task.name] for task in system.tasks}
     charges_by_core = {
-        core: kernel_time_charges(overheads, model, system, core)
-        for core in cores_affecting_analysis(system, overheads)
+        core: kernel_overhead_times(overheads, model, system, core)
+        for core in cores_affecting_response_time_analysis(system, overheads)
     }
-    whole = analyse_charged(system, model, charges_by_core).tasks
+    whole = analyse_with_kernel_overheads(system, model, charges_by_core).tasks
     costs: dict[str, dict[str, int]] = {bound.name: {} for bound in whole}
     for label, without in COMPONENTS.items():
         less = {core: without(item) for core, item in charges_by_core.items()}
-        for one, other in zip(whole, analyse_charged(system, model, less).tasks, strict=True):
+        for one, other in zip(whole, analyse_with_kernel_overheads(system, model, less).tasks, strict=True):
             if one.response is not None and other.response is not None and other.response < one.response:
                 costs[one.name][label] = one.response - other.response
     return costs
 
 
 def _find_task_response_bound(
-    task: SystemTask,
+    task: IntegerTimeTask,
     system: IntegerTaskSet,
-    charge: KernelCharges,
+    charge: KernelOverheadTimes,
     other_cores: DelaysByOtherCores,
     sends: Sends,
     max_steps: int,
-    until: JobInstant = JobInstant.LAST_INSTRUCTION,
+    until: DemandCountingInstant = DemandCountingInstant.LAST_INSTRUCTION,
     sends_done: int = 1,
 ) -> ResponseBound:
     """Returns the response-time bound of one task.
@@ -375,35 +380,35 @@ def _find_task_response_bound(
     try:
         demand, equals = _competing_demand_of_task(task, system, charge, other_cores, sends, until, sends_done)
     except UnboundedSendError as cause:
-        return _response_without_bound(task, str(cause), Fraction(0), MissingBoundReason.MODEL)
+        return _missing_bound_result(task, str(cause), Fraction(0), MissingBoundReason.MODEL)
     task = demand.task
     whole = replace(demand, others=[*demand.others, *(equals or ())])
     load = replace(whole, resource_waits=None).long_run_utilisation()
-    reason, obstacle = _obstacle_of_demand(whole, load, system, charge, other_cores)
+    reason, obstacle = _reason_for_missing_bound(whole, load, system, charge, other_cores)
     if reason:
-        return _response_without_bound(task, reason, load, obstacle)
+        return _missing_bound_result(task, reason, load, obstacle)
     try:
         response, parts = _longest_task_response(demand, equals, max_steps)
     except NoBoundError:
-        return _response_without_bound(
+        return _missing_bound_result(
             task, _search_steps_exhausted_text(load, max_steps), load, MissingBoundReason.STEPS
         )
     if sends_lost := _describe_lost_notification(task, response + task.jitter, system):
-        return _response_without_bound(task, sends_lost, load, MissingBoundReason.LOST_RELEASE)
+        return _missing_bound_result(task, sends_lost, load, MissingBoundReason.LOST_RELEASE)
     return ResponseBound(
         task.name, task.deadline, response + task.jitter, "", _nonzero_bound_parts(parts, task.jitter), float(load)
     )
 
 
 def _competing_demand_of_task(
-    task: SystemTask,
+    task: IntegerTimeTask,
     system: IntegerTaskSet,
-    charge: KernelCharges,
+    charge: KernelOverheadTimes,
     other_cores: DelaysByOtherCores,
     sends: Sends,
-    until: JobInstant,
+    until: DemandCountingInstant,
     sends_done: int,
-) -> tuple[CompetingDemand, Sequence[SystemTask] | None]:
+) -> tuple[CompetingDemand, Sequence[IntegerTimeTask] | None]:
     """Returns the demand that competes with a task, and the tasks that run in the order of arrival with it.
     The second value is None if the order is any. Raises UnboundedSendError.
     """
@@ -441,9 +446,9 @@ def _competing_demand_of_task(
     return demand, equals if in_order else None
 
 
-def _delays_with_request_costs(
+def _add_resource_request_costs_to_delays(
     system: IntegerTaskSet,
-    charge: KernelCharges,
+    charge: KernelOverheadTimes,
     delays: DelaysByOtherCores,
 ) -> DelaysByOtherCores:
     """Returns the delays of a core with the cost of the requests for shared resources by each of its tasks.
@@ -458,18 +463,18 @@ def _delays_with_request_costs(
         if not delays.shared.requested_resources(task):
             continue
         known = replace(delays, request_costs=costs)
-        window = _longest_request_time(task, delays.shared.own, system, charge, known)
+        window = _longest_resource_acquisition_time(task, delays.shared.own, system, charge, known)
         waits = resource_waits_of_task(task, delays.shared.own, system, charge, known)
         if window is not None and waits is not None:
             costs = {**costs, task.name: waits.cost_of_requests(window)}
     return replace(delays, request_costs=costs)
 
 
-def _longest_request_time(
-    task: SystemTask,
-    own: Sequence[SystemTask],
+def _longest_resource_acquisition_time(
+    task: IntegerTimeTask,
+    own: Sequence[IntegerTimeTask],
     system: IntegerTaskSet,
-    charge: KernelCharges,
+    charge: KernelOverheadTimes,
     delays: DelaysByOtherCores,
 ) -> int | None:
     """Returns the longest time from a task's request for a shared resource until it has the resource.
@@ -501,21 +506,21 @@ def _longest_request_time(
 
 
 def _longest_task_response(
-    demand: CompetingDemand, equals: Sequence[SystemTask] | None, max_steps: int
+    demand: CompetingDemand, equals: Sequence[IntegerTimeTask] | None, max_steps: int
 ) -> tuple[int, dict[str, int]]:
     """Returns the longest response of the analysed task from its release, and what it consists of.
     `equals`: the tasks that run in the order of arrival with it. None if the order is any. Raises NoBoundError.
     """
     if equals is not None:
         return longest_response_fifo(demand, equals, max_steps)
-    limit = _longest_searched_response(demand.task, max_steps)
+    limit = _response_time_search_limit(demand.task, max_steps)
     return max(
         (longest_response_in_busy_period(item, first, max_steps, limit) for item, first in busy_period_starts(demand)),
         key=lambda window: window[0],
     )
 
 
-def _describe_lost_notification(task: SystemTask, response: int, system: IntegerTaskSet) -> str:
+def _describe_lost_notification(task: IntegerTimeTask, response: int, system: IntegerTaskSet) -> str:
     """Returns why notifications of the task may be lost. Empty if they are not, or if other calls release it."""
     sender = next((peer for peer in system.tasks if peer.name == task.sender), None)
     distance = task.least_time_between_arrivals(1)
@@ -536,13 +541,13 @@ def _describe_lost_notification(task: SystemTask, response: int, system: Integer
     )
 
 
-def _longest_searched_response(subject: SystemTask | SystemInterrupt, max_steps: int) -> int | None:
+def _response_time_search_limit(subject: IntegerTimeTask | IntegerTimeInterrupt, max_steps: int) -> int | None:
     """Returns the longest response that the search for a bound goes up to, counted from the release. None: no limit."""
     return None if max_steps >= MAX_STEPS else subject.deadline - subject.jitter
 
 
-def _response_without_bound(
-    subject: SystemTask | SystemInterrupt, reason: str, load: Fraction, obstacle: MissingBoundReason
+def _missing_bound_result(
+    subject: IntegerTimeTask | IntegerTimeInterrupt, reason: str, load: Fraction, obstacle: MissingBoundReason
 ) -> ResponseBound:
     """Returns the result for a task or interrupt that has no bound, with the reason."""
     return ResponseBound(subject.name, subject.deadline, None, reason, utilisation=float(load), obstacle=obstacle)
@@ -553,13 +558,13 @@ def _search_steps_exhausted_text(load: Fraction, max_steps: int) -> str:
     return f"the search ended after {count_with_noun(max_steps, 'step')}, at {float(100 * load):.2f} % of the processor"
 
 
-def _has_equal_priorities(tasks: Sequence[SystemTask]) -> bool:
+def _has_equal_priorities(tasks: Sequence[IntegerTimeTask]) -> bool:
     """Whether two of the tasks have the same priority."""
     return len({task.priority for task in tasks}) < len({task.task_name for task in tasks})
 
 
 def _longest_late_tick_time(
-    task: SystemTask, peers: Sequence[SystemTask], system: IntegerTaskSet, charge: KernelCharges
+    task: IntegerTimeTask, peers: Sequence[IntegerTimeTask], system: IntegerTaskSet, charge: KernelOverheadTimes
 ) -> int:
     """Returns how long before a busy period a tick may have been due that is still pending as the period begins."""
     interrupts = any(interrupt.core == task.core for interrupt in system.interrupts)
@@ -568,11 +573,11 @@ def _longest_late_tick_time(
     return max(charge.kernel_blocking, charge.release_delay, _longest_masked_time(task.core, system, charge))
 
 
-def _obstacle_of_demand(
+def _reason_for_missing_bound(
     demand: CompetingDemand,
     load: Fraction,
     system: IntegerTaskSet,
-    charge: KernelCharges,
+    charge: KernelOverheadTimes,
     other_cores: DelaysByOtherCores,
 ) -> tuple[str, MissingBoundReason]:
     """Returns why the analysed task of a demand has no bound, and the kind of reason. Empty if it has one.
@@ -589,14 +594,14 @@ def _obstacle_of_demand(
 
 
 def _reason_without_bound(
-    task: SystemTask, system: IntegerTaskSet, charge: KernelCharges, other_cores: DelaysByOtherCores
+    task: IntegerTimeTask, system: IntegerTaskSet, charge: KernelOverheadTimes, other_cores: DelaysByOtherCores
 ) -> str:
     """Returns why the analysis gives no bound for the task. Empty if it gives one."""
     if other_cores.obstacle:
         return other_cores.obstacle
     if charge.tick_period and task.period < charge.tick_period and task.is_tick_released:
         return "its period is shorter than that of the tick that releases it"
-    late = _longest_tick_wait(task.core, system, charge, other_cores) if charge.tick_period else 0
+    late = _longest_tick_handler_delay(task.core, system, charge, other_cores) if charge.tick_period else 0
     if late is None or late >= charge.tick_period > 0:
         lateness = "for ever" if late is None else f"for up to {system.to_microseconds(late):,.1f} us"
         every = system.to_microseconds(charge.tick_period)
@@ -604,7 +609,7 @@ def _reason_without_bound(
     return ""
 
 
-def _longest_masked_time(core: int, system: IntegerTaskSet, charge: KernelCharges) -> int:
+def _longest_masked_time(core: int, system: IntegerTaskSet, charge: KernelOverheadTimes) -> int:
     """Returns the longest time for which the kernel or a task masks the interrupts of a core."""
     return max(
         [
@@ -614,8 +619,8 @@ def _longest_masked_time(core: int, system: IntegerTaskSet, charge: KernelCharge
     )
 
 
-def _longest_tick_wait(
-    core: int, system: IntegerTaskSet, charge: KernelCharges, other_cores: DelaysByOtherCores
+def _longest_tick_handler_delay(
+    core: int, system: IntegerTaskSet, charge: KernelOverheadTimes, other_cores: DelaysByOtherCores
 ) -> int | None:
     """Returns the longest time that the tick's handler waits for its first instruction: for more urgent interrupts, and
     once for whoever masks it. None if it has no limit.
@@ -623,9 +628,9 @@ def _longest_tick_wait(
     A second tick that comes meanwhile finds the first still pending and is lost, and with it the kernel's time.
     """
     masked = max(charge.kernel_blocking, _longest_masked_time(core, system, charge))
-    interrupts = _interrupts_beside_other_cores(system, core, charge)
-    only = KernelCharges(interrupt=charge.interrupt, give=charge.give)
-    tick = SystemTask("tick", charge.tick_period, 1, charge.tick_period, 0)
+    interrupts = _interrupts_slowed_by_other_cores(system, core, charge)
+    only = KernelOverheadTimes(interrupt=charge.interrupt, give=charge.give)
+    tick = IntegerTimeTask("tick", charge.tick_period, 1, charge.tick_period, 0)
     by_work = CompetingDemand(tick, (), interrupts, (), only, masked, other_cores=other_cores.demands)
     # Whoever masks the tick waits for few locks, and each wait is no longer than the longest one that was measured.
     by_waits = CompetingDemand(tick, (), interrupts, (), only, masked + _LOCKS_IN_MASK * charge.lock_wait)
@@ -640,16 +645,18 @@ def _longest_tick_wait(
     return min(waits, default=None)
 
 
-def _interrupts_beside_other_cores(system: IntegerTaskSet, core: int, charge: KernelCharges) -> list[SystemInterrupt]:
+def _interrupts_slowed_by_other_cores(
+    system: IntegerTaskSet, core: int, charge: KernelOverheadTimes
+) -> list[IntegerTimeInterrupt]:
     """Returns the interrupts of a core, with the most time that their work lasts beside other cores."""
     mine = [interrupt for interrupt in system.interrupts if interrupt.core == core]
     return [replace(item, wcet=item.wcet + bus_contention_prolongation(item.wcet, charge)) for item in mine]
 
 
 def _find_interrupt_response_bound(
-    handler: SystemInterrupt,
+    handler: IntegerTimeInterrupt,
     system: IntegerTaskSet,
-    charge: KernelCharges,
+    charge: KernelOverheadTimes,
     other_cores: DelaysByOtherCores,
     max_steps: int,
 ) -> ResponseBound:
@@ -657,38 +664,40 @@ def _find_interrupt_response_bound(
     It waits for more urgent ones, and once for whatever masks it: a task, the kernel, the tick.
     """
     if other_cores.obstacle:
-        return _response_without_bound(handler, other_cores.obstacle, Fraction(0), MissingBoundReason.MODEL)
+        return _missing_bound_result(handler, other_cores.obstacle, Fraction(0), MissingBoundReason.MODEL)
     names = [interrupt.name for interrupt in system.interrupts if interrupt.core == handler.core]
-    above = _interrupts_beside_other_cores(system, handler.core, charge)[: names.index(handler.name)]
+    above = _interrupts_slowed_by_other_cores(system, handler.core, charge)[: names.index(handler.name)]
     masked = _longest_masked_time(handler.core, system, charge)
     work = handler.wcet + bus_contention_prolongation(handler.wcet, charge)
     whole = work + charge.interrupt + (charge.give if handler.gives else 0)
-    task = SystemTask(handler.name, handler.period, whole, handler.deadline, 0, handler.jitter, curve=handler.curve)
-    only = KernelCharges(interrupt=charge.interrupt, give=charge.give) if charge.interrupt else NO_CHARGES
+    task = IntegerTimeTask(
+        handler.name, handler.period, whole, handler.deadline, 0, handler.jitter, curve=handler.curve
+    )
+    only = KernelOverheadTimes(interrupt=charge.interrupt, give=charge.give) if charge.interrupt else NO_CHARGES
     # It may wait for locks, and so may a task that masks it: for all work of the other cores' kernel meanwhile.
     demand = CompetingDemand(task, (), above, (), only, masked, other_cores=other_cores.demands)
     load = demand.long_run_utilisation()
     if load > 1:
         reason = f"interrupts of this or higher priority need {float(100 * load):.1f} % of the processor"
-        return _response_without_bound(handler, reason, load, MissingBoundReason.OVERLOAD)
+        return _missing_bound_result(handler, reason, load, MissingBoundReason.OVERLOAD)
     waiting = load + sum((other.kernel_utilisation() for other in other_cores.demands), Fraction(0))
     if waiting > 1:
         reason = (
             "interrupts of this or higher priority, with the longest waits for the kernel's locks, may need "
             f"{float(100 * waiting):.1f} % of the processor"
         )
-        return _response_without_bound(handler, reason, load, MissingBoundReason.MODEL)
+        return _missing_bound_result(handler, reason, load, MissingBoundReason.MODEL)
     try:
         response, parts = longest_response_in_busy_period(
-            demand, 0, max_steps, _longest_searched_response(handler, max_steps)
+            demand, 0, max_steps, _response_time_search_limit(handler, max_steps)
         )
     except NoBoundError:
-        return _response_without_bound(
+        return _missing_bound_result(
             handler, _search_steps_exhausted_text(load, max_steps), load, MissingBoundReason.STEPS
         )
     lost = _describe_lost_interrupt(handler, response + handler.jitter, system)
     if lost:
-        return _response_without_bound(handler, lost, load, MissingBoundReason.LOST_RELEASE)
+        return _missing_bound_result(handler, lost, load, MissingBoundReason.LOST_RELEASE)
     return ResponseBound(
         handler.name,
         handler.deadline,
@@ -699,7 +708,7 @@ def _find_interrupt_response_bound(
     )
 
 
-def _describe_lost_interrupt(handler: SystemInterrupt, response: int, system: IntegerTaskSet) -> str:
+def _describe_lost_interrupt(handler: IntegerTimeInterrupt, response: int, system: IntegerTaskSet) -> str:
     """Returns why an arrival of an interrupt with a curve may be lost. Empty if none is, or if it is periodic."""
     distance, start = least_arrival_distance(handler.curve, 1) if handler.curve else 0, response - handler.wcet
     if not handler.curve or start <= distance:

@@ -21,8 +21,8 @@ from rtoslab.rta.firmware import (
     TIMERS,
     TaskSetFirmware,
 )
-from rtoslab.rta.rows import LATE_JOBS, InterruptLine, PartProtection, ReleaseCarrier, TaskRow, WorkPart
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
+from rtoslab.rta.rows import LATE_JOBS, InterruptLine, JobWorkSegment, TaskReleaseObject, TaskRow, WorkSegmentProtection
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt, IntegerTimeTask
 from rtoslab.rta.work import BusyWork
 
 _GAP_CYCLES: Final = 4_000
@@ -82,7 +82,10 @@ def image_task_rows(
         for name in resources
     }
     _require_timer_support(system, firmware)
-    rows = [_image_task_row(task, system, firmware, work, levels.index(task.priority), ceilings) for task in tasks]
+    rows = [
+        _make_image_task_table_row(task, system, firmware, work, levels.index(task.priority), ceilings)
+        for task in tasks
+    ]
     return [_task_row_with_releases(row, task, system, firmware, random) for row, task in zip(rows, tasks, strict=True)]
 
 
@@ -108,7 +111,7 @@ def _require_timer_support(system: IntegerTaskSet, firmware: TaskSetFirmware) ->
 
 
 def _task_row_with_releases(
-    row: TaskRow, task: SystemTask, system: IntegerTaskSet, firmware: TaskSetFirmware, random: Random | None
+    row: TaskRow, task: IntegerTimeTask, system: IntegerTaskSet, firmware: TaskSetFirmware, random: Random | None
 ) -> TaskRow:
     """Returns a task's row with what releases it besides the tick and interrupts, and what it releases."""
     if task.is_timer:
@@ -122,15 +125,15 @@ def _task_row_with_releases(
             row,
             receiver=receivers[0] if receivers else 0,
             further_receivers=tuple(receivers[1:]),
-            receiver_carrier=_release_carrier_of_sender(task, firmware) if task.gives else ReleaseCarrier.NONE,
-            carrier=_release_carrier_of_sender(sender, firmware) if sender else ReleaseCarrier.NONE,
+            receiver_carrier=_release_object_of_task(task, firmware) if task.gives else TaskReleaseObject.NONE,
+            carrier=_release_object_of_task(sender, firmware) if sender else TaskReleaseObject.NONE,
             late_ticks=_job_lateness_in_ticks(task, system, firmware, random),
         )
     return replace(row, late_ticks=_job_lateness_in_ticks(task, system, firmware, random))
 
 
 def _require_multiple_release_support(
-    task: SystemTask, receivers: Sequence[int], system: IntegerTaskSet, firmware: TaskSetFirmware
+    task: IntegerTimeTask, receivers: Sequence[int], system: IntegerTaskSet, firmware: TaskSetFirmware
 ) -> None:
     """Raises TaskSetCheckError if the image cannot run a task that releases several tasks, or that several tasks
     release."""
@@ -151,7 +154,7 @@ def _require_multiple_release_support(
         )
 
 
-def _release_carrier_of_sender(sender: SystemTask, firmware: TaskSetFirmware) -> ReleaseCarrier:
+def _release_object_of_task(sender: IntegerTimeTask, firmware: TaskSetFirmware) -> TaskReleaseObject:
     """Returns the object by which a task releases another one in the image. Raises TaskSetCheckError if there is
     none."""
     if not firmware.supports_task_releases:
@@ -163,7 +166,7 @@ def _release_carrier_of_sender(sender: SystemTask, firmware: TaskSetFirmware) ->
         raise TaskSetCheckError(
             f"{sender.name}: {firmware.kernel.id} has no {objects}; check the set with another gives_by."
         )
-    return ReleaseCarrier[sender.gives_by.upper()]
+    return TaskReleaseObject[sender.gives_by.upper()]
 
 
 _CARRIER_SERVICES: Final = {
@@ -175,7 +178,7 @@ _CARRIER_SERVICES: Final = {
 
 
 def _job_lateness_in_ticks(
-    task: SystemTask, system: IntegerTaskSet, firmware: TaskSetFirmware, random: Random | None
+    task: IntegerTimeTask, system: IntegerTaskSet, firmware: TaskSetFirmware, random: Random | None
 ) -> tuple[int, ...]:
     """Returns by how many ticks the tick releases the jobs of a task late, for a whole number of ticks of jitter.
     Empty if it releases them as they arrive. Raises TaskSetCheckError if the jitter is too long for the image.
@@ -194,8 +197,8 @@ def _job_lateness_in_ticks(
     return tuple(random.randint(0, most) for _ in range(LATE_JOBS))
 
 
-def _image_task_row(
-    task: SystemTask,
+def _make_image_task_table_row(
+    task: IntegerTimeTask,
     system: IntegerTaskSet,
     firmware: TaskSetFirmware,
     work: BusyWork,
@@ -214,29 +217,29 @@ def _image_task_row(
         return TaskRow(
             period, offset, *_busy_work_lasting_cycles(task, task.wcet // scale, work), level, line, core=task.core
         )
-    protected: list[tuple[int, PartProtection, int]] = []
+    protected: list[tuple[int, WorkSegmentProtection, int]] = []
     names = sorted(ceilings)
     for name, length in task.sections:
         if system.protocol == "immediate_ceiling":
-            protected.append((length // scale, PartProtection.RAISED, ceilings[name]))
+            protected.append((length // scale, WorkSegmentProtection.RAISED, ceilings[name]))
         else:
-            protected.append((length // scale, PartProtection.LOCKED, names.index(name)))
+            protected.append((length // scale, WorkSegmentProtection.LOCKED, names.index(name)))
     if task.masked:
-        protected.append((task.masked // scale, PartProtection.MASKED, 0))
+        protected.append((task.masked // scale, WorkSegmentProtection.MASKED, 0))
     if len(protected) + 2 > MAX_PARTS:
         raise TaskSetCheckError(
             f"{task.name}: the image has {MAX_PARTS - 2} sections and masks per task; check a part of the set."
         )
     left = task.wcet // scale - sum(cycles for cycles, _, _ in protected)
-    ends = [(left // 2, PartProtection.PLAIN, 0), (left - left // 2, PartProtection.PLAIN, 0)]
+    ends = [(left // 2, WorkSegmentProtection.PLAIN, 0), (left - left // 2, WorkSegmentProtection.PLAIN, 0)]
     parts = tuple(
-        WorkPart(*_busy_work_lasting_cycles(task, cycles, work), around, what)
+        JobWorkSegment(*_busy_work_lasting_cycles(task, cycles, work), around, what)
         for cycles, around, what in (ends[0], *protected, ends[1])
     )
     return TaskRow(period, offset, 1, 0, level, line, parts, task.core)
 
 
-def _time_in_whole_ticks(task: SystemTask, cycles: Fraction, key: str, firmware: TaskSetFirmware) -> int:
+def _time_in_whole_ticks(task: IntegerTimeTask, cycles: Fraction, key: str, firmware: TaskSetFirmware) -> int:
     """Returns a time as a whole number of kernel ticks. Raises TaskSetCheckError if it is none."""
     ticks = cycles / firmware.tick_cycles
     if ticks.denominator != 1:
@@ -248,7 +251,7 @@ def _time_in_whole_ticks(task: SystemTask, cycles: Fraction, key: str, firmware:
     return int(ticks)
 
 
-def _busy_work_lasting_cycles(task: SystemTask, cycles: int, work: BusyWork) -> tuple[int, int]:
+def _busy_work_lasting_cycles(task: IntegerTimeTask, cycles: int, work: BusyWork) -> tuple[int, int]:
     """Returns the busy work (rounds, extra instructions) that lasts so many cycles.
     Raises TaskSetCheckError naming the task.
     """
@@ -293,7 +296,7 @@ def _next_arrival_of_curve(
 
 
 def _virtual_interrupt_line(
-    handler: SystemInterrupt, system: IntegerTaskSet, work: BusyWork, end: int, phase: int, random: Random | None
+    handler: IntegerTimeInterrupt, system: IntegerTaskSet, work: BusyWork, end: int, phase: int, random: Random | None
 ) -> InterruptLine:
     """Returns one interrupt with the times at which the virtual board raises it, up to the cycle `end`."""
     scale = system.units_per_cycle

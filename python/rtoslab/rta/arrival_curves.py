@@ -40,7 +40,7 @@ def most_arrivals_in_window(curve: ArrivalCurve, window: int) -> int:
     return whole * (len(times) - 1) + most_arrivals_in_window(curve, rest)
 
 
-def most_periodic_arrivals(window: int, period: int, jitter: int = 0, phase: int = 0) -> int:
+def max_arrivals_of_periodic_task(window: int, period: int, jitter: int = 0, phase: int = 0) -> int:
     """Returns the largest number of arrivals of a periodic task in the window [0, window).
     The first is as late as its jitter allows, but not before `phase`.
     """
@@ -54,7 +54,9 @@ Arrivals = tuple[int, int, ArrivalCurve]
 def most_arrivals_of_each_task(arrivals: Sequence[Arrivals], window: int) -> list[int]:
     """Returns the largest number of arrivals of each task in a window."""
     return [
-        most_arrivals_in_window(curve, window + early) if curve else most_periodic_arrivals(window, period, early)
+        most_arrivals_in_window(curve, window + early)
+        if curve
+        else max_arrivals_of_periodic_task(window, period, early)
         for period, early, curve in arrivals
     ]
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rtoslab.rta.charges import KernelCharges, bus_contention_prolongation
-from rtoslab.rta.system import IntegerTaskSet, SystemTask
+from rtoslab.rta.charges import KernelOverheadTimes, bus_contention_prolongation
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask
 
 
 @dataclass(frozen=True, slots=True)
-class SectionBlocking:
+class CriticalSectionBlocking:
     """The critical sections of less urgent tasks that can block a task. Times include the switches to them and back."""
 
     once: int = 0
@@ -23,7 +23,7 @@ class SectionBlocking:
 
 
 def longest_blocking_by_lower_tasks(
-    task: SystemTask, peers: Sequence[SystemTask], system: IntegerTaskSet, charge: KernelCharges
+    task: IntegerTimeTask, peers: Sequence[IntegerTimeTask], system: IntegerTaskSet, charge: KernelOverheadTimes
 ) -> int:
     """Returns the longest time for which less urgent tasks can block a task (Sha, Rajkumar, Lehoczky 1990).
 
@@ -33,7 +33,7 @@ def longest_blocking_by_lower_tasks(
     """
     lower = [peer for peer in peers if peer.priority < task.priority]
     masked = max([charge.kernel_blocking, *longest_interrupt_masking_times(lower, charge)])
-    sections = sections_of_lower_tasks(task, peers, system, charge)
+    sections = critical_sections_of_less_urgent_tasks(task, peers, system, charge)
     if not sections.longest:
         return masked
     longest = max(sections.longest.values())
@@ -44,9 +44,9 @@ def longest_blocking_by_lower_tasks(
     return masked + sections.once
 
 
-def sections_of_lower_tasks(
-    task: SystemTask, peers: Sequence[SystemTask], system: IntegerTaskSet, charge: KernelCharges
-) -> SectionBlocking:
+def critical_sections_of_less_urgent_tasks(
+    task: IntegerTimeTask, peers: Sequence[IntegerTimeTask], system: IntegerTaskSet, charge: KernelOverheadTimes
+) -> CriticalSectionBlocking:
     """Returns the sections of less urgent tasks that can block a task. `peers` are the tasks of its core.
     The holder of a resource can also inherit the priority of a task of another core.
     """
@@ -64,14 +64,14 @@ def sections_of_lower_tasks(
     by_resource: dict[str, int] = {}
     for name, length in (section for sections in by_task.values() for section in sections):
         by_resource[name] = max(by_resource.get(name, 0), length)
-    return SectionBlocking(
+    return CriticalSectionBlocking(
         min(sum(longest.values()), sum(by_resource.values())),
         longest,
         {name: sum(length for _, length in sections) for name, sections in by_task.items()},
     )
 
 
-def longest_interrupt_masking_times(tasks: Iterable[SystemTask], charge: KernelCharges) -> list[int]:
+def longest_interrupt_masking_times(tasks: Iterable[IntegerTimeTask], charge: KernelOverheadTimes) -> list[int]:
     """Returns the longest time for which each task masks interrupts, with the calls that mask and unmask."""
     return [
         task.masked + bus_contention_prolongation(task.masked, charge) + 2 * charge.section

@@ -21,19 +21,19 @@ from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.ledger import make_cycle_ledger
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.prices import ledger_entries_above_charge
+from rtoslab.rta.prices import ledger_entries_above_overhead_cost
 from rtoslab.rta.randomsets import (
     SHAPES,
     random_event_task_set,
     random_fan_in_fan_out_task_set,
     random_multicore_task_set,
     random_sending_task_set,
-    random_task_set_of_shape,
+    random_task_set_in_ranges,
     random_timer_task_set,
     vary_task_set_randomly,
 )
 from rtoslab.rta.responses import observed_response_times
-from rtoslab.rta.system import IntegerTaskSet, SystemTask
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask
 from rtoslab.rta.trace import require_no_lost_interrupt, run_task_set
 from rtoslab.rta.work import BusyWork
 
@@ -74,7 +74,7 @@ class TaskSetTestBench:
     comparison takes a third of the time, because the kernel's locks need not be observed."""
 
     @classmethod
-    def build_task_set_bench(
+    def build_task_set_test_bench(
         cls,
         catalogue: Catalogue,
         kernel: str,
@@ -93,7 +93,7 @@ class TaskSetTestBench:
         progress("measuring the kernel's overheads")
         return cls(images.firmware, images.work, images.measured_overheads(catalogue))
 
-    def run_and_check_set(
+    def run_task_set_against_bounds(
         self, system: IntegerTaskSet, starts: tuple[int, ...], shape: str = "", seed: int = 0
     ) -> BoundSearchResult:
         """Runs a task set and compares its response times with the bounds. Raises TaskSetCheckError where it cannot be
@@ -123,7 +123,7 @@ class TaskSetTestBench:
         ledger = make_cycle_ledger([trace] if self.has_ledger else [], self.work)
         findings = [
             f"{excess.event} took {excess.took_cycles} cycles and is charged with {excess.charged_cycles}"
-            for excess in ledger_entries_above_charge(ledger, self.overheads, len(rows))[:1]
+            for excess in ledger_entries_above_overhead_cost(ledger, self.overheads, len(rows))[:1]
         ]
         ratios = {}
         analyses = {
@@ -144,7 +144,7 @@ class TaskSetTestBench:
         nearest = min(ratios.values(), default=inf)
         return BoundSearchResult(shape, seed, system, starts, len(trace.jobs), nearest, ratios, tuple(findings))
 
-    def has_bounds(self, system: IntegerTaskSet) -> bool:
+    def has_response_time_bounds(self, system: IntegerTaskSet) -> bool:
         """Whether the search can learn something from a set: some task has a bound. True on one core, where most have.
         On several cores one task without a bound leaves most others without one.
         """
@@ -155,7 +155,7 @@ class TaskSetTestBench:
     def violates_bounds_or_overheads(self, system: IntegerTaskSet, starts: tuple[int, ...]) -> bool:
         """Whether a run of a task set contradicts its bounds or overheads. False if it cannot be run."""
         try:
-            return bool(self.run_and_check_set(system, starts).findings)
+            return bool(self.run_task_set_against_bounds(system, starts).findings)
         except TaskSetCheckError:
             return False
 
@@ -171,7 +171,7 @@ def search_violated_bounds(
         random = Random(f"{seed} {number}")  # noqa: S311 (seeded on purpose)
         shape, system = _draw_random_task_set(bench, random, shapes[number % len(shapes)])
         number += 1
-        if not bench.has_bounds(system):
+        if not bench.has_response_time_bounds(system):
             continue
         starts = tuple(
             random.randrange(task.period // tick + 1) if random.random() < 0.2 else 0 for task in system.tasks_of_image
@@ -205,7 +205,7 @@ def _draw_random_task_set(bench: TaskSetTestBench, random: Random, shape: str) -
         return "sends", random_sending_task_set(random, firmware)
     if firmware.supports_interrupt_releases:
         return "events", random_event_task_set(random, firmware)
-    return shape, random_task_set_of_shape(random, SHAPES[shape], firmware.clock_hz, firmware.tick_cycles)
+    return shape, random_task_set_in_ranges(random, SHAPES[shape], firmware.clock_hz, firmware.tick_cycles)
 
 
 def _run_task_set_if_possible(
@@ -213,7 +213,7 @@ def _run_task_set_if_possible(
 ) -> list[BoundSearchResult]:
     """Returns a list with the result of a task set. It is empty if the board cannot run the set."""
     try:
-        return [bench.run_and_check_set(system, starts, shape, seed)]
+        return [bench.run_task_set_against_bounds(system, starts, shape, seed)]
     except TaskSetCheckError:
         return []
 
@@ -244,7 +244,9 @@ def _one_step_smaller_task_sets(
         numbers = [number for number, item in enumerate(interrupts) if item.gives != task.name]
         yield (
             replace(
-                system, tasks=_tasks_without_index(tasks, at), interrupts=tuple(interrupts[item] for item in numbers)
+                system,
+                tasks=_remove_task_and_relink_releases(tasks, at),
+                interrupts=tuple(interrupts[item] for item in numbers),
             ),
             (*starts[:at], *starts[at + 1 : count], *(starts[count + item] for item in numbers)),
         )
@@ -275,7 +277,7 @@ def _task_sets_with_simpler_releases(system: IntegerTaskSet) -> Iterator[Integer
             yield _system_with_replaced_task(system, at, replace(task, gives_by="semaphore"))
 
 
-def _tasks_without_index(tasks: Sequence[SystemTask], at: int) -> tuple[SystemTask, ...]:
+def _remove_task_and_relink_releases(tasks: Sequence[IntegerTimeTask], at: int) -> tuple[IntegerTimeTask, ...]:
     """Returns the tasks without one. Its sender, or the tick, then releases its receiver."""
     removed = tasks[at]
     linked = []
@@ -289,6 +291,6 @@ def _tasks_without_index(tasks: Sequence[SystemTask], at: int) -> tuple[SystemTa
     return tuple(linked)
 
 
-def _system_with_replaced_task(system: IntegerTaskSet, at: int, task: SystemTask) -> IntegerTaskSet:
+def _system_with_replaced_task(system: IntegerTaskSet, at: int, task: IntegerTimeTask) -> IntegerTaskSet:
     """Returns the system with the task at this index replaced."""
     return replace(system, tasks=(*system.tasks[:at], task, *system.tasks[at + 1 :]))

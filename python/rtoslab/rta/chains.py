@@ -62,13 +62,13 @@ def longest_observed_chain_latency(chain: ChainOfTasks, system: IntegerTaskSet, 
     released = [senders[name] == before for before, name in pairwise(chain.tasks)]
     longest: int | None = None
     for number, ((looked, _), (_, answered)) in enumerate(pairwise(jobs[0]), 1):
-        arrived = _find_data_passing_cycle(jobs[1:], released, number, answered)
+        arrived = _find_cycle_of_data_passing_chain(jobs[1:], released, number, answered)
         if arrived is not None:
             longest = max(longest or 0, arrived - looked)
     return None if longest is None else longest * system.units_per_cycle
 
 
-def _find_data_passing_cycle(
+def _find_cycle_of_data_passing_chain(
     jobs: Sequence[Sequence[tuple[int, int]]], released: Sequence[bool], number: int, at: int
 ) -> int | None:
     """Returns the cycle at which data that arrives at cycle `at` has passed these tasks.

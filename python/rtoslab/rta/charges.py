@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.rta.overheads import KernelOverheads, MulticoreCosts, SendCosts, TimerCosts
-from rtoslab.rta.prices import LedgerEntryPrices
+from rtoslab.rta.prices import LedgerEntryCosts
 from rtoslab.rta.system import IntegerTaskSet
 
 
@@ -44,7 +44,7 @@ INVERSION_OPERATIONS: Final = ("mutex_lock_contended", "mutex_unlock_hand_over")
 
 
 @dataclass(frozen=True, slots=True)
-class KernelCharges:
+class KernelOverheadTimes:
     """The times that the analysis charges for the kernel's work, in units of the system.
     With a period of 0 there is no tick. docs/response-time-model.md argues for each.
     """
@@ -114,27 +114,27 @@ MEETINGS: Final = 3
 """Ticks that a job's start and end can meet: one each, and one more only after a more urgent job has preempted
 either, which that job does once."""
 
-NO_CHARGES: Final = KernelCharges()
+NO_CHARGES: Final = KernelOverheadTimes()
 
 
-def kernel_time_charges(
+def kernel_overhead_times(
     overheads: KernelOverheads | None, model: OverheadModel, system: IntegerTaskSet, core: int = 0
-) -> KernelCharges:
+) -> KernelOverheadTimes:
     """Returns the times that the analysis charges for the kernel's work on one core, in units of the system.
     Without overheads nothing is charged.
     """
     if overheads is None or model is OverheadModel.NO_OVERHEAD:
         return NO_CHARGES
-    charged = _kernel_cycle_charges(overheads, model, system, core)
+    charged = _kernel_overheads_in_cycles(overheads, model, system, core)
     scale = system.units_per_cycle
     return charged if scale == 1 else replace(charged, **{name: scale * getattr(charged, name) for name in _LENGTHS})
 
 
-def _kernel_cycle_charges(
+def _kernel_overheads_in_cycles(
     overheads: KernelOverheads, model: OverheadModel, system: IntegerTaskSet, core: int
-) -> KernelCharges:
+) -> KernelOverheadTimes:
     """Returns the times that the analysis charges for the kernel's work on one core, in cycles."""
-    prices = LedgerEntryPrices(overheads)
+    prices = LedgerEntryCosts(overheads)
     events, has_events, leave = prices.event_costs, overheads.events is not None, overheads.interrupt.exit_cycles
     cores = len(system.used_core_numbers)
     smp = overheads.smp
@@ -144,34 +144,36 @@ def _kernel_cycle_charges(
     distance = max(priorities, default=0) - min(priorities, default=0)
     kinds = overheads.switch
     down = prices.switch_away_price(distance, to_idle=False)
-    slice_ = max(overheads.tick_slice_cycles, overheads.tick_switch_cycles)
+    slice_ = max(overheads.additional_cycles_of_time_slice_tick, overheads.additional_cycles_of_switching_tick)
     met = sum(overheads.operations.get(name, 0) for name in INVERSION_OPERATIONS)
-    inversion = max(2 * (prices.entry_and_exit_price + max(down, kinds.up_cycles)), met)
+    inversion = max(2 * (prices.interruption_entry_and_exit_cost + max(down, kinds.up_cycles)), met)
     sends, timers = overheads.sends or SendCosts(), overheads.timers or TimerCosts()
     if has_events:
         contended = events.contended_cycles
         if system.users_of_resources_across_cores:
             contended = max(contended, smp.contended_cycles)
-        inversion = 2 * (prices.entry_and_exit_price + contended + events.handover_cycles)
-    charged = KernelCharges(
+        inversion = 2 * (prices.interruption_entry_and_exit_cost + contended + events.handover_cycles)
+    charged = KernelOverheadTimes(
         tick_period=overheads.tick.period_cycles,
-        tick=prices.entry_and_exit_price + overheads.tick.base_cycles,
+        tick=prices.interruption_entry_and_exit_cost + overheads.tick.base_cycles,
         release=overheads.tick.per_task_cycles,
         worst_tick=model is OverheadModel.WORST_TICK,
         deferred_tick=overheads.tick.deferred_cycles,
         start=overheads.job.start_cycles + overheads.job.work_cycles,
-        end=prices.sleep_call_price(sleepers) + down + leave,
-        preemption_cycles=overheads.tick_switch_cycles,
+        end=prices.sleep_call_cost(sleepers) + down + leave,
+        preemption_cycles=overheads.additional_cycles_of_switching_tick,
         slice=slice_ if _are_equal_tasks_time_sliced(overheads, system) else 0,
-        interrupt=prices.entry_and_exit_price + events.handler_cycles,
-        give=events.give_cycles if has_events else overheads.interrupt.entry_cycles + overheads.tick_switch_cycles,
+        interrupt=prices.interruption_entry_and_exit_cost + events.handler_cycles,
+        give=events.give_cycles
+        if has_events
+        else overheads.interrupt.entry_cycles + overheads.additional_cycles_of_switching_tick,
         woken_start=(events.start_cycles if has_events else overheads.job.start_cycles) + overheads.job.work_cycles,
-        woken_end=(events.end_cycles if has_events else prices.sleep_call_price(sleepers)) + down + leave,
+        woken_end=(events.end_cycles if has_events else prices.sleep_call_cost(sleepers)) + down + leave,
         timer_start=timers.start_cycles + overheads.job.work_cycles,
         timer_end=timers.end_cycles + down + leave,
         send=sends.call_cycles,
-        send_switch=prices.send_switch_price,
-        section=events.call_cycles if has_events else _cycles_per_section_call(overheads),
+        send_switch=prices.switch_cost_in_release_call,
+        section=events.call_cycles if has_events else _cycles_per_critical_section_call(overheads),
         inversion=inversion,
         kernel_blocking=prices.longest_kernel_call_blocking(sleepers, distance),
         longest_mask=prices.longest_interrupt_delay(sleepers, distance),
@@ -183,8 +185,8 @@ def _kernel_cycle_charges(
     several = replace(
         charged,
         # A call of the core's task may notice the request first, and then switches itself.
-        core_request=max(prices.core_request_price, prices.switch_in_call_price if has_events else 0),
-        cross_wait=prices.wait_across_cores_price,
+        core_request=max(prices.reschedule_interrupt_cost, prices.cost_of_task_switch_in_call if has_events else 0),
+        cross_wait=prices.cross_core_resource_wait_cost,
         release_delay=prices.longest_release_delay(sleepers, distance)
         + _longest_masked_section_cycles(system, charged, smp),
         lock_wait=smp.lock_wait_cycles,
@@ -199,12 +201,12 @@ def _kernel_cycle_charges(
     return replace(several, tick=0, deferred_tick=0, compensated_tick=base_cycles)
 
 
-def bus_contention_prolongation(work: int, charge: KernelCharges) -> int:
+def bus_contention_prolongation(work: int, charge: KernelOverheadTimes) -> int:
     """Returns by how much other cores' accesses to the same memories prolong work at most."""
     return math.ceil(charge.bus_share * work) if charge.bus_share else 0
 
 
-def _longest_masked_section_cycles(system: IntegerTaskSet, charged: KernelCharges, smp: MulticoreCosts) -> int:
+def _longest_masked_section_cycles(system: IntegerTaskSet, charged: KernelOverheadTimes, smp: MulticoreCosts) -> int:
     """Returns the longest time in cycles for which a task of any core masks interrupts. The tick waits for it."""
     longest = max((task.masked for task in system.tasks), default=0)
     if not longest:
@@ -213,7 +215,7 @@ def _longest_masked_section_cycles(system: IntegerTaskSet, charged: KernelCharge
     return cycles + -(-cycles * smp.contention_permille // 1000) + 2 * charged.section
 
 
-def _cycles_per_section_call(overheads: KernelOverheads) -> int:
+def _cycles_per_critical_section_call(overheads: KernelOverheads) -> int:
     """Returns the cycles of one kernel call at a critical section: half of a lock and its unlock, rounded up."""
     return -(-sum(overheads.operations.get(name, 0) for name in SECTION_OPERATIONS) // 2)
 
@@ -223,11 +225,11 @@ def _are_equal_tasks_time_sliced(overheads: KernelOverheads, system: IntegerTask
     return overheads.equals == "slices" or system.equals == "slices"
 
 
-_LENGTHS: Final = tuple(field.name for field in fields(KernelCharges) if field.type == "int")
+_LENGTHS: Final = tuple(field.name for field in fields(KernelOverheadTimes) if field.type == "int")
 """The charges that are lengths of time, which are scaled from cycles to units."""
 
 
-COMPONENTS: Final[Mapping[str, Callable[[KernelCharges], KernelCharges]]] = {
+COMPONENTS: Final[Mapping[str, Callable[[KernelOverheadTimes], KernelOverheadTimes]]] = {
     "tick": lambda all_: replace(all_, tick=0),
     "releases in the tick": lambda all_: replace(all_, release=0),
     "deferred ticks": lambda all_: replace(all_, deferred_tick=0, compensated_tick=0),

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from rtoslab.rta.arrival_curves import most_arrivals_of_each_task
-from rtoslab.rta.blocking import sections_of_lower_tasks
-from rtoslab.rta.charges import KernelCharges, bus_contention_prolongation
+from rtoslab.rta.blocking import critical_sections_of_less_urgent_tasks
+from rtoslab.rta.charges import KernelOverheadTimes, bus_contention_prolongation
 from rtoslab.rta.demand import CompetingDemand
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.record import TICK_CORE
@@ -22,7 +22,7 @@ from rtoslab.rta.resource_waits import (
     shared_resources_of_core,
 )
 from rtoslab.rta.senders import Sends, tasks_released_by_other_cores
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt, IntegerTimeTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +32,15 @@ class DelaysByOtherCores:
     demands: tuple[CompetingDemand, ...] = ()
     obstacle: str = ""
     """Why their demand is unknown, as a clause. Empty if it is known."""
-    requesting: tuple[SystemInterrupt, ...] = ()
+    requesting: tuple[IntegerTimeInterrupt, ...] = ()
     """The interrupts of the analysed core that release a task, with jitter up to the end of the release."""
-    remote_gives: tuple[SystemInterrupt, ...] = ()
+    remote_gives: tuple[IntegerTimeInterrupt, ...] = ()
     """The same of the other cores."""
-    received: tuple[SystemTask, ...] = ()
+    received: tuple[IntegerTimeTask, ...] = ()
     """The tasks of the analysed core that a task of another core releases, with jitter up to the end of that call."""
     shared: SharedResources | None = None
     """The resources that tasks of several cores share. None if there are none."""
-    handlers: tuple[SystemInterrupt, ...] = ()
+    handlers: tuple[IntegerTimeInterrupt, ...] = ()
     """The interrupts of the analysed core, with jitter up to their latest end."""
     request_costs: RequestCosts = field(default_factory=dict)
     """Those of the tasks of the analysed core whose requests have a bound."""
@@ -52,7 +52,7 @@ class DelaysByOtherCores:
 
 def delays_by_other_cores(
     system: IntegerTaskSet,
-    charges_by_core: Mapping[int, KernelCharges],
+    charges_by_core: Mapping[int, KernelOverheadTimes],
     core: int,
     latest_ends: Mapping[str, int | None],
     latest_sends: Sends,
@@ -76,7 +76,7 @@ def delays_by_other_cores(
             f"{system.protocol} excludes only tasks of one core; with inheritance there is a bound"
         )
     at_end = [replace(handler, jitter=latest_ends[handler.name] or 0) for handler in system.interrupts]
-    late_tasks = _tasks_until_latest_end(system.tasks, latest_ends, latest_sends) if shared else []
+    late_tasks = _add_jitter_until_latest_job_end(system.tasks, latest_ends, latest_sends) if shared else []
     if isinstance(late_tasks, str):
         return DelaysByOtherCores(
             obstacle=f"{late_tasks} has no bound, and the number of critical sections depends on the bounds of all "
@@ -87,7 +87,7 @@ def delays_by_other_cores(
     for other in (core_tasks for core_tasks in charges_by_core if core_tasks != core):
         charge, tasks = charges_by_core[other], [task for task in system.tasks if task.core == other]
         # A job uses the kernel from its release to its end, which may fall into the window from before it.
-        late = _tasks_until_latest_end(tasks, latest_ends, latest_sends)
+        late = _add_jitter_until_latest_job_end(tasks, latest_ends, latest_sends)
         if isinstance(late, str):
             return DelaysByOtherCores(
                 obstacle=f"{late} on another core has no bound, and it may wait for the kernel calls of that task"
@@ -129,9 +129,9 @@ def delays_by_other_cores(
     )
 
 
-def _tasks_until_latest_end(
-    tasks: Sequence[SystemTask], latest_ends: Mapping[str, int | None], latest_sends: Sends
-) -> list[SystemTask] | str:
+def _add_jitter_until_latest_job_end(
+    tasks: Sequence[IntegerTimeTask], latest_ends: Mapping[str, int | None], latest_sends: Sends
+) -> list[IntegerTimeTask] | str:
     """Returns tasks with jitter up to the latest end of their jobs, the calls that release others included.
     If the end of one has no bound, it returns the name of this task.
     """
@@ -146,10 +146,10 @@ def _tasks_until_latest_end(
 
 
 def resource_waits_of_task(
-    task: SystemTask,
-    peers: Sequence[SystemTask],
+    task: IntegerTimeTask,
+    peers: Sequence[IntegerTimeTask],
     system: IntegerTaskSet,
-    charge: KernelCharges,
+    charge: KernelOverheadTimes,
     delays: DelaysByOtherCores,
 ) -> ResourceWaits | None:
     """Returns the waits that delay a task, for resources that tasks of several cores share. None if there are none.
@@ -157,25 +157,25 @@ def resource_waits_of_task(
     """
     if delays.shared is None:
         return None
-    requesting = delays.shared.requesting_tasks(task.priority)
+    requesting = delays.shared.tasks_requesting_shared_resources(task.priority)
     costs = {item.name: cost for item in requesting if (cost := delays.request_costs.get(item.name))}
     work = _kernel_demand_of_tasks([item for item in delays.shared.own if item.priority < task.priority], charge)
     return ResourceWaits(
         delays.shared,
         task,
         charge,
-        sections_of_lower_tasks(task, peers, system, charge),
+        critical_sections_of_less_urgent_tasks(task, peers, system, charge),
         work.most_kernel_work_in_window,
         work.kernel_utilisation(),
         costs,
     )
 
 
-def _kernel_demand_of_tasks(tasks: Sequence[SystemTask], charge: KernelCharges) -> CompetingDemand:
+def _kernel_demand_of_tasks(tasks: Sequence[IntegerTimeTask], charge: KernelOverheadTimes) -> CompetingDemand:
     """Returns what the kernel does for some tasks of a core, without ticks, releases and interrupts.
     Their masked sections are left out.
     """
-    idle = SystemTask("", 10**30, 0, 10**30, 0)
+    idle = IntegerTimeTask("", 10**30, 0, 10**30, 0)
     unmasked = [replace(task, masked=0) if task.masked else task for task in tasks]
     # The calls that mask and unmask stay: each counts as a section without a length.
     unmasked = [
@@ -186,7 +186,7 @@ def _kernel_demand_of_tasks(tasks: Sequence[SystemTask], charge: KernelCharges) 
     return CompetingDemand(idle, unmasked, (), (), own, 0, shared_resources=resources_shared_by_tasks(tasks))
 
 
-def resources_shared_by_tasks(tasks: Sequence[SystemTask]) -> frozenset[str]:
+def resources_shared_by_tasks(tasks: Sequence[IntegerTimeTask]) -> frozenset[str]:
     """Returns the names of the resources that more than one of the tasks uses."""
     used = {(task.task_name, name) for task in tasks for name, _ in task.sections}
     names = [name for _, name in used]
@@ -194,21 +194,21 @@ def resources_shared_by_tasks(tasks: Sequence[SystemTask]) -> frozenset[str]:
 
 
 def tasks_released_on_core(
-    system: IntegerTaskSet, charge: KernelCharges, peers: Sequence[SystemTask]
-) -> list[SystemTask]:
+    system: IntegerTaskSet, charge: KernelOverheadTimes, peers: Sequence[IntegerTimeTask]
+) -> list[IntegerTimeTask]:
     """Returns the tasks whose releases this core handles."""
     every = charge.tick > 0 or charge.compensated_tick > 0
     return [task for task in (system.tasks if every else peers) if task.is_tick_released]
 
 
-def cores_affecting_analysis(system: IntegerTaskSet, overheads: KernelOverheads | None) -> Sequence[int]:
+def cores_affecting_response_time_analysis(system: IntegerTaskSet, overheads: KernelOverheads | None) -> Sequence[int]:
     """Returns the cores that affect the analysis. A core without a task has the tick, or an idle loop on the bus."""
     if overheads is None or overheads.smp.cores == 1:
         return system.used_core_numbers
     return range(max(overheads.smp.cores, 1 + max(system.used_core_numbers)))
 
 
-def split_system_by_kernel(system: IntegerTaskSet, overheads: KernelOverheads | None) -> list[IntegerTaskSet]:
+def split_task_set_by_kernel(system: IntegerTaskSet, overheads: KernelOverheads | None) -> list[IntegerTaskSet]:
     """Returns the tasks and interrupts of each kernel as a system of its own. One kernel may run on several cores.
     Releases by another kernel are left out: see `reason_against_two_kernels`.
     """
@@ -245,13 +245,13 @@ def reason_against_two_kernels(system: IntegerTaskSet) -> str:
 
 
 def system_with_release_delays(
-    system: IntegerTaskSet, charges_by_core: Mapping[int, KernelCharges], latest_ends: Mapping[str, int | None]
+    system: IntegerTaskSet, charges_by_core: Mapping[int, KernelOverheadTimes], latest_ends: Mapping[str, int | None]
 ) -> IntegerTaskSet:
     """Returns the system with releases that come later because of other cores: their delays are added to the jitter.
     A release by an interrupt comes after its handler's end, and may be delayed then.
     """
 
-    def longest_release_jitter(task: SystemTask) -> int:
+    def longest_release_jitter(task: IntegerTimeTask) -> int:
         """Returns the longest time from a task's arrival to its release."""
         delay = charges_by_core[task.core].release_delay
         return delay + ((latest_ends[task.released_by] or 0) if task.released_by else task.jitter)
@@ -263,9 +263,9 @@ def system_with_release_delays(
 _DELAY_STEPS: Final = 1_000
 
 
-def charges_with_interrupt_delays(
-    system: IntegerTaskSet, charges_by_core: Mapping[int, KernelCharges]
-) -> dict[int, KernelCharges] | None:
+def overhead_times_with_interrupt_delays(
+    system: IntegerTaskSet, charges_by_core: Mapping[int, KernelOverheadTimes]
+) -> dict[int, KernelOverheadTimes] | None:
     """Returns the charges with the interrupts that may delay a release on any core. None if they never end.
 
     They delay the tick's handler on its core, and the call that has the scheduler locked on another core.
@@ -290,12 +290,12 @@ def charges_with_interrupt_delays(
     return result
 
 
-def _most_interrupt_arrivals_within(handler: SystemInterrupt, window: int) -> int:
+def _most_interrupt_arrivals_within(handler: IntegerTimeInterrupt, window: int) -> int:
     """Returns the largest number of arrivals of an interrupt in a window, after one that is pending already."""
     return most_arrivals_of_each_task([(handler.period, handler.jitter, handler.curve)], window)[0]
 
 
-def _longest_handler_time(handler: SystemInterrupt, charge: KernelCharges) -> int:
+def _longest_handler_time(handler: IntegerTimeInterrupt, charge: KernelOverheadTimes) -> int:
     """Returns the longest time that one handler takes on its core, without waits."""
     give = charge.give if handler.gives else 0
     return handler.wcet + bus_contention_prolongation(handler.wcet, charge) + charge.interrupt + give

@@ -8,16 +8,16 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.rta.arrival_curves import Arrivals, most_arrivals_of_each_task, most_periodic_arrivals
-from rtoslab.rta.charges import MEETINGS, KernelCharges, bus_contention_prolongation
+from rtoslab.rta.arrival_curves import Arrivals, max_arrivals_of_periodic_task, most_arrivals_of_each_task
+from rtoslab.rta.charges import MEETINGS, KernelOverheadTimes, bus_contention_prolongation
 from rtoslab.rta.resource_waits import ResourceWaits, WaitsAcrossCores
-from rtoslab.rta.system import SystemInterrupt, SystemTask, exact_utilisation
+from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTask, exact_utilisation
 
 _NEVER: Final = 10**30
 """A period so long that nothing of it counts."""
 
 
-class JobInstant(IntEnum):
+class DemandCountingInstant(IntEnum):
     """The instants of the analysed job up to which a window's demand is counted."""
 
     LAST_INSTRUCTION = 0
@@ -29,7 +29,7 @@ class JobInstant(IntEnum):
     releases."""
 
 
-def _most_interrupt_arrivals(handlers: Sequence[SystemInterrupt], window: int) -> int:
+def _most_interrupt_arrivals(handlers: Sequence[IntegerTimeInterrupt], window: int) -> int:
     """Returns the largest number of arrivals of interrupts in a window."""
     return sum(most_arrivals_of_each_task([(item.period, item.jitter, item.curve) for item in handlers], window))
 
@@ -40,12 +40,12 @@ class CompetingDemand:
     `others` run before it whenever they are ready.
     """
 
-    task: SystemTask
-    others: Sequence[SystemTask]
-    interrupts: Sequence[SystemInterrupt]
-    released: Sequence[SystemTask]
+    task: IntegerTimeTask
+    others: Sequence[IntegerTimeTask]
+    interrupts: Sequence[IntegerTimeInterrupt]
+    released: Sequence[IntegerTimeTask]
     """All tasks whose release the tick of this core handles, less urgent ones too."""
-    charges: KernelCharges
+    charges: KernelOverheadTimes
     blocking: int
     takes_turns: bool = False
     """Some tasks have the same priority, and take turns by the tick."""
@@ -59,12 +59,12 @@ class CompetingDemand:
     """The other cores' tasks and kernel. A lock that this core waits for is held there."""
     phases: dict[str, int] = field(default_factory=dict)
     """The earliest first arrival of each task, counted from the start of the busy period. By default 0."""
-    requesting: Sequence[SystemInterrupt] = ()
+    requesting: Sequence[IntegerTimeInterrupt] = ()
     """The interrupts of this core that release a task, with jitter up to the end of the release. Another core may
     complete the release, and then makes this one choose its task again."""
-    remote_gives: Sequence[SystemInterrupt] = ()
+    remote_gives: Sequence[IntegerTimeInterrupt] = ()
     """The interrupts of the other cores that release a task, in the same way. This core may complete the release."""
-    received: Sequence[SystemTask] = ()
+    received: Sequence[IntegerTimeTask] = ()
     """The tasks of this core that a task of another core releases, with jitter up to the end of that call."""
     resource_waits: ResourceWaits | None = None
     """The waits for resources that tasks of several cores share. None if there are none."""
@@ -73,7 +73,7 @@ class CompetingDemand:
     successors: Mapping[str, int] = field(default_factory=dict)
     """The competing tasks that only jobs of the analysed task release, by sends or chains of them. Each with the number
     of the first of these sends in the job, from 0 on."""
-    until: JobInstant = JobInstant.LAST_INSTRUCTION
+    until: DemandCountingInstant = DemandCountingInstant.LAST_INSTRUCTION
     sends_done: int = 1
     """If `until` is SENT: the number of sends of the analysed job that have returned."""
     _arriving: Sequence[Arrivals] = field(init=False, repr=False, compare=False)
@@ -98,8 +98,8 @@ class CompetingDemand:
             for other in self.others
         ]
         indices = range(len(self.others))
-        object.__setattr__(self, "_arriving", [self._period_and_first_arrival_lead(other) for other in self.others])
-        releasing = map(self._period_and_first_arrival_lead, self.released)
+        object.__setattr__(self, "_arriving", [self._period_and_earliest_first_arrival(other) for other in self.others])
+        releasing = map(self._period_and_earliest_first_arrival, self.released)
         object.__setattr__(
             self, "_releasing", [(period, lead + self.release_lead, curve) for period, lead, curve in releasing]
         )
@@ -119,7 +119,7 @@ class CompetingDemand:
         `other_jobs`: the number of jobs of each of `others`, if known.
         """
         charge, own = self.charges, finished_jobs + 1
-        ticks = most_periodic_arrivals(window, charge.tick_period, self.tick_jitter) if charge.tick_period else 0
+        ticks = max_arrivals_of_periodic_task(window, charge.tick_period, self.tick_jitter) if charge.tick_period else 0
         counts = most_arrivals_of_each_task(self._arriving, window) if other_jobs is None else other_jobs
         if self._capped:
             counts = self._job_counts_without_unsent_jobs(counts, finished_jobs)
@@ -150,7 +150,7 @@ class CompetingDemand:
             "releases": charge.release
             * self._releases_handled_by_ticks(window, meetings if charge.compensated_tick else ticks),
             "deferred": (charge.deferred_tick + charge.compensated_tick) * meetings,
-            "requested by other cores": charge.core_request * self._most_core_requests_in_window(window, ticks)
+            "requested by other cores": charge.core_request * self._max_reschedule_interrupts_in_window(window, ticks)
             if charge.core_request
             else 0,
             "remote gives": charge.remote_give * _most_interrupt_arrivals(self.remote_gives, window),
@@ -161,7 +161,7 @@ class CompetingDemand:
             + charge.woken_end * woken
             + charge.timer_end * timers
             - self._job_end_cost_outside_window,
-            "sends": sends + own * self._cost_of_sends(self.task) - self._send_cost_outside_window,
+            "sends": sends + own * self._cost_of_sends(self.task) - self._release_call_cost_outside_window,
             "preemptions": 0 if self.takes_turns else charge.preemption_cycles * min(total - woken, ticks),
             "slices": charge.slice * ticks if self.takes_turns else 0,
             "sections": own * self._critical_section_cost(self.task) + sections,
@@ -204,14 +204,14 @@ class CompetingDemand:
             for count, other in zip(counts, self.others, strict=True)
         )
 
-    def _most_core_requests_in_window(self, window: int, ticks: int) -> int:
+    def _max_reschedule_interrupts_in_window(self, window: int, ticks: int) -> int:
         """Returns how often another core can interrupt this one in a window to make it choose its task again.
         The tick's own core is asked only where another one handled a tick late.
         """
         arrived = zip(self.released, most_arrivals_of_each_task(self._releasing, window), strict=True)
         home = sum(min(ticks, count) for arrival, count in arrived if arrival.core == self.task.core)
         gives = _most_interrupt_arrivals(self.requesting, window) + sum(
-            most_arrivals_of_each_task(list(map(self._period_and_first_arrival_lead, self.received)), window)
+            most_arrivals_of_each_task(list(map(self._period_and_earliest_first_arrival, self.received)), window)
         )
         if self.charges.compensated_tick:
             return min(ticks, home) + gives
@@ -226,14 +226,14 @@ class CompetingDemand:
         """Returns the most jobs of the competing tasks in any window of this length."""
         return sum(most_arrivals_of_each_task(self._arriving, window))
 
-    def _critical_section_cost(self, task: SystemTask) -> int:
+    def _critical_section_cost(self, task: IntegerTimeTask) -> int:
         """Returns the cost of a job's locks and masks, and of waits for tasks that use the same resources."""
         charge = self.charges
         return charge.section * task.kernel_call_count + charge.inversion * sum(
             name in self.shared_resources for name, _ in task.sections
         )
 
-    def _cost_of_sends(self, task: SystemTask) -> int:
+    def _cost_of_sends(self, task: IntegerTimeTask) -> int:
         """Returns the cost of the sends of a job: of its own, and of the one that releases it if its sender does not
         compete with the analysed task.
         """
@@ -253,7 +253,11 @@ class CompetingDemand:
         A job that the last counted send of the analysed job releases may run only after this send.
         """
         limited = list(counts)
-        sent = {JobInstant.LAST_INSTRUCTION: 0, JobInstant.SENT: self.sends_done - 1, JobInstant.NEXT_JOB: _NEVER}
+        sent = {
+            DemandCountingInstant.LAST_INSTRUCTION: 0,
+            DemandCountingInstant.SENT: self.sends_done - 1,
+            DemandCountingInstant.NEXT_JOB: _NEVER,
+        }
         for at, number in self._capped:
             limited[at] = min(limited[at], finished_jobs + (number < sent[self.until]))
         return limited
@@ -266,21 +270,23 @@ class CompetingDemand:
     @property
     def cost_from_work_end_to_next_job(self) -> int:
         """Returns the time from the end of a job's work until the task can begin another job, if it sends nothing."""
-        return self._start_and_end_costs(self.task)[1]
+        return self._job_start_and_end_costs(self.task)[1]
 
     @property
     def _job_end_cost_outside_window(self) -> int:
         """Returns the cost of the analysed job's end, if a window does not contain it."""
-        return 0 if self.until is JobInstant.NEXT_JOB else self.cost_from_work_end_to_next_job
+        return 0 if self.until is DemandCountingInstant.NEXT_JOB else self.cost_from_work_end_to_next_job
 
     @property
-    def _send_cost_outside_window(self) -> int:
+    def _release_call_cost_outside_window(self) -> int:
         """Returns the cost of the analysed job's send, if a window does not contain it."""
-        if self.until is JobInstant.NEXT_JOB:
+        if self.until is DemandCountingInstant.NEXT_JOB:
             return 0
-        return self.charges.send * (len(self.task.gives) - (self.sends_done if self.until is JobInstant.SENT else 0))
+        return self.charges.send * (
+            len(self.task.gives) - (self.sends_done if self.until is DemandCountingInstant.SENT else 0)
+        )
 
-    def _period_and_first_arrival_lead(self, task: SystemTask) -> Arrivals:
+    def _period_and_earliest_first_arrival(self, task: IntegerTimeTask) -> Arrivals:
         """Returns a task's period, how long before the window its first arrival may be, and its arrival curve."""
         return task.period, task.jitter - self.phases.get(task.name, 0), task.curve
 
@@ -309,7 +315,7 @@ class CompetingDemand:
         parts = [
             task.long_run_load(
                 task.wcet
-                + sum(self._start_and_end_costs(task))
+                + sum(self._job_start_and_end_costs(task))
                 + self._critical_section_cost(task)
                 + self._cost_of_sends(task)
             )
@@ -326,12 +332,12 @@ class CompetingDemand:
         if self.resource_waits is not None:
             total += self.resource_waits.long_run_utilisation(tasks)
         elif self.waits_across_cores is not None:
-            total += charge.cross_wait * self.waits_across_cores.long_run_waits()
+            total += charge.cross_wait * self.waits_across_cores.long_term_resource_wait_rate()
         if not charge.tick_period:
             return total
         total += (
             sum((neighbour.kernel_utilisation() for neighbour in self.other_cores), Fraction(0))
-            + self._core_request_utilisation()
+            + self._reschedule_interrupt_utilisation()
         )
         tick = charge.tick + (charge.slice if self.takes_turns else 0)
         every = Fraction(1, charge.tick_period)
@@ -347,7 +353,7 @@ class CompetingDemand:
         released = exact_utilisation([(charge.release, max(item.period, charge.tick_period)) for item in self.released])
         return total + seldom + released + Fraction(tick, charge.tick_period)
 
-    def _core_request_utilisation(self) -> Fraction:
+    def _reschedule_interrupt_utilisation(self) -> Fraction:
         """Returns the utilisation by the interrupts from other cores: one for every release, at most one a tick."""
         every = Fraction(1, self.charges.tick_period)
         home = exact_utilisation([(1, task.period) for task in self.released if task.core == self.task.core])
@@ -374,7 +380,7 @@ class CompetingDemand:
         task = replace(self.task, period=_NEVER)
         return replace(self, task=task, others=idle, interrupts=handlers, charges=charges).long_run_utilisation()
 
-    def _start_and_end_costs(self, task: SystemTask) -> tuple[int, int]:
+    def _job_start_and_end_costs(self, task: IntegerTimeTask) -> tuple[int, int]:
         """Returns the kernel's costs of a job's start and of its end."""
         charge = self.charges
         if task.is_timer:

@@ -23,7 +23,7 @@ class JobPhase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ChainInterrupts:
+class HandlerChainInterrupts:
     """The interrupts in one sequence of handlers."""
 
     count: int = 0
@@ -35,7 +35,7 @@ class ChainInterrupts:
     """Whether the chain began with one of them."""
 
     @property
-    def further_entry_count(self) -> int:
+    def chained_interrupt_entry_count(self) -> int:
         """Returns the number of interrupt entries in the sequence after the first handler's."""
         return self.count - self.begins_chain
 
@@ -47,7 +47,7 @@ class HandlerChain:
     handlers: list[HandlerRun]
     released: int = 0
     """Jobs that its ticks release."""
-    interrupts: ChainInterrupts = ChainInterrupts()
+    interrupts: HandlerChainInterrupts = HandlerChainInterrupts()
     """The interrupts in it, including those that interrupt its handlers."""
     lock_wait_cycles: int = 0
     """Cycles spent waiting for the kernel's locks."""
@@ -85,9 +85,9 @@ class HandlerChain:
         return sum(handler.exception == SYSTICK for handler in self.handlers)
 
     @property
-    def core_request_count(self) -> int:
+    def reschedule_interrupt_count(self) -> int:
         """Returns the number of interrupts by which another core made this one choose its task again."""
-        return sum(handler.is_core_request for handler in self.handlers)
+        return sum(handler.is_reschedule_interrupt for handler in self.handlers)
 
     @property
     def task_switch_count(self) -> int:
@@ -106,7 +106,7 @@ class HandlerChain:
 
 
 @dataclass(slots=True)
-class LedgerEntry:
+class CycleLedgerEntry:
     """One entry of a ledger: kernel cycles with one cause."""
 
     ended_at: int
@@ -115,7 +115,7 @@ class LedgerEntry:
 
 
 @dataclass(slots=True)
-class TaskInterruption(LedgerEntry):
+class TaskInterruption(CycleLedgerEntry):
     """A sequence of handlers that interrupted a task which did not ask for it."""
 
     ticks: int = 0
@@ -126,13 +126,13 @@ class TaskInterruption(LedgerEntry):
     meets_kernel: bool = False
     """Whether the kernel was at work: a task was starting or ending a job, or had asked for a switch at the same
     time."""
-    interrupts: ChainInterrupts = ChainInterrupts()
+    interrupts: HandlerChainInterrupts = HandlerChainInterrupts()
     core_requests: int = 0
     """The number of interrupts from another core."""
 
 
 @dataclass(slots=True)
-class PhaseSpan(LedgerEntry):
+class PhaseSpan(CycleLedgerEntry):
     """The cycles that a task itself executes in one phase of its job. `cycles` grows while it runs."""
 
     task: int = IDLE
@@ -157,7 +157,7 @@ class PhaseSpan(LedgerEntry):
 
 
 @dataclass(slots=True)
-class JobEnd(LedgerEntry):
+class JobEnd(CycleLedgerEntry):
     """The end of a job: from its last instruction to the next task, with the handlers that switch."""
 
     span: PhaseSpan
@@ -175,24 +175,24 @@ class LockHandover(TaskInterruption):
     also stands for a handler that a call caused and that chose the same task again."""
 
     @property
-    def is_only_task_switch(self) -> bool:
+    def is_task_switch_without_other_events(self) -> bool:
         """Whether nothing but this switch happened: no further one, no tick, and no interrupt."""
         return self.switches == 1 and not self.ticks and not self.core_requests and not self.interrupts.count
 
 
 @dataclass(slots=True)
-class ReleaseWait(LedgerEntry):
+class ReleaseToStartDelay(CycleLedgerEntry):
     """The time from a job's release to its first cycle, if nothing as urgent ran in between."""
 
     released: int
-    interrupts: ChainInterrupts = ChainInterrupts()
+    interrupts: HandlerChainInterrupts = HandlerChainInterrupts()
     """The interrupt that released it. None: the tick did."""
     by_other_core: bool = False
     """Whether another core handled the tick."""
 
 
 @dataclass(slots=True)
-class LockWait(LedgerEntry):
+class LockWait(CycleLedgerEntry):
     """A wait for a kernel lock that another core held."""
 
     without_holder: int = 0
@@ -215,7 +215,7 @@ class CycleLedger:
     restarts: list[PhaseSpan] = field(default_factory=list)
     """From the end of a job to the beginning of the task's next one, where that was due already and no switch came in
     between."""
-    waits: list[ReleaseWait] = field(default_factory=list)
+    waits: list[ReleaseToStartDelay] = field(default_factory=list)
     handovers: list[LockHandover] = field(default_factory=list)
     lock_waits: list[LockWait] = field(default_factory=list)
     tick_entries: list[int] = field(default_factory=list)

@@ -15,7 +15,7 @@ from rtoslab.reports import MARK, deviation_footnote
 from rtoslab.rta.arrival_curves import ArrivalCurve
 from rtoslab.rta.bound_search import BoundSearchResult, TaskSetTestBench
 from rtoslab.rta.overheads import table_as_toml
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask, split_by_sender
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt, IntegerTimeTask, split_tasks_by_releasing_task
 from rtoslab.rta.taskset import Carrier, Protocol
 
 
@@ -38,7 +38,7 @@ class BoundSearchSummary:
     deviations: Mapping[str, str]
     """The deviations of the kernel from the port contract, as it declares."""
 
-    def search_figures_line(self) -> str:
+    def search_statistics_as_line(self) -> str:
         """Returns the figures of the search as one line."""
         config = "".join(f", {name}={value}" for name, value in self.config.items())
         cores = f", {self.cores} cores" if self.cores > 1 else ""
@@ -57,7 +57,7 @@ class BoundSearchSummary:
         ratio = f"least {self.least:.4f}, median {self.median:.4f}, largest {self.largest:.4f}"
         return f"{counts}; bound / longest response: {ratio}{note}"
 
-    def search_figures_as_json(self) -> dict[str, Any]:
+    def search_statistics_as_json(self) -> dict[str, Any]:
         """Returns the figures of the search as a JSON object."""
         return {name: getattr(self, name) for name in self.__slots__}
 
@@ -90,7 +90,7 @@ def write_bound_violation(bench: TaskSetTestBench, result: BoundSearchResult, pa
     table = {
         "kernel": summary.kernel,
         "board": summary.board,
-        "events": firmware.supported_event_level
+        "events": firmware.supported_feature_level
         if firmware.supports_task_releases
         else firmware.supports_interrupt_releases,
         "cores": bench.firmware.core_count,
@@ -98,7 +98,7 @@ def write_bound_violation(bench: TaskSetTestBench, result: BoundSearchResult, pa
         "found": "; ".join(result.findings),
         "config": dict(summary.config),
         "task": [
-            _finding_task_table(task, system, start, tick)
+            _task_as_finding_file_table(task, system, start, tick)
             for task, start in zip(system.tasks_of_image, result.starts[:count], strict=True)
         ],
         "interrupt": [
@@ -124,7 +124,7 @@ def _parse_arrival_curve(row: Mapping[str, Any]) -> ArrivalCurve:
     return tuple((int(count), int(window)) for count, _, window in pairs)
 
 
-def _finding_task_table(task: SystemTask, system: IntegerTaskSet, start: int, tick: int) -> dict[str, Any]:
+def _task_as_finding_file_table(task: IntegerTimeTask, system: IntegerTaskSet, start: int, tick: int) -> dict[str, Any]:
     """Returns a task as a TOML table of a finding's file. A period of whole ticks is in ticks, another in cycles."""
     period = {"period_ticks": task.period // tick} if task.is_tick_released else {"period_cycles": task.period}
     facts = {"name": task.task_name, **period, "first_tick": start, "wcet_cycles": task.wcet, "priority": task.priority}
@@ -162,12 +162,12 @@ class BoundViolation:
     tasks: tuple[Mapping[str, Any], ...]
     interrupts: tuple[Mapping[str, Any], ...]
 
-    def system_and_first_starts(self, bench: TaskSetTestBench) -> tuple[IntegerTaskSet, tuple[int, ...]]:
+    def task_set_and_first_start_times(self, bench: TaskSetTestBench) -> tuple[IntegerTaskSet, tuple[int, ...]]:
         """Returns the task set as a system, and when each task and interrupt starts."""
-        parsed = [_parse_finding_task(task, bench.firmware.tick_cycles) for task in self.tasks]
-        tasks = split_by_sender(parsed, "the finding")
+        parsed = [_parse_task_of_finding_file(task, bench.firmware.tick_cycles) for task in self.tasks]
+        tasks = split_tasks_by_releasing_task(parsed, "the finding")
         handlers = tuple(
-            SystemInterrupt(
+            IntegerTimeInterrupt(
                 name=str(interrupt["name"]),
                 period=int(interrupt["period_cycles"]),
                 wcet=int(interrupt["wcet_cycles"]),
@@ -188,11 +188,11 @@ class BoundViolation:
         )
 
 
-def _parse_finding_task(row: Mapping[str, Any], tick: int) -> SystemTask:
+def _parse_task_of_finding_file(row: Mapping[str, Any], tick: int) -> IntegerTimeTask:
     """Returns the task of one TOML table of a finding's file."""
     period = int(row["period_cycles"]) if "period_cycles" in row else int(row["period_ticks"]) * tick
     parts = [str(section).partition(":") for section in row.get("sections", ())]
-    return SystemTask(
+    return IntegerTimeTask(
         name=str(row["name"]),
         period=period,
         wcet=int(row["wcet_cycles"]),
@@ -204,13 +204,13 @@ def _parse_finding_task(row: Mapping[str, Any], tick: int) -> SystemTask:
         released_by=str(row.get("released_by", "")),
         is_timer=bool(row.get("is_timer", False)),
         curve=_parse_arrival_curve(row),
-        gives=_finding_receiver_names(row),
+        gives=_released_task_names_in_finding_file(row),
         gives_by=cast("Carrier", row.get("gives_by", "semaphore")),
         core=int(row.get("core", 0)),
     )
 
 
-def _finding_receiver_names(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _released_task_names_in_finding_file(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns the tasks that a task of a finding's file releases. Older files have one name."""
     names = row.get("gives", ())
     return (names,) if isinstance(names, str) else tuple(map(str, names))

@@ -18,10 +18,10 @@ from rtoslab.catalogue import Benchmark, Board, Catalogue, CatalogueEntry, Kerne
 from rtoslab.conformance import check_port_conformance
 from rtoslab.images import BuiltImage, build_point_image
 from rtoslab.intake import ElfFile, escape_to_one_line, read_text
-from rtoslab.plan import PAIR_SIGN, Point, make_point, split_kernel_pair_name, with_second_kernel
-from rtoslab.rta.kernel_pair import KERNELS, image_rows_of_core, image_with_embedded_image
-from rtoslab.rta.rows import LATE_JOBS, InterruptLine, TaskRow, WorkPart
-from rtoslab.rta.taskset import EventLevel
+from rtoslab.plan import PAIR_SIGN, PlannedPoint, add_second_kernel_to_point, make_planned_point, split_kernel_pair_name
+from rtoslab.rta.kernel_pair import KERNELS, image_table_rows_of_core, image_with_embedded_image
+from rtoslab.rta.rows import LATE_JOBS, InterruptLine, JobWorkSegment, TaskRow
+from rtoslab.rta.taskset import TaskSetFeatureLevel
 from rtoslab.targets import (
     FIRST_EXTERNAL,
     IDENT_CURRENT,
@@ -30,7 +30,7 @@ from rtoslab.targets import (
     VirtualMachine,
     convert_simulator_errors,
     current_task_addresses,
-    find_address,
+    find_symbol_address,
     load_image_into_board,
     make_board_at_reset,
     view_core_as_board,
@@ -77,7 +77,7 @@ MUTEXES: Final = 4
 class TaskSetFirmware:
     """The built image that runs task sets, with facts of its kernel and board."""
 
-    point: Point
+    point: PlannedPoint
     build: BuiltImage
     board: Board
     kernel: Kernel
@@ -121,29 +121,29 @@ class TaskSetFirmware:
         return f"{self.kernel.id}{PAIR_SIGN}{self.point.beside}" if self.has_two_kernels else self.kernel.id
 
     @property
-    def supported_event_level(self) -> int:
-        """Returns what the image supports besides releases by the tick, as a value of `EventLevel`."""
+    def supported_feature_level(self) -> int:
+        """Returns what the image supports besides releases by the tick, as a value of `TaskSetFeatureLevel`."""
         return int(self.point.params.get("events", "0"))
 
     @property
     def supports_interrupt_releases(self) -> bool:
         """Whether the image supports tasks that interrupts release, and work in parts."""
-        return self.supported_event_level >= EventLevel.INTERRUPTS
+        return self.supported_feature_level >= TaskSetFeatureLevel.INTERRUPTS
 
     @property
     def supports_multiple_releases(self) -> bool:
         """Whether the image supports tasks that release several tasks, or that several tasks release."""
-        return self.supported_event_level >= EventLevel.FANS
+        return self.supported_feature_level >= TaskSetFeatureLevel.FANS
 
     @property
     def supports_kernel_timers(self) -> bool:
         """Whether the image supports timers of the kernel."""
-        return self.supported_event_level >= EventLevel.TIMERS
+        return self.supported_feature_level >= TaskSetFeatureLevel.TIMERS
 
     @property
     def supports_task_releases(self) -> bool:
         """Whether the image supports tasks that other tasks release, and late releases by the tick."""
-        return self.supported_event_level >= EventLevel.SENDS
+        return self.supported_feature_level >= TaskSetFeatureLevel.SENDS
 
     @property
     def interrupt_exception_numbers(self) -> tuple[int, ...]:
@@ -152,19 +152,19 @@ class TaskSetFirmware:
             FIRST_EXTERNAL + line for line in (self.board.irq.soft, self.board.irq.asynchronous, self.board.pins.in_irq)
         )
 
-    def image_with_tasks(self, rows: Sequence[TaskRow], lines: Sequence[InterruptLine] = ()) -> bytes:
+    def elf_image_with_task_table(self, rows: Sequence[TaskRow], lines: Sequence[InterruptLine] = ()) -> bytes:
         """Returns a copy of the ELF file that runs these tasks. `image_task_rows` makes rows that fit."""
         image = self.build.elf_path.read_bytes()
         if self.other_build is None:
-            return self._elf_with_filled_tables(image, rows, lines)
+            return self._fill_task_tables_in_elf(image, rows, lines)
         other = self.other_build.elf_path.read_bytes()
         filled = [
-            self._elf_with_filled_tables(own, *image_rows_of_core(rows, lines, core))
+            self._fill_task_tables_in_elf(own, *image_table_rows_of_core(rows, lines, core))
             for core, own in enumerate((image, other))
         ]
         return image_with_embedded_image(*filled)
 
-    def _elf_with_filled_tables(self, elf: bytes, rows: Sequence[TaskRow], lines: Sequence[InterruptLine]) -> bytes:
+    def _fill_task_tables_in_elf(self, elf: bytes, rows: Sequence[TaskRow], lines: Sequence[InterruptLine]) -> bytes:
         """Returns a copy of an ELF file with these tasks and interrupts in its tables."""
         assert len(rows) <= self.max_tasks
         shift = first_release_delay_ticks(rows)
@@ -179,8 +179,10 @@ class TaskSetFirmware:
         _replace_elf_object_bytes(image, "task_set_rows", b"".join(table))
         _replace_elf_object_bytes(image, "bench_program", bytes(priorities))
         if self.supports_interrupt_releases:
-            _replace_elf_object_bytes(image, "task_set_events", b"".join(_pack_work_parts(row) for row in rows))
-            _replace_elf_object_bytes(image, "task_set_lines", b"".join(map(_pack_interrupt_line, lines)) or bytes(4))
+            _replace_elf_object_bytes(image, "task_set_events", b"".join(_pack_work_segments(row) for row in rows))
+            _replace_elf_object_bytes(
+                image, "task_set_lines", b"".join(map(_pack_task_set_interrupt, lines)) or bytes(4)
+            )
         if self.supports_task_releases:
             _replace_elf_object_bytes(image, "task_set_releases", b"".join(_pack_task_release(row) for row in rows))
         if self.supports_multiple_releases:
@@ -191,7 +193,7 @@ class TaskSetFirmware:
         return bytes(image)
 
 
-def _pack_interrupt_line(line: InterruptLine) -> bytes:
+def _pack_task_set_interrupt(line: InterruptLine) -> bytes:
     """Returns an interrupt of a task set as the bytes that the image stores."""
     return _LINE.pack(1 + line.core, line.rounds, line.extra)
 
@@ -218,9 +220,9 @@ def _pack_task_release(row: TaskRow) -> bytes:
     return _RELEASE.pack(row.receiver, row.receiver_carrier, row.carrier, 0, late)
 
 
-def _pack_work_parts(row: TaskRow) -> bytes:
+def _pack_work_segments(row: TaskRow) -> bytes:
     """Returns the parts of a task's work as the bytes that the image stores."""
-    parts = row.parts or (WorkPart(row.rounds, row.extra),)
+    parts = row.parts or (JobWorkSegment(row.rounds, row.extra),)
     packed = [_PART.pack(part.rounds, part.extra, part.protection, part.argument, 0) for part in parts]
     packed += [bytes(_PART.size)] * (MAX_PARTS - len(parts))
     return _EVENTS.pack(row.line, len(parts), 0) + b"".join(packed)
@@ -229,26 +231,26 @@ def _pack_work_parts(row: TaskRow) -> bytes:
 def build_task_set_firmware(
     catalogue: Catalogue, kernel: str, board: str, config: Mapping[str, str], *, events: int = 0, cores: int = 1
 ) -> TaskSetFirmware:
-    """Builds the image that runs task sets. `events`: what it supports, as a value of `EventLevel`.
+    """Builds the image that runs task sets. `events`: what it supports, as a value of `TaskSetFeatureLevel`.
 
     Raises BuildError, ConformanceError, or TaskSetCheckError where there is no such image.
     """
     if PAIR_SIGN in kernel:
         return _build_two_kernel_images(catalogue, kernel, board, config, events)
-    benchmark = _task_table_benchmark(catalogue)
+    benchmark = _benchmark_that_runs_task_sets(catalogue)
     kernel_entry, board_entry = catalogue.find_kernel(kernel), catalogue.find_board(board)
-    if events >= EventLevel.TIMERS and not _sets_timer_priority(kernel_entry):
+    if events >= TaskSetFeatureLevel.TIMERS and not _can_set_timer_task_priority(kernel_entry):
         raise TaskSetCheckError(
             f"{kernel}: the port cannot set the priority of the kernel's timer task, so no image can run a set with "
             "timers; choose another kernel, or analyse the set with --overheads."
         )
-    if events >= EventLevel.FANS and cores > 1:
+    if events >= TaskSetFeatureLevel.FANS and cores > 1:
         raise TaskSetCheckError(
             "On several cores no task of the image can release several tasks, or be released by several; check the set "
             "of each core by itself, or analyse it with --overheads."
         )
     settings = {**config, "param.events": str(int(events))} if events else config
-    point = make_point(benchmark, kernel_entry, board_entry, cores, WINDOW_MS, settings)
+    point = make_planned_point(benchmark, kernel_entry, board_entry, cores, WINDOW_MS, settings)
     if point.not_applicable is not None:
         raise TaskSetCheckError(f"The task set cannot be run: {point.not_applicable}.")
     if kernel_entry.facts.behaviour.switch_mode == "thread":
@@ -282,20 +284,20 @@ def _build_two_kernel_images(
             f"{name}: a set is analysed with one file of overheads, so both kernels must be the same; name one twice, "
             f"such as {first}{PAIR_SIGN}{first}."
         )
-    if events >= EventLevel.FANS:
+    if events >= TaskSetFeatureLevel.FANS:
         raise TaskSetCheckError(
             f"{name}: in the images of two kernels no task can release several tasks, or be released by several; check "
             "the set of each core by itself."
         )
     one_core = build_task_set_firmware(catalogue, first, board, config, events=events)
-    point = with_second_kernel(catalogue, one_core.point, second, 0)
+    point = add_second_kernel_to_point(catalogue, one_core.point, second, 0)
     if point.not_applicable is not None:
         raise TaskSetCheckError(f"The task set cannot be run: {point.not_applicable}.")
-    other = build_point_image(catalogue, point.point_on_other_core())
+    other = build_point_image(catalogue, point.planned_point_on_other_core())
     return replace(one_core, point=point, build=build_point_image(catalogue, point), other_build=other)
 
 
-def _sets_timer_priority(kernel: CatalogueEntry[Kernel]) -> bool:
+def _can_set_timer_task_priority(kernel: CatalogueEntry[Kernel]) -> bool:
     """Whether a kernel's port can set the priority of the kernel's timer task."""
     header = kernel.folder / "services" / "timer" / "port_timer.h"
     return header.is_file() and "#define PORT_TIMER_TASK_PRIORITY 1" in read_text(
@@ -303,7 +305,7 @@ def _sets_timer_priority(kernel: CatalogueEntry[Kernel]) -> bool:
     )
 
 
-def _task_table_benchmark(catalogue: Catalogue) -> CatalogueEntry[Benchmark]:
+def _benchmark_that_runs_task_sets(catalogue: Catalogue) -> CatalogueEntry[Benchmark]:
     """Returns the benchmark whose image runs task sets."""
     benchmarks = [benchmark for benchmark in catalogue.benchmarks.values() if benchmark.facts.task_table]
     if len(benchmarks) != 1:
@@ -346,7 +348,7 @@ def boot_machine_to_task_set_start(
         images = enumerate((image, other_image))
         views = [view_core_as_board(machine, core, own, image, "the image", board) for core, own in images]
     with convert_simulator_errors(TaskSetCheckError):
-        windows = [_set_kernel_probes(view, kernel, cores // len(views)) for view in views]
+        windows = [_place_kernel_probes(view, kernel, cores // len(views)) for view in views]
         for _ in range(_SETUP_STEPS):
             machine.run(SETUP_CYCLES)
             if all(
@@ -361,14 +363,14 @@ def boot_machine_to_task_set_start(
     raise TaskSetCheckError(f"The image did not begin its measured window, with the message: {reason}.")
 
 
-def _set_kernel_probes(machine: VirtualMachine, kernel: Kernel, cores: int) -> int:
+def _place_kernel_probes(machine: VirtualMachine, kernel: Kernel, cores: int) -> int:
     """Sets the probes of a kernel's image, and returns the address of the word that says that its window is open."""
-    window = find_address(machine, WINDOW_SYMBOL)
+    window = find_symbol_address(machine, WINDOW_SYMBOL)
     machine.watch_write(window, IDENT_WINDOW, True)
-    machine.watch_exec(find_address(machine, "task_set_begin"), IDENT_BEGIN)
-    machine.watch_exec(find_address(machine, "task_set_end"), IDENT_END)
+    machine.watch_exec(find_symbol_address(machine, "task_set_begin"), IDENT_BEGIN)
+    machine.watch_exec(find_symbol_address(machine, "task_set_end"), IDENT_END)
     if machine.symbol(_SENT_SYMBOL) is not None:
-        machine.watch_exec(find_address(machine, _SENT_SYMBOL), IDENT_SENT)
+        machine.watch_exec(find_symbol_address(machine, _SENT_SYMBOL), IDENT_SENT)
     for core, word in current_task_addresses(machine, kernel, cores).items():
         machine.watch_write(word, IDENT_CURRENT + core)
     watch_idle_code(machine, kernel)

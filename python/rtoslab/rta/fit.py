@@ -26,10 +26,10 @@ from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.fitcores import (
     fit_contention_permille,
     multicore_interrupt_costs,
+    overheads_with_interrupts_at_job_ends,
     overheads_with_multicore_costs,
     overheads_with_release_delay,
     overheads_with_remote_releases,
-    overheads_with_requests_in_job_ends,
     overheads_with_sram_contention,
     overheads_with_waits_across_cores,
 )
@@ -37,10 +37,10 @@ from rtoslab.rta.fitted_lines import fit_least_squares_line, fit_upper_bound_lin
 from rtoslab.rta.ledger import make_cycle_ledger
 from rtoslab.rta.overheads import (
     EventCosts,
-    FittedCostLine,
     InterruptCosts,
     JobCosts,
     KernelOverheads,
+    LinearCostFit,
     MaskingTimes,
     MulticoreCosts,
     SendCosts,
@@ -48,7 +48,7 @@ from rtoslab.rta.overheads import (
     TickCosts,
     TimerCosts,
 )
-from rtoslab.rta.prices import LedgerEntryPrices
+from rtoslab.rta.prices import LedgerEntryCosts
 from rtoslab.rta.record import TaskSetTrace
 from rtoslab.rta.rows import InterruptLine, TaskRow
 from rtoslab.rta.trace import FullQueueError, LostInterruptError, has_lost_interrupt, run_task_set
@@ -97,39 +97,39 @@ def measure_kernel_overheads(
             "measure those first."
         )
     fitted_overheads = fit_kernel_overheads(
-        make_cycle_ledger(_run_training_sets(firmware, work, progress), work), firmware, one_core
+        make_cycle_ledger(_run_calibration_task_sets(firmware, work, progress), work), firmware, one_core
     )
     make_folder(cached.parent)
     write_file_atomically(cached, fitted_overheads.model_dump_json(indent=1), "the overheads")
     return fitted_overheads
 
 
-def _run_training_sets(firmware: TaskSetFirmware, work: BusyWork, progress: Progress) -> list[TaskSetTrace]:
+def _run_calibration_task_sets(firmware: TaskSetFirmware, work: BusyWork, progress: Progress) -> list[TaskSetTrace]:
     """Runs the training task sets and returns their traces."""
     if firmware.has_two_kernels:
-        return _run_training_sets_on_both_kernels(firmware, work, progress)
+        return _run_calibration_sets_on_both_kernels(firmware, work, progress)
     traces: list[TaskSetTrace] = []
-    plain = [*training.basic_training_sets(firmware, work), *training.long_job_training_sets(firmware, work)]
+    plain = [*training.basic_calibration_sets(firmware, work), *training.long_job_calibration_sets(firmware, work)]
     if firmware.is_smp:
         plain = [
             *training.task_sets_spread_over_cores(plain, firmware),
-            *training.training_sets_on_all_cores(firmware, work),
+            *training.calibration_sets_on_all_cores(firmware, work),
         ]
-        plain = plain[:: training.systematic_training_step(firmware)]
+        plain = plain[:: training.systematic_calibration_set_step(firmware)]
     for rows, ticks in plain:
         traces.append(run_task_set(firmware, rows, ticks))
         progress("overheads", len(traces) / (len(plain) * 2))
     reach = max(job.begin - job.release for job in traces[0].jobs)
-    met = training.training_sets_with_ticks_in_switches(firmware, work, reach)
+    met = training.calibration_sets_with_ticks_in_switches(firmware, work, reach)
     sets = list(met if firmware.core_count == 1 else training.task_sets_spread_over_cores(met, firmware))
-    sets = sets[:: training.systematic_training_step(firmware)]
+    sets = sets[:: training.systematic_calibration_set_step(firmware)]
     for rows, ticks in sets:
         traces.append(run_task_set(firmware, rows, ticks))
         progress("overheads", 0.5 + (len(traces) - len(plain)) / (len(sets) * 2))
     if firmware.supports_interrupt_releases:
-        near = training.training_sets_with_gives_near_ticks(firmware, work, reach)
-        near = near if firmware.core_count == 1 else training.training_sets_with_gives_on_all_cores(near, firmware)
-        given = [*near, *training.event_training_sets(firmware, work)]
+        near = training.semaphore_calibration_sets_near_ticks(firmware, work, reach)
+        near = near if firmware.core_count == 1 else training.semaphore_calibration_sets_on_all_cores(near, firmware)
+        given = [*near, *training.event_calibration_sets(firmware, work)]
         traces += (
             [run_task_set(firmware, rows, ticks, lines) for rows, ticks, lines in given]
             if firmware.core_count == 1
@@ -137,27 +137,30 @@ def _run_training_sets(firmware: TaskSetFirmware, work: BusyWork, progress: Prog
         )
     if firmware.supports_task_releases:
         sent = [
-            *training.training_sets_with_sends_near_ticks(firmware, work, reach),
-            *training.sending_training_sets(firmware, work),
+            *training.release_calibration_sets_near_ticks(firmware, work, reach),
+            *training.task_release_calibration_sets(firmware, work),
         ]
-        sent = [*_training_sets_on_each_core(firmware, sent), *training.random_sending_training_sets(firmware, work)]
+        sent = [
+            *_calibration_task_sets_for_each_core(firmware, sent),
+            *training.random_task_release_calibration_sets(firmware, work),
+        ]
         traces += _traces_without_lost_interrupts(firmware, sent)
     if firmware.supports_kernel_timers:
         expiring = [
-            *training.training_sets_with_expiries_near_ticks(firmware, work, reach),
-            *training.timer_training_sets(firmware, work),
+            *training.timer_expiry_calibration_sets_near_ticks(firmware, work, reach),
+            *training.timer_calibration_sets(firmware, work),
         ]
         expiring = [
-            *_training_sets_on_each_core(firmware, expiring),
-            *training.random_timer_training_sets(firmware, work),
+            *_calibration_task_sets_for_each_core(firmware, expiring),
+            *training.random_timer_calibration_sets(firmware, work),
         ]
         traces += _traces_without_lost_interrupts(firmware, expiring)
     if firmware.supports_multiple_releases:
-        traces += _traces_without_lost_interrupts(firmware, training.fan_in_fan_out_training_sets(firmware, work))
+        traces += _traces_without_lost_interrupts(firmware, training.fan_in_fan_out_calibration_sets(firmware, work))
     return traces
 
 
-def _run_training_sets_on_both_kernels(
+def _run_calibration_sets_on_both_kernels(
     firmware: TaskSetFirmware, work: BusyWork, progress: Progress
 ) -> list[TaskSetTrace]:
     """Runs the training task sets of one core on both kernels at once, and returns their traces."""
@@ -165,48 +168,53 @@ def _run_training_sets_on_both_kernels(
     plain: list[training.TrainingSet] = [
         (rows, ticks, [])
         for rows, ticks in (
-            *training.basic_training_sets(one_kernel, work),
-            *training.long_job_training_sets(one_kernel, work),
+            *training.basic_calibration_sets(one_kernel, work),
+            *training.long_job_calibration_sets(one_kernel, work),
         )
     ]
-    first = run_task_set(firmware, *next(training.training_sets_on_both_kernels(plain)))
+    first = run_task_set(firmware, *next(training.calibration_sets_on_both_kernels(plain)))
     reach = max(job.begin - job.release for job in first.jobs)
     sets = [
         *plain,
-        *((rows, ticks, []) for rows, ticks in training.training_sets_with_ticks_in_switches(one_kernel, work, reach)),
+        *(
+            (rows, ticks, [])
+            for rows, ticks in training.calibration_sets_with_ticks_in_switches(one_kernel, work, reach)
+        ),
     ]
     if firmware.supports_interrupt_releases:
         sets += [
-            *training.training_sets_with_gives_near_ticks(one_kernel, work, reach),
-            *training.event_training_sets(one_kernel, work),
+            *training.semaphore_calibration_sets_near_ticks(one_kernel, work, reach),
+            *training.event_calibration_sets(one_kernel, work),
         ]
     if firmware.supports_task_releases:
         sets += [
-            *training.training_sets_with_sends_near_ticks(one_kernel, work, reach),
-            *training.sending_training_sets(one_kernel, work),
+            *training.release_calibration_sets_near_ticks(one_kernel, work, reach),
+            *training.task_release_calibration_sets(one_kernel, work),
         ]
-        sets += training.random_sending_training_sets(one_kernel, work)
+        sets += training.random_task_release_calibration_sets(one_kernel, work)
     if firmware.supports_kernel_timers:
         sets += [
-            *training.training_sets_with_expiries_near_ticks(one_kernel, work, reach),
-            *training.timer_training_sets(one_kernel, work),
+            *training.timer_expiry_calibration_sets_near_ticks(one_kernel, work, reach),
+            *training.timer_calibration_sets(one_kernel, work),
         ]
-        sets += training.random_timer_training_sets(one_kernel, work)
+        sets += training.random_timer_calibration_sets(one_kernel, work)
     traces = []
-    for trace in _traces_without_lost_interrupts(firmware, training.training_sets_on_both_kernels(sets)):
+    for trace in _traces_without_lost_interrupts(firmware, training.calibration_sets_on_both_kernels(sets)):
         traces.append(trace)
         progress("overheads", len(traces) / len(sets))
     return traces
 
 
-def _training_sets_on_each_core(
+def _calibration_task_sets_for_each_core(
     firmware: TaskSetFirmware, sets: list[training.TrainingSet]
 ) -> list[training.TrainingSet]:
     """Returns training sets with their tasks on each of the cores."""
     if firmware.core_count == 1:
         return sets
     return [
-        *training.training_sets_with_sends_on_all_cores(sets[:: training.systematic_training_step(firmware)], firmware)
+        *training.release_calibration_sets_on_all_cores(
+            sets[:: training.systematic_calibration_set_step(firmware)], firmware
+        )
     ]
 
 
@@ -234,19 +242,19 @@ def fit_kernel_overheads(
     """
     single = [item for item in ledger.interruptions if _is_single_tick(item)]
     ticks = _group_by_key((item.released, item.cycles) for item in single if item.switches == 0)
-    starts = [start.cycles for start in ledger.starts if _is_uninterrupted(start) and _is_tick_released(start)]
+    starts = [start.cycles for start in ledger.starts if _is_uninterrupted(start) and _is_task_released_by_tick(start)]
     all_leaves = _uninterrupted_job_ends(ledger.job_ends)
-    leaves = [job_end for job_end in all_leaves if _is_tick_released(job_end.span)]
+    leaves = [job_end for job_end in all_leaves if _is_task_released_by_tick(job_end.span)]
     switched = all_leaves if firmware.is_smp else leaves  # a wait for a semaphore switches in more cycles there
     ends = _group_by_key((job_end.task_count, job_end.span.cycles) for job_end in leaves)
-    down, to_idle = _switch_handler_cycles(switched)
+    down, to_idle = _job_end_switch_handler_durations(switched)
     switching = [item for item in single if item.switches == 1]
     round_ = [
         -(-(span.cycles - work) // len(span.interruptions))
         for span, work in ledger.works
         if span.interruptions and not span.kernel_calls
     ]
-    _require_training_samples(firmware, {
+    _require_calibration_samples(firmware, {
         "ticks that release none, one and more tasks": len(ticks) > 2,
         "switches up, down, to and from the idle task": len(ledger.switch_handlers) == 2 and bool(down and to_idle),
         "starts and ends of jobs": bool(starts and ends),
@@ -256,7 +264,9 @@ def fit_kernel_overheads(
     down_base, down_per_task = fit_upper_bound_line(down)
     end_base, end_per_task = fit_upper_bound_line(ends)
     entry, permille = max(ledger.tick_entries), 0
-    interrupt = InterruptCosts(entry_cycles=entry, exit_cycles=max(0, max(round_) - entry) + _margin_cycles(round_))
+    interrupt = InterruptCosts(
+        entry_cycles=entry, exit_cycles=max(0, max(round_) - entry) + _sampling_safety_margin_cycles(round_)
+    )
     if one_core is not None:
         permille = fit_contention_permille(ledger)
         interrupt, round_ = multicore_interrupt_costs(one_core.interrupt, ledger.tick_entries, permille), []
@@ -264,14 +274,14 @@ def fit_kernel_overheads(
         kernel=firmware.kernel_name,
         board=firmware.board.id,
         clock_hz=firmware.clock_hz,
-        config=_overheads_image_config(firmware),
+        config=_image_configuration_of_overheads(firmware),
         note="measured on the virtual board; largest values observed",
         tick=TickCosts(
             period_cycles=firmware.tick_cycles,
-            base_cycles=tick_base + max(_margin_cycles(tick) for tick in ticks.values()),
+            base_cycles=tick_base + max(_sampling_safety_margin_cycles(tick) for tick in ticks.values()),
             per_task_cycles=tick_per_task,
-            switch_cycles=_tick_hand_over_cycles(switching, tick_base, tick_per_task, among_equals=False),
-            slice_cycles=_tick_hand_over_cycles(switching, tick_base, tick_per_task, among_equals=True),
+            switch_cycles=_task_switch_cycles_in_tick(switching, tick_base, tick_per_task, among_equals=False),
+            slice_cycles=_task_switch_cycles_in_tick(switching, tick_base, tick_per_task, among_equals=True),
         ),
         switch=SwitchCosts(
             up_cycles=max(ledger.switch_handlers["up"]),
@@ -282,12 +292,15 @@ def fit_kernel_overheads(
         ),
         interrupt=interrupt,
         job=JobCosts(
-            start_cycles=_upper_estimate(starts)
+            start_cycles=_largest_cost_with_double_reserve(starts)
             if firmware.supports_interrupt_releases
-            else max(starts) + _margin_cycles(starts),
+            else max(starts) + _sampling_safety_margin_cycles(starts),
             # Some paths to a job's work cost a cycle of it, and random sets of this kind meet them seldom.
-            work_cycles=max(_work_overrun(ledger, permille), LEAST_RESERVE if firmware.supports_task_releases else 0),
-            end_cycles=end_base + max(_margin_cycles(end) for end in ends.values()),
+            work_cycles=max(
+                _work_cycles_above_calibration(ledger, permille),
+                LEAST_RESERVE if firmware.supports_task_releases else 0,
+            ),
+            end_cycles=end_base + max(_sampling_safety_margin_cycles(end) for end in ends.values()),
             end_per_task_cycles=end_per_task,
         ),
         equals="slices" if ledger.equals_rotate else "any" if ledger.preempted_goes_behind else "fifo",
@@ -296,14 +309,14 @@ def fit_kernel_overheads(
     return _overheads_with_event_costs(simple, ledger, firmware, permille)
 
 
-def _overheads_image_config(firmware: TaskSetFirmware) -> dict[str, str]:
+def _image_configuration_of_overheads(firmware: TaskSetFirmware) -> dict[str, str]:
     """Returns the configuration that the overheads of an image hold for."""
     point = firmware.point
     code = {} if point.code == DEFAULT_CODE else {"code": point.code}
     return {**point.kernel_config, "opt": point.opt, **code}
 
 
-def _switch_handler_cycles(ends: Iterable[JobEnd]) -> tuple[dict[int, list[int]], list[int]]:
+def _job_end_switch_handler_durations(ends: Iterable[JobEnd]) -> tuple[dict[int, list[int]], list[int]]:
     """Returns the durations of the handlers that switch away as jobs end: to less urgent tasks, by the difference of
     the priorities less 1, and to the idle task.
     """
@@ -317,7 +330,7 @@ def _switch_handler_cycles(ends: Iterable[JobEnd]) -> tuple[dict[int, list[int]]
     return down, to_idle
 
 
-def _tick_hand_over_cycles(
+def _task_switch_cycles_in_tick(
     switching: Iterable[TaskInterruption], tick_base: int, tick_per_task: int, *, among_equals: bool
 ) -> int | None:
     """Returns how many cycles a tick with a task switch takes more than one without.
@@ -329,7 +342,7 @@ def _tick_hand_over_cycles(
         for entry in switching
         if entry.among_equals == among_equals
     ]
-    return max(more) + _margin_cycles(more) if more else None
+    return max(more) + _sampling_safety_margin_cycles(more) if more else None
 
 
 def _overheads_with_event_costs(
@@ -340,7 +353,9 @@ def _overheads_with_event_costs(
         smp = MulticoreCosts(kernels=firmware.core_count, contention_permille=permille)
         simple = simple.model_copy(update={"smp": smp})
     if firmware.is_smp:
-        simple = overheads_with_multicore_costs(simple, ledger, firmware.core_count, permille, _upper_estimate)
+        simple = overheads_with_multicore_costs(
+            simple, ledger, firmware.core_count, permille, _largest_cost_with_double_reserve
+        )
     if firmware.supports_interrupt_releases:
         simple = simple.model_copy(
             update={"events": fit_event_costs(simple, ledger, has_sends=firmware.supports_task_releases)}
@@ -356,14 +371,16 @@ def _overheads_with_event_costs(
     if not firmware.is_smp:
         combined = _overheads_with_combined_costs(simple, ledger)
         return overheads_with_sram_contention(combined) if firmware.has_two_kernels else combined
-    simple = overheads_with_requests_in_job_ends(simple, ledger)
-    simple = overheads_with_remote_releases(simple, ledger, _upper_estimate)
-    simple = overheads_with_waits_across_cores(simple, ledger, _upper_estimate)
-    several = overheads_with_release_delay(_overheads_with_combined_costs(simple, ledger), ledger, _upper_estimate)
+    simple = overheads_with_interrupts_at_job_ends(simple, ledger)
+    simple = overheads_with_remote_releases(simple, ledger, _largest_cost_with_double_reserve)
+    simple = overheads_with_waits_across_cores(simple, ledger, _largest_cost_with_double_reserve)
+    several = overheads_with_release_delay(
+        _overheads_with_combined_costs(simple, ledger), ledger, _largest_cost_with_double_reserve
+    )
     return overheads_with_sram_contention(several) if firmware.supports_interrupt_releases else several
 
 
-def _require_training_samples(firmware: TaskSetFirmware, seen: Mapping[str, bool]) -> None:
+def _require_calibration_samples(firmware: TaskSetFirmware, seen: Mapping[str, bool]) -> None:
     """Raises TaskSetCheckError if the training runs did not show a kind of entry."""
     for kind, was_seen in seen.items():
         if not was_seen:
@@ -379,7 +396,7 @@ def _is_single_tick(interruption: TaskInterruption) -> bool:
     return is_alone and interruption.ticks == 1 and not interruption.meets_kernel
 
 
-def _is_tick_released(span: PhaseSpan) -> bool:
+def _is_task_released_by_tick(span: PhaseSpan) -> bool:
     """Whether the task is one that sleeps until the tick releases it."""
     return not span.is_woken and not span.is_timer
 
@@ -395,7 +412,7 @@ def _uninterrupted_job_ends(leaves: Iterable[JobEnd]) -> list[JobEnd]:
         job_end
         for job_end in leaves
         if not job_end.chain.kernel_tick_count
-        and not job_end.chain.core_request_count
+        and not job_end.chain.reschedule_interrupt_count
         and not job_end.chain.interrupts.count
     )
     return [job_end for job_end in quiet if _is_uninterrupted(job_end.span)]
@@ -417,13 +434,13 @@ def fit_event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: 
         and not interruption.core_requests
         and not (has_sends and interruption.meets_kernel)
     ]
-    plain_prices = LedgerEntryPrices(simple)
+    plain_prices = LedgerEntryCosts(simple)
     silent = [
         entry.cycles - _work_cycles_under_contention(entry.interrupts.work_cycles, plain_prices)
         for entry in single
         if not entry.interrupts.gives and not entry.switches
     ]
-    handler = _upper_estimate(silent)
+    handler = _largest_cost_with_double_reserve(silent)
     giving = [
         max(0, entry.cycles - _work_cycles_under_contention(entry.interrupts.work_cycles, plain_prices) - handler)
         for entry in single
@@ -437,18 +454,18 @@ def fit_event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: 
         for entry, work in quiet
         if entry.kernel_calls and not entry.handovers
     ]
-    plain = [handover.cycles for handover in ledger.handovers if handover.is_only_task_switch]
+    plain = [handover.cycles for handover in ledger.handovers if handover.is_task_switch_without_other_events]
     events = EventCosts(
         handler_cycles=handler,
-        give_cycles=_upper_estimate(giving),
-        start_cycles=_upper_estimate(starts),
-        end_cycles=_upper_estimate(ends),
-        call_cycles=_upper_estimate(calls),
-        handover_cycles=_upper_estimate(plain),
+        give_cycles=_largest_cost_with_double_reserve(giving),
+        start_cycles=_largest_cost_with_double_reserve(starts),
+        end_cycles=_largest_cost_with_double_reserve(ends),
+        call_cycles=_largest_cost_with_double_reserve(calls),
+        handover_cycles=_largest_cost_with_double_reserve(plain),
     )
-    prices = LedgerEntryPrices(simple.model_copy(update={"events": events}))
+    prices = LedgerEntryCosts(simple.model_copy(update={"events": events}))
     met = [
-        -(-max(0, entry.cycles - prices.work_price(entry, work)) // entry.handovers)
+        -(-max(0, entry.cycles - prices.job_work_cost(entry, work)) // entry.handovers)
         for entry, work in ledger.works
         if entry.handovers and not entry.waits_across_cores
     ]
@@ -459,13 +476,13 @@ def fit_event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: 
     ]
     return events.model_copy(
         update={
-            "contended_cycles": _upper_estimate(met),
-            "handler_cycles": handler + (_upper_estimate(mixed) if any(mixed) else 0),
+            "contended_cycles": _largest_cost_with_double_reserve(met),
+            "handler_cycles": handler + (_largest_cost_with_double_reserve(mixed) if any(mixed) else 0),
         }
     )
 
 
-def _work_cycles_under_contention(cycles: int, prices: LedgerEntryPrices) -> int:
+def _work_cycles_under_contention(cycles: int, prices: LedgerEntryCosts) -> int:
     """Returns the cycles that work lasts if other cores delay its accesses as much as they can."""
     return cycles + prices.bus_contention_price(cycles)
 
@@ -473,14 +490,14 @@ def _work_cycles_under_contention(cycles: int, prices: LedgerEntryPrices) -> int
 def fit_send_costs(simple: KernelOverheads, ledger: CycleLedger) -> SendCosts:
     """Returns the costs of calls with which tasks release other tasks, from a ledger."""
     quiet = [send for send in ledger.sends if _is_uninterrupted(send)]
-    calls = _upper_estimate([send.cycles for send in quiet if not send.handovers])
-    entry_and_exit = LedgerEntryPrices(simple).entry_and_exit_price
+    calls = _largest_cost_with_double_reserve([send.cycles for send in quiet if not send.handovers])
+    entry_and_exit = LedgerEntryCosts(simple).interruption_entry_and_exit_cost
     contended = [max(0, send.cycles - calls - entry_and_exit) for send in quiet if send.handovers]
-    switches = [handover.cycles for handover in ledger.send_switches if handover.is_only_task_switch]
+    switches = [handover.cycles for handover in ledger.send_switches if handover.is_task_switch_without_other_events]
     return SendCosts(
         call_cycles=calls,
-        contended_cycles=_upper_estimate(contended),
-        switch_cycles=_upper_estimate(switches),
+        contended_cycles=_largest_cost_with_double_reserve(contended),
+        switch_cycles=_largest_cost_with_double_reserve(switches),
     )
 
 
@@ -488,18 +505,20 @@ def fit_timer_costs(ledger: CycleLedger) -> TimerCosts:
     """Returns the costs of the kernel's timer task, from a ledger."""
     starts = [start.cycles for start in ledger.starts if start.is_timer and _is_uninterrupted(start)]
     ends = [end.span.cycles for end in _uninterrupted_job_ends(ledger.job_ends) if end.span.is_timer]
-    return TimerCosts(start_cycles=_upper_estimate(starts), end_cycles=_upper_estimate(ends))
+    return TimerCosts(
+        start_cycles=_largest_cost_with_double_reserve(starts), end_cycles=_largest_cost_with_double_reserve(ends)
+    )
 
 
-def _work_overrun(ledger: CycleLedger, permille: int) -> int:
+def _work_cycles_above_calibration(ledger: CycleLedger, permille: int) -> int:
     """Returns by how many cycles undisturbed work lasted longer than calibrated, with a reserve."""
     quiet = ((item, work) for item, work in ledger.works if not item.interruptions and not item.kernel_calls)
     return 2 * max(0, *(item.cycles - work - math.ceil(work * permille / 1000) for item, work in quiet))
 
 
-def _upper_estimate(cycles: Sequence[int]) -> int:
+def _largest_cost_with_double_reserve(cycles: Sequence[int]) -> int:
     """Returns the largest value plus a double reserve, for costs with few samples."""
-    return max(cycles) + 2 * _margin_cycles(cycles) if cycles else 0
+    return max(cycles) + 2 * _sampling_safety_margin_cycles(cycles) if cycles else 0
 
 
 def _fitted_overhead_lines(
@@ -508,7 +527,7 @@ def _fitted_overhead_lines(
     down: Mapping[int, list[int]],
     ends: Mapping[int, list[int]],
     constants: Mapping[str, list[int]],
-) -> tuple[FittedCostLine, ...]:
+) -> tuple[LinearCostFit, ...]:
     """Returns least-squares fits of the overheads, to be printed."""
     return (
         fit_least_squares_line("tick", "base + slope for each task released", ticks),
@@ -534,10 +553,10 @@ def _fitted_overhead_lines(
 
 def _overheads_with_combined_costs(simple: KernelOverheads, ledger: CycleLedger) -> KernelOverheads:
     """Returns the overheads with the costs of ticks that come while the kernel is at work."""
-    prices = LedgerEntryPrices(simple)
-    stretches = [(start, prices.job_start_price(start)) for start in ledger.starts]
+    prices = LedgerEntryCosts(simple)
+    stretches = [(start, prices.job_start_cost(start)) for start in ledger.starts]
     met = [(item.cycles - price, _count_ticks_in_span(item)) for item, price in stretches]
-    met += [(send.cycles - prices.send_price(send), _count_ticks_in_span(send)) for send in ledger.sends]
+    met += [(send.cycles - prices.release_call_cost(send), _count_ticks_in_span(send)) for send in ledger.sends]
     met += [
         (
             job_end.cycles - prices.job_end_price(job_end),
@@ -546,13 +565,19 @@ def _overheads_with_combined_costs(simple: KernelOverheads, ledger: CycleLedger)
         for job_end in ledger.job_ends
     ]
     per_tick = [max(0, -(-excess // ticks)) for excess, ticks in met if ticks] or [0]
-    waits = [max(0, wait.cycles - prices.release_wait_price(wait)) for wait in ledger.waits if not wait.by_other_core]
+    waits = [
+        max(0, wait.cycles - prices.release_to_start_delay_cost(wait))
+        for wait in ledger.waits
+        if not wait.by_other_core
+    ]
     return simple.model_copy(
         update={
-            "tick": simple.tick.model_copy(update={"deferred_cycles": max(per_tick) + _margin_cycles(per_tick)}),
+            "tick": simple.tick.model_copy(
+                update={"deferred_cycles": max(per_tick) + _sampling_safety_margin_cycles(per_tick)}
+            ),
             "masks": MaskingTimes(
-                masked_cycles=_upper_estimate(ledger.tick_delays),
-                wait_cycles=_upper_estimate(waits),
+                masked_cycles=_largest_cost_with_double_reserve(ledger.tick_delays),
+                wait_cycles=_largest_cost_with_double_reserve(waits),
             ),
         }
     )
@@ -563,7 +588,7 @@ def _count_ticks_in_span(span: PhaseSpan) -> int:
     return sum(one.ticks for one in span.interruptions) + len(span.compensated_ticks)
 
 
-def _margin_cycles(cycles: Sequence[int]) -> int:
+def _sampling_safety_margin_cycles(cycles: Sequence[int]) -> int:
     """Returns a safety margin in cycles for cases that sampling missed.
 
     A cost that does not depend on the kernel's path (a fetch that misses, a branch of a list's walk) has next to none.

@@ -8,7 +8,7 @@ from typing import Final
 
 from rtoslab.rta.entries import CycleLedger
 from rtoslab.rta.overheads import InterruptCosts, KernelOverheads, MulticoreCosts
-from rtoslab.rta.prices import LedgerEntryPrices
+from rtoslab.rta.prices import LedgerEntryCosts
 
 _LONG: Final = 2_000
 """Work of so many cycles or more shows the share by which it was delayed."""
@@ -44,7 +44,7 @@ def overheads_with_multicore_costs(
 ) -> KernelOverheads:
     """Returns the overheads with the waits for locks, and the cost of an interrupt by another core."""
     waits = [
-        max(0, interruption.cycles - interruption.switches * simple.tick_switch_cycles)
+        max(0, interruption.cycles - interruption.switches * simple.additional_cycles_of_switching_tick)
         for interruption in ledger.interruptions
         if interruption.core_requests
         and not interruption.ticks
@@ -61,15 +61,15 @@ def overheads_with_multicore_costs(
     return simple.model_copy(update={"smp": smp})
 
 
-def overheads_with_requests_in_job_ends(overheads: KernelOverheads, ledger: CycleLedger) -> KernelOverheads:
+def overheads_with_interrupts_at_job_ends(overheads: KernelOverheads, ledger: CycleLedger) -> KernelOverheads:
     """Returns the overheads with the cost of an interrupt by another core that comes as a job ends, if it is higher.
     With events it is at least that of the handler that switches, which then runs once more.
     """
-    prices = LedgerEntryPrices(overheads)
+    prices = LedgerEntryCosts(overheads)
     excess = [
-        -(-(end.cycles - prices.job_end_price(end)) // end.chain.core_request_count)
+        -(-(end.cycles - prices.job_end_price(end)) // end.chain.reschedule_interrupt_count)
         for end in ledger.job_ends
-        if end.chain.core_request_count
+        if end.chain.reschedule_interrupt_count
         and not (end.chain.kernel_tick_count or end.chain.interrupts.count)
         and not (end.span.interruptions or end.span.compensated_ticks or end.span.remote_gives)
     ]
@@ -92,10 +92,10 @@ def overheads_with_remote_releases(
     """Returns the overheads with the cost of completing a release by an interrupt of another core.
     It is at least that of a release in a tick, which does the same to the task.
     """
-    prices = LedgerEntryPrices(overheads)
-    priced = [(start, start.cycles - prices.job_start_price(start)) for start in ledger.starts]
+    prices = LedgerEntryCosts(overheads)
+    priced = [(start, start.cycles - prices.job_start_cost(start)) for start in ledger.starts]
     priced += [(end.span, end.cycles - prices.job_end_price(end)) for end in ledger.job_ends]
-    priced += [(send, send.cycles - prices.send_price(send)) for send in ledger.sends]
+    priced += [(send, send.cycles - prices.release_call_cost(send)) for send in ledger.sends]
     single = [
         max(0, excess)
         for span, excess in priced
@@ -113,9 +113,9 @@ def overheads_with_waits_across_cores(
     """Returns the overheads with the further cost of calls that wait for a task of another core, or end such a wait.
     It is at least that of calls on one core.
     """
-    prices = LedgerEntryPrices(overheads)
+    prices = LedgerEntryCosts(overheads)
     excess = [
-        -(-max(0, entry.cycles - prices.work_price(entry, work)) // entry.handovers)
+        -(-max(0, entry.cycles - prices.job_work_cost(entry, work)) // entry.handovers)
         for entry, work in ledger.works
         if entry.handovers and entry.waits_across_cores
     ]
@@ -128,7 +128,9 @@ def overheads_with_release_delay(
     overheads: KernelOverheads, ledger: CycleLedger, upper_value: UpperValue
 ) -> KernelOverheads:
     """Returns the overheads with the longest time for which a release waits for another core."""
-    prices = LedgerEntryPrices(overheads)
-    waits = [max(0, wait.cycles - prices.release_wait_price(wait)) for wait in ledger.waits if wait.by_other_core]
+    prices = LedgerEntryCosts(overheads)
+    waits = [
+        max(0, wait.cycles - prices.release_to_start_delay_cost(wait)) for wait in ledger.waits if wait.by_other_core
+    ]
     smp = overheads.smp.model_copy(update={"release_cycles": upper_value(waits)})
     return overheads.model_copy(update={"smp": smp})

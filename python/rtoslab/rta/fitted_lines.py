@@ -8,16 +8,16 @@ from itertools import combinations
 
 import numpy as np
 
-from rtoslab.rta.overheads import FittedCostLine
+from rtoslab.rta.overheads import LinearCostFit
 
 
-def fit_least_squares_line(name: str, model: str, samples: Mapping[int, Sequence[int]]) -> FittedCostLine:
+def fit_least_squares_line(name: str, model: str, samples: Mapping[int, Sequence[int]]) -> LinearCostFit:
     """Returns the least-squares line through samples by key, or the mean if there is only one key."""
     keys = np.concatenate([np.full(len(cycles), key) for key, cycles in samples.items()])
     observed = np.concatenate([np.asarray(cycles) for cycles in samples.values()])
     slope, base = np.polyfit(keys, observed, 1) if len(samples) > 1 else (0.0, float(observed.mean()))
     residuals = observed - (base + slope * keys)
-    return FittedCostLine(
+    return LinearCostFit(
         name=name,
         model=model,
         samples=len(observed),

@@ -16,7 +16,7 @@ from rtoslab.rta.rows import InterruptLine, TaskRow
 KERNELS: Final = 2
 
 
-def image_rows_of_core(
+def image_table_rows_of_core(
     rows: Sequence[TaskRow], lines: Sequence[InterruptLine], core: int
 ) -> tuple[list[TaskRow], list[InterruptLine]]:
     """Returns the tasks and interrupts of one core, as the tables of its own image have them.
@@ -84,7 +84,7 @@ def merge_core_traces(
         merged.sent += [(cycle, tasks[task]) for cycle, task in trace.sent]
         merged.ticks += trace.ticks
         merged.handlers += [
-            _handler_with_system_task_indices(handler, tasks, numbers, core) for handler in trace.handlers
+            _renumber_handler_tasks_to_task_set(handler, tasks, numbers, core) for handler in trace.handlers
         ]
     for part in (merged.jobs, merged.handlers):
         part.sort(key=lambda item: item.end)
@@ -96,7 +96,7 @@ def _job_with_system_task_index(job: TaskJob, tasks: Sequence[int]) -> TaskJob:
     return replace(job, task=tasks[job.task])
 
 
-def _handler_with_system_task_indices(
+def _renumber_handler_tasks_to_task_set(
     handler: HandlerRun, tasks: Sequence[int], numbers: Sequence[int], core: int
 ) -> HandlerRun:
     """Returns a handler of one core with the indices of the whole set."""

@@ -13,20 +13,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from rtoslab.rta.entries import (
-    ChainInterrupts,
     CycleLedger,
     HandlerChain,
+    HandlerChainInterrupts,
     JobEnd,
     JobPhase,
     LockHandover,
     LockWait,
     PhaseSpan,
-    ReleaseWait,
+    ReleaseToStartDelay,
     TaskInterruption,
 )
 from rtoslab.rta.record import IDLE, TICK_CORE, HandlerRun, TaskJob, TaskSetTrace
-from rtoslab.rta.rows import PartProtection, TaskRow
-from rtoslab.rta.spins import CycleSpans
+from rtoslab.rta.rows import TaskRow, WorkSegmentProtection
+from rtoslab.rta.spins import DisjointCycleIntervals
 from rtoslab.rta.work import BusyWork
 from rtoslab.targets import SYSTICK
 
@@ -39,20 +39,22 @@ def make_cycle_ledger(traces: Iterable[TaskSetTrace], work: BusyWork) -> CycleLe
             _CycleAttributor(trace.trace_of_core(core), work, ledger, core) for core in range(len(trace.lock_waits))
         ]
         for attributor in attributors:
-            attributor.attribute_trace()
+            attributor.add_core_trace_to_ledger()
         for attributor in attributors if len(attributors) > 1 else ():
             others = [one for one in attributors if one is not attributor]
             ledger.lock_waits += _lock_waits_without_interruptions(trace.lock_waits[attributor.core], others)
     return ledger
 
 
-def _lock_waits_without_interruptions(spins: CycleSpans, others: Sequence[_CycleAttributor]) -> Iterator[LockWait]:
+def _lock_waits_without_interruptions(
+    spins: DisjointCycleIntervals, others: Sequence[_CycleAttributor]
+) -> Iterator[LockWait]:
     """Yields each wait of a core for a kernel lock, without the time in which another core's task masked interrupts or
     its interrupts were handled: it may hold the kernel's locks meanwhile.
     """
-    works = [_cycle_spans_of_pairs(other.working) for other in others]
-    masks = [_cycle_spans_of_pairs(other.masked) for other in others]
-    handlers = [_cycle_spans_of_pairs(other.handled) for other in others]
+    works = [_cycle_intervals_from_pairs(other.working) for other in others]
+    masks = [_cycle_intervals_from_pairs(other.masked) for other in others]
+    handlers = [_cycle_intervals_from_pairs(other.handled) for other in others]
     for begin, end in zip(spins.begins, spins.ends, strict=True):
         masked = max(
             mask.cycles_between(begin, end) + handler.cycles_between(begin, end)
@@ -61,12 +63,12 @@ def _lock_waits_without_interruptions(spins: CycleSpans, others: Sequence[_Cycle
         yield LockWait(end, end - begin - masked, min(work.cycles_between(begin, end) for work in works))
 
 
-def _cycle_spans_of_pairs(pairs: Sequence[tuple[int, int]]) -> CycleSpans:
+def _cycle_intervals_from_pairs(pairs: Sequence[tuple[int, int]]) -> DisjointCycleIntervals:
     """Returns pairs (from, to) as spans."""
-    return CycleSpans(tuple(since for since, _ in pairs), tuple(until for _, until in pairs))
+    return DisjointCycleIntervals(tuple(since for since, _ in pairs), tuple(until for _, until in pairs))
 
 
-def _overlaps_with_span(spans: CycleSpans, since: int, until: int) -> Iterator[tuple[int, int]]:
+def _overlaps_with_span(spans: DisjointCycleIntervals, since: int, until: int) -> Iterator[tuple[int, int]]:
     """Yields the common parts of one span with others."""
     for at in spans.span_indices_between(since, until):
         yield max(spans.begins[at], since), min(spans.ends[at], until)
@@ -96,9 +98,9 @@ def handler_chains_in_trace(trace: TaskSetTrace, work: BusyWork) -> list[Handler
     return result
 
 
-def _tick_handler_spans(ticks: Sequence[HandlerRun]) -> CycleSpans:
+def _tick_handler_spans(ticks: Sequence[HandlerRun]) -> DisjointCycleIntervals:
     """Returns the spans in which the tick's handlers ran."""
-    return CycleSpans(tuple(tick.start for tick in ticks), tuple(tick.end for tick in ticks))
+    return DisjointCycleIntervals(tuple(tick.start for tick in ticks), tuple(tick.end for tick in ticks))
 
 
 def _has_switch_request_without_switch(chain: HandlerChain) -> bool:
@@ -109,12 +111,12 @@ def _has_switch_request_without_switch(chain: HandlerChain) -> bool:
 
 def _interrupts_of_handler_chain(
     trace: TaskSetTrace, work: BusyWork, lines: Sequence[int], *, begins_chain: bool
-) -> ChainInterrupts:
+) -> HandlerChainInterrupts:
     """Returns the interrupts that were handled in a sequence of handlers."""
     giving = {row.line for row in trace.rows}
     rows = [trace.lines[line - 1] for line in lines]
     cycles = sum(work.cycles_of_work_amount(row.rounds, row.extra) for row in rows if row.rounds)
-    return ChainInterrupts(len(lines), sum(line in giving for line in lines), cycles, begins_chain)
+    return HandlerChainInterrupts(len(lines), sum(line in giving for line in lines), cycles, begins_chain)
 
 
 def _tasks_sharing_resources_across_cores(rows: Sequence[TaskRow]) -> frozenset[int]:
@@ -122,12 +124,12 @@ def _tasks_sharing_resources_across_cores(rows: Sequence[TaskRow]) -> frozenset[
     cores: dict[int, set[int]] = {}
     for row in rows:
         for part in row.parts:
-            if part.protection is PartProtection.LOCKED:
+            if part.protection is WorkSegmentProtection.LOCKED:
                 cores.setdefault(part.argument, set()).add(row.core)
     return frozenset(
         at
         for at, row in enumerate(rows)
-        if any(part.protection is PartProtection.LOCKED and len(cores[part.argument]) > 1 for part in row.parts)
+        if any(part.protection is WorkSegmentProtection.LOCKED and len(cores[part.argument]) > 1 for part in row.parts)
     )
 
 
@@ -147,7 +149,7 @@ class _CycleAttributor:
         """(from, to) of each span in which a job worked undisturbed, outside the kernel."""
         unmasked = [part for part in trace.parts if not part.is_masked] if len(trace.lock_waits) > 1 else []
         self.parts = {
-            task: _cycle_spans_of_pairs([(part.begin, part.end) for part in unmasked if part.task == task])
+            task: _cycle_intervals_from_pairs([(part.begin, part.end) for part in unmasked if part.task == task])
             for task in {part.task for part in unmasked}
         }
         self.handled = [
@@ -158,11 +160,11 @@ class _CycleAttributor:
         """(from, to) of each sequence of handlers with an interrupt."""
         self.masked = [(part.begin, part.end) for part in trace.parts if part.is_masked]
         self.remote_gives = (
-            _cycle_spans_of_pairs([(give.start, give.end) for give in trace.gives if give.core != core])
+            _cycle_intervals_from_pairs([(give.start, give.end) for give in trace.gives if give.core != core])
             if trace.gives
             else None
         )
-        self.other_core_ticks = CycleSpans() if core == TICK_CORE else _tick_handler_spans(trace.ticks)
+        self.other_core_ticks = DisjointCycleIntervals() if core == TICK_CORE else _tick_handler_spans(trace.ticks)
         self.work = work
         self.ledger = ledger
         self.phases = dict.fromkeys(range(len(trace.rows)), JobPhase.ASLEEP)
@@ -180,16 +182,16 @@ class _CycleAttributor:
         self.has_sections = any(row.kernel_calls_per_job for row in trace.rows)
         self.sharing_tasks = _tasks_sharing_resources_across_cores(trace.rows)
 
-    def attribute_trace(self) -> None:
+    def add_core_trace_to_ledger(self) -> None:
         """Adds the entries of the core's whole trace to the ledger."""
         marks: list[tuple[int, int, TaskJob | HandlerChain | int]] = [(job.end, 0, job) for job in self.trace.jobs]
         marks += [(chain.start_cycle, 1, chain) for chain in handler_chains_in_trace(self.trace, self.work)]
         begun = [*self.trace.jobs, *(item for item in self.trace.unfinished if item.begin)]
         marks += [(item.begin, 2, item) for item in begun]
-        marks += [(cycle, 0, self.trace.task_executing_jobs_of(task)) for cycle, task in self.trace.sent]
+        marks += [(cycle, 0, self.trace.task_that_executes_jobs_of(task)) for cycle, task in self.trace.sent]
         for cycle, rank, mark in sorted(marks, key=lambda row: row[:2]):
             if isinstance(mark, HandlerChain):
-                self._attribute_handler_chain(mark)
+                self._add_handler_chain_to_ledger(mark)
             elif isinstance(mark, int):
                 self._record_send_return(mark, cycle)
             elif rank == 0:
@@ -210,7 +212,7 @@ class _CycleAttributor:
         span.cycles += cycle - since - self.lock_waits.cycles_between(since, cycle)
         if self.phases[span.task] is JobPhase.WORKING:
             if self.trace.rows[span.task].kernel_calls_per_job:
-                self.working += _overlaps_with_span(self.parts.get(span.task, CycleSpans()), since, cycle)
+                self.working += _overlaps_with_span(self.parts.get(span.task, DisjointCycleIntervals()), since, cycle)
             else:
                 self.working.append((since, cycle))
         if self.remote_gives is not None:
@@ -235,7 +237,7 @@ class _CycleAttributor:
 
     def _record_job_begin(self, job: TaskJob, cycle: int) -> None:
         """Records that a job's work begins."""
-        task = self.trace.task_executing_jobs_of(job.task)
+        task = self.trace.task_that_executes_jobs_of(job.task)
         if self.phases[task] is JobPhase.ENDING:
             self.ledger.restarts.append(self._end_task_span(task, cycle))
         elif task in self.open_spans:
@@ -244,7 +246,7 @@ class _CycleAttributor:
 
     def _record_job_end(self, job: TaskJob, cycle: int) -> None:
         """Records that a job's work ends."""
-        row, task = self.trace.rows[job.task], self.trace.task_executing_jobs_of(job.task)
+        row, task = self.trace.rows[job.task], self.trace.task_that_executes_jobs_of(job.task)
         if task in self.open_spans:
             self.ledger.works.append((self._end_task_span(task, cycle), self.work.job_cycles_of_task(row)))
         self.sends_left[task] = len(row.numbers_of_released_tasks)
@@ -257,7 +259,7 @@ class _CycleAttributor:
             self.sends_left[task] -= 1
             self._begin_task_span(task, JobPhase.SENDING if self.sends_left[task] else JobPhase.ENDING, cycle)
 
-    def _attribute_handler_chain(self, chain: HandlerChain) -> None:
+    def _add_handler_chain_to_ledger(self, chain: HandlerChain) -> None:
         """Adds a sequence of handlers to the ledger: as the end of a job, a switch at a lock, or an interruption."""
         before = chain.task_before
         phase = self.phases.get(before, JobPhase.ASLEEP)
@@ -282,7 +284,7 @@ class _CycleAttributor:
                     chain.released,
                     chain.task_switch_count,
                     interrupts=chain.interrupts,
-                    core_requests=chain.core_request_count,
+                    core_requests=chain.reschedule_interrupt_count,
                 )
             )
         else:
@@ -336,7 +338,7 @@ class _CycleAttributor:
             slices,
             meets,
             chain.interrupts,
-            chain.core_request_count,
+            chain.reschedule_interrupt_count,
         )
         self.ledger.interruptions.append(interruption)
         self.ledger.equals_rotate |= slices
@@ -346,7 +348,7 @@ class _CycleAttributor:
             chain.task_switch_count == 1
             and chain.kernel_tick_count == 1
             and not chain.interrupts.count
-            and not chain.core_request_count
+            and not chain.reschedule_interrupt_count
         ):
             last = next(handler for handler in chain.handlers if handler.task_before != handler.task_after)
             kind = "from_idle" if before == IDLE else "up"
@@ -368,10 +370,10 @@ class _CycleAttributor:
         if after in self.open_spans:
             self.open_spans[after].running_since = chain.end_cycle
         else:
-            self._add_release_wait_to_ledger(after, chain)
+            self._add_release_delay_to_ledger(after, chain)
             self._begin_task_span(after, JobPhase.STARTING, chain.end_cycle)
 
-    def _add_release_wait_to_ledger(self, task: int, chain: HandlerChain) -> None:
+    def _add_release_delay_to_ledger(self, task: int, chain: HandlerChain) -> None:
         """Adds to the ledger how long a job waited for its first cycle, unless an equally urgent task delayed it."""
         due = self._last_release_cycle(task, chain.end_cycle)
         priority = self.trace.rows[task].priority
@@ -386,7 +388,7 @@ class _CycleAttributor:
         if line:
             if not any(due - self.unrelated_cycles <= tick <= chain.end_cycle for tick in self.ticks):
                 self.ledger.waits.append(
-                    ReleaseWait(
+                    ReleaseToStartDelay(
                         chain.end_cycle,
                         chain.end_cycle - due,
                         0,
@@ -396,7 +398,9 @@ class _CycleAttributor:
         elif due in self.ticks:
             remote = self.core != TICK_CORE
             self.ledger.waits.append(
-                ReleaseWait(chain.end_cycle, chain.end_cycle - due, self.ticks[due].released, by_other_core=remote)
+                ReleaseToStartDelay(
+                    chain.end_cycle, chain.end_cycle - due, self.ticks[due].released, by_other_core=remote
+                )
             )
 
     def _last_release_cycle(self, task: int, now: int) -> int | None:

@@ -7,19 +7,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from rtoslab.base import PlanError, load_architecture
+from rtoslab.base import PlanError, load_architecture_facts
 from rtoslab.catalogue import Catalogue
 from rtoslab.instruments import WAYS, MaskedIntervals, Profile, find_observed_image, function_that_masked, profile_image
-from rtoslab.plan import Point
+from rtoslab.plan import PlannedPoint
 from rtoslab.targets import APPLICATION
 
 _WINDOW_MS: Final = 20
 _SLEEP: Final = WAYS.index("sleep")
 
 
-def longest_masked_call(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]) -> int:
+def longest_masked_call(catalogue: Catalogue, point: PlannedPoint, benchmarks: Iterable[str]) -> int:
     """Returns the most cycles for which a kernel call masked interrupts, in some benchmarks. 0 if none did."""
-    level = load_architecture().interrupt_priorities(catalogue.find_board(point.board).facts.irq.priority_bits)[-1]
+    level = load_architecture_facts().interrupt_priorities(catalogue.find_board(point.board).facts.irq.priority_bits)[
+        -1
+    ]
     longest = 0
     for profiled in _profile_benchmarks(catalogue, point, benchmarks):
         for interval in profiled.held:
@@ -45,7 +47,7 @@ def is_masked_sleep(profiled: Profile, interval: MaskedIntervals) -> bool:
     return 2 * slept > interval.total_cycles and slept <= interval.total_cycles + interval.longest_cycles
 
 
-def _profile_benchmarks(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]) -> Iterator[Profile]:
+def _profile_benchmarks(catalogue: Catalogue, point: PlannedPoint, benchmarks: Iterable[str]) -> Iterator[Profile]:
     """Profiles each benchmark that this kernel and board can run."""
     config = {**point.kernel_config, "opt": point.opt, "code": point.code}
     if point.clock_hz is not None:

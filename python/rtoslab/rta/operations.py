@@ -10,12 +10,12 @@ from typing import Final
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.measure import measure_points_of_plan
-from rtoslab.plan import PlanOptions, make_plan
+from rtoslab.plan import PlanOptions, make_measurement_plan
 from rtoslab.results import MeasuredPoint
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.fitted_lines import fit_least_squares_line
 from rtoslab.rta.masked_calls import longest_masked_call
-from rtoslab.rta.overheads import FittedCostLine, KernelOverheads
+from rtoslab.rta.overheads import KernelOverheads, LinearCostFit
 
 _OPERATION: Final = re.compile(r"\w+\.\w+\.(free|available|no_waiter|contended|hand_over)")
 """The ids of series that are one call of the kernel: object, operation, outcome."""
@@ -40,9 +40,11 @@ def overheads_with_operation_costs(
     ]
     with tempfile.TemporaryDirectory() as folder:
         options = PlanOptions([point.kernel], [point.board], [1], None, config)
-        outcomes = measure_points_of_plan(catalogue.root, make_plan(catalogue, names, options), Path(folder) / "run")
+        outcomes = measure_points_of_plan(
+            catalogue.root, make_measurement_plan(catalogue, names, options), Path(folder) / "run"
+        )
     operations: dict[str, int] = {}
-    fits: list[FittedCostLine] = []
+    fits: list[LinearCostFit] = []
     for result in (outcome.result for outcome in outcomes):
         for series in result.series if isinstance(result, MeasuredPoint) else ():
             cycles = [mark for mark, ticks in zip(series.mark_cycles, series.ticks, strict=True) if ticks == 0]

@@ -140,7 +140,7 @@ class MulticoreCosts(StrictModel):
     tick_core: int = Field(default=0, ge=0)
 
 
-class FittedCostLine(StrictModel):
+class LinearCostFit(StrictModel):
     """A line fitted to a cost, with its residuals. `model` is in words, `base` and `slope` in cycles."""
 
     name: str
@@ -178,16 +178,16 @@ class KernelOverheads(StrictModel):
     (any)."""
     operations: Mapping[str, int] = Field(default_factory=dict)
     """The longest call of each operation, by object, operation and outcome: `mutex_lock_free`."""
-    fit: tuple[FittedCostLine, ...] = ()
+    fit: tuple[LinearCostFit, ...] = ()
 
     @property
-    def tick_switch_cycles(self) -> int:
+    def additional_cycles_of_switching_tick(self) -> int:
         """Returns the additional cycles of a tick that switches to another task."""
         by_handler = self.interrupt.entry_cycles + max(self.switch.up_cycles, self.switch.from_idle_cycles)
         return by_handler if self.tick.switch_cycles is None else self.tick.switch_cycles
 
     @property
-    def tick_slice_cycles(self) -> int:
+    def additional_cycles_of_time_slice_tick(self) -> int:
         """Returns the additional cycles of a tick that switches between tasks of equal priority."""
         by_handler = self.interrupt.entry_cycles + max(self.switch.up_cycles, self.switch.down_cycles)
         return by_handler if self.tick.slice_cycles is None else self.tick.slice_cycles

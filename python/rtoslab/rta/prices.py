@@ -6,19 +6,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rtoslab.rta.entries import (
-    ChainInterrupts,
     CycleLedger,
+    HandlerChainInterrupts,
     JobEnd,
     LockHandover,
     PhaseSpan,
-    ReleaseWait,
+    ReleaseToStartDelay,
     TaskInterruption,
 )
 from rtoslab.rta.overheads import EventCosts, KernelOverheads, SendCosts, TimerCosts
 
 
 @dataclass(frozen=True, slots=True)
-class ExcessOverCharge:
+class OverheadExcess:
     """A kernel activity that took longer than the overheads charge for it."""
 
     event: str
@@ -34,21 +34,21 @@ class ExcessOverCharge:
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerEntryPrices:
+class LedgerEntryCosts:
     """The price (charge) in cycles of every kind of ledger entry, by a kernel's overheads."""
 
     overheads: KernelOverheads
 
     @property
-    def entry_and_exit_price(self) -> int:
+    def interruption_entry_and_exit_cost(self) -> int:
         """Returns the price of an interruption's entry and exit, including fetches that it makes necessary again."""
         return self.overheads.interrupt.entry_cycles + self.overheads.interrupt.exit_cycles
 
     def handler_chain_price(self, ticks: int, released: int, switches: int, *, is_slice: bool) -> int:
         """Returns the price of the handlers of so many ticks with releases and switches."""
-        tick, switch = self.overheads.tick, self.overheads.tick_switch_cycles
+        tick, switch = self.overheads.tick, self.overheads.additional_cycles_of_switching_tick
         if is_slice:
-            switch = max(switch, self.overheads.tick_slice_cycles)
+            switch = max(switch, self.overheads.additional_cycles_of_time_slice_tick)
         return ticks * tick.base_cycles + released * tick.per_task_cycles + switches * switch
 
     @property
@@ -57,28 +57,32 @@ class LedgerEntryPrices:
         return self.overheads.events or EventCosts()
 
     @property
-    def send_costs(self) -> SendCosts:
+    def task_release_call_costs(self) -> SendCosts:
         """Returns the costs of releases by other tasks. All are 0 if they were not measured."""
         return self.overheads.sends or SendCosts()
 
     @property
-    def send_switch_price(self) -> int:
+    def switch_cost_in_release_call(self) -> int:
         """Returns the price of the switch to a task that another one releases, in the call that releases it.
         It is 0 if sends were not measured.
         """
         sends = self.overheads.sends
-        return 0 if sends is None else self.entry_and_exit_price + sends.contended_cycles + sends.switch_cycles
+        return (
+            0 if sends is None else self.interruption_entry_and_exit_cost + sends.contended_cycles + sends.switch_cycles
+        )
 
-    def send_price(self, span: PhaseSpan) -> int:
+    def release_call_cost(self, span: PhaseSpan) -> int:
         """Returns the price of a call with which a job releases another task, without the switches in it."""
-        contended = span.handovers * (self.entry_and_exit_price + self.send_costs.contended_cycles)
-        return self.send_costs.call_cycles + contended + self.interruptions_price(span)
+        contended = span.handovers * (
+            self.interruption_entry_and_exit_cost + self.task_release_call_costs.contended_cycles
+        )
+        return self.task_release_call_costs.call_cycles + contended + self.interruptions_cost_in_span(span)
 
-    def send_handover_price(self, handover: LockHandover) -> int:
+    def handover_cost_in_release_call(self, handover: LockHandover) -> int:
         """Returns the price of the switch to a task in the call that releases it, with what came with it."""
-        return self.send_costs.switch_cycles + self._price_beside_handover(handover)
+        return self.task_release_call_costs.switch_cycles + self._cost_of_events_beside_task_switch(handover)
 
-    def interrupts_price(self, interrupts: ChainInterrupts) -> int:
+    def chained_interrupts_cost(self, interrupts: HandlerChainInterrupts) -> int:
         """Returns the price of the interrupts in a sequence of handlers, without the sequence's own entry."""
         events = self.event_costs
         return (
@@ -86,7 +90,7 @@ class LedgerEntryPrices:
             + self.bus_contention_price(interrupts.work_cycles)
             + interrupts.count * events.handler_cycles
             + interrupts.gives * events.give_cycles
-            + interrupts.further_entry_count * self.entry_and_exit_price
+            + interrupts.chained_interrupt_entry_count * self.interruption_entry_and_exit_cost
         )
 
     def bus_contention_price(self, cycles: int) -> int:
@@ -102,89 +106,91 @@ class LedgerEntryPrices:
             interruption.ticks, interruption.released, switches, is_slice=interruption.among_equals
         )
         # Where an interrupt or another core was first, the tick has an entry of its own, as it is charged with.
-        later = self.entry_and_exit_price * (
+        later = self.interruption_entry_and_exit_cost * (
             interruption.ticks
             if interruption.interrupts.begins_chain
             else min(interruption.ticks, interruption.core_requests)
         )
         return (
             handlers
-            + self.interrupts_price(interruption.interrupts)
+            + self.chained_interrupts_cost(interruption.interrupts)
             + interruption.core_requests * self.overheads.smp.yield_cycles
             + later
         )
 
     @property
-    def core_request_price(self) -> int:
+    def reschedule_interrupt_cost(self) -> int:
         """Returns the price of an interrupt by which another core makes this one choose its task again."""
-        return self.entry_and_exit_price + self.overheads.smp.yield_cycles
+        return self.interruption_entry_and_exit_cost + self.overheads.smp.yield_cycles
 
     @property
-    def wait_across_cores_price(self) -> int:
+    def cross_core_resource_wait_cost(self) -> int:
         """Returns the price of one wait for a resource that a task of another core holds, on either core.
 
         The waiting core switches as the wait begins, and is interrupted as it ends. The holder's core is interrupted as
         the holder inherits the priority, and may switch as the resource is given back.
         """
         return (
-            self.switch_in_call_price
+            self.cost_of_task_switch_in_call
             + self.overheads.smp.contended_cycles
-            + self.core_request_price
+            + self.reschedule_interrupt_cost
             + self.handler_chain_price(0, 0, 1, is_slice=False)
         )
 
     @property
-    def switch_in_call_price(self) -> int:
+    def cost_of_task_switch_in_call(self) -> int:
         """Returns the price of a switch, or of its handler alone, that a call of a task causes during its work."""
-        return self.entry_and_exit_price + self.event_costs.handover_cycles
+        return self.interruption_entry_and_exit_cost + self.event_costs.handover_cycles
 
-    def compensated_tick_price(self, released: int) -> int:
+    def late_tick_of_other_core_cost(self, released: int) -> int:
         """Returns the price of another core's tick that is handled late, because the scheduler was locked."""
         return self.handler_chain_price(1, released, 0, is_slice=False) + self.overheads.tick.deferred_cycles
 
-    def cycles_below_price(self, interruptions: Iterable[TaskInterruption]) -> int:
+    def cycles_below_overhead_cost(self, interruptions: Iterable[TaskInterruption]) -> int:
         """Returns by how many cycles the interruptions took less than their price.
 
         A tick that meets a locked scheduler does little in its handler. Postponed work is done in the section.
         """
         return sum(self.interruption_price(interruption) - interruption.cycles for interruption in interruptions)
 
-    def accompanying_events_price(self, ticks: int, released: int, switches: int, interrupts: ChainInterrupts) -> int:
+    def accompanying_kernel_events_cost(
+        self, ticks: int, released: int, switches: int, interrupts: HandlerChainInterrupts
+    ) -> int:
         """Returns the price of everything that happens in the same handlers as a requested switch."""
         return self.handler_chain_price(
             ticks, released, max(0, switches - 1 - interrupts.gives), is_slice=False
-        ) + self.interrupts_price(interrupts)
+        ) + self.chained_interrupts_cost(interrupts)
 
-    def interruptions_price(self, span: PhaseSpan) -> int:
+    def interruptions_cost_in_span(self, span: PhaseSpan) -> int:
         """Returns by how many cycles the interruptions of a span may prolong it."""
         ticks = sum(interruption.ticks for interruption in span.interruptions)
         return (
-            len(span.interruptions) * self.entry_and_exit_price
+            len(span.interruptions) * self.interruption_entry_and_exit_cost
             + ticks * self.overheads.tick.deferred_cycles
-            + sum(map(self.compensated_tick_price, span.compensated_ticks))
+            + sum(map(self.late_tick_of_other_core_cost, span.compensated_ticks))
             + span.remote_gives * self.overheads.smp.remote_give_cycles
-            + self.cycles_below_price(span.interruptions)
+            + self.cycles_below_overhead_cost(span.interruptions)
         )
 
-    def job_start_price(self, span: PhaseSpan) -> int:
+    def job_start_cost(self, span: PhaseSpan) -> int:
         """Returns the price of a job's start: from the switch to its first instruction."""
         simple = self.event_costs.start_cycles if span.is_woken else self.overheads.job.start_cycles
         if span.is_timer:
             simple = self.timer_costs.start_cycles
-        return simple + self.interruptions_price(span)
+        return simple + self.interruptions_cost_in_span(span)
 
     @property
     def timer_costs(self) -> TimerCosts:
         """Returns the costs of the kernel's timer task. All are 0 if they were not measured."""
         return self.overheads.timers or TimerCosts()
 
-    def job_ending_call_price(self, span: PhaseSpan, tasks: int) -> int:
+    def job_ending_call_cost(self, span: PhaseSpan, tasks: int) -> int:
         """Returns the price of the call with which a job ends, by what its task waits for afterwards."""
         if span.is_timer:
             return self.timer_costs.end_cycles
-        return self.sleep_call_price(tasks, is_woken=span.is_woken)
+        return self.sleep_call_cost(tasks, is_woken=span.is_woken)
 
-    def sleep_call_price(self, tasks: int, *, is_woken: bool = False) -> int:
+    def sleep_call_cost(self, tasks: int, *, is_woken: bool = False) -> int:
         """Returns the price of the call with which a job ends: from its last instruction to the handler that
         switches."""
         if is_woken:
@@ -194,22 +200,22 @@ class LedgerEntryPrices:
     def job_end_price(self, job_end: JobEnd) -> int:
         """Returns the price of a job's end: from its last instruction to the next task, whichever it is."""
         chain = job_end.chain
-        more = self.accompanying_events_price(
+        more = self.accompanying_kernel_events_cost(
             chain.kernel_tick_count, chain.released, chain.task_switch_count, chain.interrupts
         )
-        more += chain.core_request_count * self.overheads.smp.yield_cycles
+        more += chain.reschedule_interrupt_count * self.overheads.smp.yield_cycles
         deferred = chain.kernel_tick_count * self.overheads.tick.deferred_cycles
-        simple = self.job_ending_call_price(job_end.span, job_end.task_count) + self.switch_away_price(
+        simple = self.job_ending_call_cost(job_end.span, job_end.task_count) + self.switch_away_price(
             job_end.priority_distance, to_idle=job_end.to_idle
         )
-        return simple + more + deferred + self.interruptions_price(job_end.span)
+        return simple + more + deferred + self.interruptions_cost_in_span(job_end.span)
 
     def longest_kernel_call_blocking(self, tasks: int, distance: int) -> int:
         """Returns the longest time for which a less urgent task's kernel call delays a release."""
         switches = max(self.switch_away_price(distance, to_idle=False), self.switch_away_price(0, to_idle=True))
         masks = self.overheads.masks
-        send, timers = self.send_costs.call_cycles + self.send_switch_price, self.timer_costs
-        end = max(self.sleep_call_price(tasks), timers.end_cycles) + switches
+        send, timers = self.task_release_call_costs.call_cycles + self.switch_cost_in_release_call, self.timer_costs
+        end = max(self.sleep_call_cost(tasks), timers.end_cycles) + switches
         return max(masks.masked_cycles, masks.wait_cycles, end, send, timers.start_cycles)
 
     def longest_interrupt_delay(self, tasks: int, distance: int) -> int:
@@ -218,12 +224,12 @@ class LedgerEntryPrices:
             self.switch_away_price(distance, to_idle=False), self.switch_away_price(0, to_idle=True)
         ) + self.handler_chain_price(1, tasks, 1, is_slice=True)
         events, job = self.event_costs, self.overheads.job
-        calls = (job.start_cycles, self.sleep_call_price(tasks),
+        calls = (job.start_cycles, self.sleep_call_cost(tasks),
                  events.start_cycles, events.end_cycles, events.give_cycles,
                  events.call_cycles, events.contended_cycles + events.handover_cycles,
-                 self.send_costs.call_cycles + self.send_switch_price,
+                 self.task_release_call_costs.call_cycles + self.switch_cost_in_release_call,
                  self.timer_costs.start_cycles, self.timer_costs.end_cycles)  # fmt: skip
-        return max(self.overheads.masks.masked_cycles, handlers + self.entry_and_exit_price, *calls)
+        return max(self.overheads.masks.masked_cycles, handlers + self.interruption_entry_and_exit_cost, *calls)
 
     def longest_release_delay(self, tasks: int, distance: int) -> int:
         """Returns the longest time from a tick to its releases on several cores, besides their own cost.
@@ -232,7 +238,7 @@ class LedgerEntryPrices:
         """
         smp = self.overheads.smp
         tick = (
-            self.entry_and_exit_price
+            self.interruption_entry_and_exit_cost
             + self.handler_chain_price(1, tasks, 0, is_slice=False)
             + self.overheads.tick.deferred_cycles
         )
@@ -240,7 +246,7 @@ class LedgerEntryPrices:
             smp.release_cycles,
             self.longest_kernel_call_blocking(tasks, distance)
             + 2 * tick
-            + self.core_request_price
+            + self.reschedule_interrupt_cost
             + smp.lock_wait_cycles,
         )
 
@@ -253,15 +259,15 @@ class LedgerEntryPrices:
         # Written by hand, `down` says nothing of a switch to someone just released. Measured, it does.
         return max(down, switch.up_cycles) if self.overheads.tick.switch_cycles is None else down
 
-    def release_wait_price(self, wait: ReleaseWait) -> int:
+    def release_to_start_delay_cost(self, wait: ReleaseToStartDelay) -> int:
         """Returns the price of the time from a tick or interrupt to the job it releases, if nothing delays the job."""
         if wait.interrupts.count:
-            return self.entry_and_exit_price + self.interrupts_price(wait.interrupts)
+            return self.interruption_entry_and_exit_cost + self.chained_interrupts_cost(wait.interrupts)
         if wait.by_other_core:
-            return self.core_request_price + self.handler_chain_price(0, 0, 1, is_slice=False)
-        return self.entry_and_exit_price + self.handler_chain_price(1, wait.released, 1, is_slice=False)
+            return self.reschedule_interrupt_cost + self.handler_chain_price(0, 0, 1, is_slice=False)
+        return self.interruption_entry_and_exit_cost + self.handler_chain_price(1, wait.released, 1, is_slice=False)
 
-    def work_price(self, span: PhaseSpan, cycles: int) -> int:
+    def job_work_cost(self, span: PhaseSpan, cycles: int) -> int:
         """Returns the price of a job's work, with the calls between its parts."""
         between = span.kernel_calls * self.event_costs.call_cycles
         smp = self.overheads.smp
@@ -269,81 +275,85 @@ class LedgerEntryPrices:
             smp.contended_cycles if span.waits_across_cores else self.event_costs.contended_cycles
         )
         # A call that coincides with an interruption: a part of its cost is booked there.
-        moved = self.cycles_below_price(
+        moved = self.cycles_below_overhead_cost(
             interruption for interruption in span.interruptions if interruption.meets_kernel
         )
-        around = (len(span.interruptions) + span.handovers) * self.entry_and_exit_price
+        around = (len(span.interruptions) + span.handovers) * self.interruption_entry_and_exit_cost
         remote = span.remote_gives * smp.remote_give_cycles if span.kernel_calls else 0
         work = cycles + self.bus_contention_price(cycles) + self.overheads.job.work_cycles
         return work + between + contended + around + moved + remote
 
-    def task_handover_price(self, handover: LockHandover) -> int:
+    def task_handover_cost(self, handover: LockHandover) -> int:
         """Returns the price of a switch that a task's own call caused, with the kernel events that came with it."""
-        return self.event_costs.handover_cycles + self._price_beside_handover(handover)
+        return self.event_costs.handover_cycles + self._cost_of_events_beside_task_switch(handover)
 
-    def _price_beside_handover(self, handover: LockHandover) -> int:
+    def _cost_of_events_beside_task_switch(self, handover: LockHandover) -> int:
         """Returns the price of the kernel events that came with a switch."""
         requests = handover.core_requests * self.overheads.smp.yield_cycles
-        return requests + self.accompanying_events_price(
+        return requests + self.accompanying_kernel_events_cost(
             handover.ticks, handover.released, handover.switches, handover.interrupts
         )
 
 
-def ledger_entries_above_charge(ledger: CycleLedger, overheads: KernelOverheads, tasks: int) -> list[ExcessOverCharge]:
+def ledger_entries_above_overhead_cost(
+    ledger: CycleLedger, overheads: KernelOverheads, tasks: int
+) -> list[OverheadExcess]:
     """Returns the ledger's entries that took longer than their price, the worst first."""
     return sorted(
         (
             excess
-            for excess in _ledger_entries_with_prices(ledger, LedgerEntryPrices(overheads), tasks)
+            for excess in _ledger_entries_with_overhead_costs(ledger, LedgerEntryCosts(overheads), tasks)
             if excess.excess_cycles > 0
         ),
         key=lambda excess: -excess.excess_cycles,
     )
 
 
-def _job_entries_with_prices(ledger: CycleLedger, prices: LedgerEntryPrices, tasks: int) -> Iterator[ExcessOverCharge]:
+def _job_boundary_entries_with_costs(
+    ledger: CycleLedger, prices: LedgerEntryCosts, tasks: int
+) -> Iterator[OverheadExcess]:
     """Yields each start and end of a job with its cycles and its price."""
     for start in ledger.starts:
-        yield ExcessOverCharge("the start of a job", start.cycles, prices.job_start_price(start), start.ended_at)
+        yield OverheadExcess("the start of a job", start.cycles, prices.job_start_cost(start), start.ended_at)
     for job_end in ledger.job_ends:
-        yield ExcessOverCharge("the end of a job", job_end.cycles, prices.job_end_price(job_end), job_end.ended_at)
+        yield OverheadExcess("the end of a job", job_end.cycles, prices.job_end_price(job_end), job_end.ended_at)
     for again in ledger.restarts:
         both = (
-            prices.job_ending_call_price(again, tasks)
-            + prices.job_start_price(again)
+            prices.job_ending_call_cost(again, tasks)
+            + prices.job_start_cost(again)
             + prices.switch_away_price(0, to_idle=False)
         )
-        yield ExcessOverCharge("the end of a job and the next one's start", again.cycles, both, again.ended_at)
+        yield OverheadExcess("the end of a job and the next one's start", again.cycles, both, again.ended_at)
 
 
-def _sends_with_prices(ledger: CycleLedger, prices: LedgerEntryPrices) -> Iterator[ExcessOverCharge]:
+def _release_call_entries_with_costs(ledger: CycleLedger, prices: LedgerEntryCosts) -> Iterator[OverheadExcess]:
     """Yields each call that releases another task, and each switch in one, with its cycles and its price."""
     for send in ledger.sends:
-        yield ExcessOverCharge("a release of another task", send.cycles, prices.send_price(send), send.ended_at)
+        yield OverheadExcess("a release of another task", send.cycles, prices.release_call_cost(send), send.ended_at)
     for switch in ledger.send_switches:
-        price = prices.send_handover_price(switch)
-        yield ExcessOverCharge("a switch to a task that another one releases", switch.cycles, price, switch.ended_at)
+        price = prices.handover_cost_in_release_call(switch)
+        yield OverheadExcess("a switch to a task that another one releases", switch.cycles, price, switch.ended_at)
 
 
-def _ledger_entries_with_prices(
-    ledger: CycleLedger, prices: LedgerEntryPrices, tasks: int
-) -> Iterator[ExcessOverCharge]:
+def _ledger_entries_with_overhead_costs(
+    ledger: CycleLedger, prices: LedgerEntryCosts, tasks: int
+) -> Iterator[OverheadExcess]:
     """Yields each entry of a ledger with its cycles and its price."""
-    yield from _job_entries_with_prices(ledger, prices, tasks)
-    yield from _sends_with_prices(ledger, prices)
+    yield from _job_boundary_entries_with_costs(ledger, prices, tasks)
+    yield from _release_call_entries_with_costs(ledger, prices)
     for interruption in ledger.interruptions:
         if not interruption.meets_kernel:
-            yield ExcessOverCharge(
+            yield OverheadExcess(
                 "a tick or an interrupt",
                 interruption.cycles,
                 prices.interruption_price(interruption),
                 interruption.ended_at,
             )
     for span, work in ledger.works:
-        yield ExcessOverCharge("work", span.cycles, prices.work_price(span, work), span.ended_at)
+        yield OverheadExcess("work", span.cycles, prices.job_work_cost(span, work), span.ended_at)
     for handover in ledger.handovers:
-        yield ExcessOverCharge(
-            "a switch for a lock", handover.cycles, prices.task_handover_price(handover), handover.ended_at
+        yield OverheadExcess(
+            "a switch for a lock", handover.cycles, prices.task_handover_cost(handover), handover.ended_at
         )
     held = (
         prices.longest_release_delay(tasks, 0)
@@ -351,11 +361,11 @@ def _ledger_entries_with_prices(
         else prices.longest_kernel_call_blocking(tasks, 0)
     )
     for wait in ledger.waits:
-        yield ExcessOverCharge(
-            "a wait for the kernel", wait.cycles, prices.release_wait_price(wait) + held, wait.ended_at
+        yield OverheadExcess(
+            "a wait for the kernel", wait.cycles, prices.release_to_start_delay_cost(wait) + held, wait.ended_at
         )
     for spin in ledger.lock_waits:
-        yield ExcessOverCharge("a wait for a lock", spin.cycles, prices.overheads.smp.lock_wait_cycles, spin.ended_at)
-        yield ExcessOverCharge(
+        yield OverheadExcess("a wait for a lock", spin.cycles, prices.overheads.smp.lock_wait_cycles, spin.ended_at)
+        yield OverheadExcess(
             "a wait for a lock while no other core was in the kernel", spin.without_holder, 0, spin.ended_at
         )

@@ -11,8 +11,8 @@ from typing import Final
 from rtoslab.base import TaskSetError
 from rtoslab.rta.arrival_curves import ArrivalCurve
 from rtoslab.rta.firmware import INTERRUPT_LINES, MAX_RECEIVERS, TIMERS, TaskSetFirmware
-from rtoslab.rta.senders import senders_before_task
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask, split_by_sender
+from rtoslab.rta.senders import preceding_tasks_in_release_chain
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt, IntegerTimeTask, split_tasks_by_releasing_task
 from rtoslab.rta.taskset import Carrier
 
 PERIODS_TICKS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40)
@@ -35,7 +35,7 @@ def random_task_set(random: Random, clock_hz: int, tick_cycles: int, most: int =
     offsets = random.random() < 0.25
     return IntegerTaskSet(
         tuple(
-            SystemTask(
+            IntegerTimeTask(
                 name=chr(ord("A") + at),
                 period=periods[at] * tick_cycles,
                 wcet=max(tick_cycles // 100, int(shares[at] * load * periods[at] * tick_cycles)),
@@ -50,7 +50,7 @@ def random_task_set(random: Random, clock_hz: int, tick_cycles: int, most: int =
 
 
 @dataclass(frozen=True, slots=True)
-class TaskSetShape:
+class RandomTaskSetRanges:
     """The ranges from which random task sets of one shape are drawn. Loads count the tasks' work alone."""
 
     periods_ticks: tuple[int, ...] = PERIODS_TICKS
@@ -65,23 +65,27 @@ class TaskSetShape:
 
 
 SHAPES: Final = {
-    "mixed": TaskSetShape(),
-    "any order": TaskSetShape(monotonic=False),
-    "equals": TaskSetShape(priority_levels=3, load=(0.3, 0.95)),
-    "all equal": TaskSetShape(priority_levels=1, tasks=(2, 6)),
-    "long": TaskSetShape(LONG_PERIODS_TICKS, (1, 4), (0.4, 0.98)),
-    "long equals": TaskSetShape(LONG_PERIODS_TICKS, (2, 5), (0.4, 0.98), priority_levels=2),
-    "long and short": TaskSetShape(PERIODS_TICKS[:3] + LONG_PERIODS_TICKS[3:], (3, 8), (0.5, 0.95), monotonic=True),
-    "full": TaskSetShape(load=(0.95, 0.999), tasks=(1, 6)),
-    "primes": TaskSetShape(PRIME_PERIODS_TICKS, (4, 10), (0.3, 0.9)),
-    "short jobs": TaskSetShape(tasks=(4, 10), load=(0.05, 0.4), short_share=0.8),
-    "every tick": TaskSetShape((1,), (1, 4), (0.3, 0.97), monotonic=False),
-    "one": TaskSetShape(PERIODS_TICKS + LONG_PERIODS_TICKS, (1, 1), (0.1, 0.999)),
+    "mixed": RandomTaskSetRanges(),
+    "any order": RandomTaskSetRanges(monotonic=False),
+    "equals": RandomTaskSetRanges(priority_levels=3, load=(0.3, 0.95)),
+    "all equal": RandomTaskSetRanges(priority_levels=1, tasks=(2, 6)),
+    "long": RandomTaskSetRanges(LONG_PERIODS_TICKS, (1, 4), (0.4, 0.98)),
+    "long equals": RandomTaskSetRanges(LONG_PERIODS_TICKS, (2, 5), (0.4, 0.98), priority_levels=2),
+    "long and short": RandomTaskSetRanges(
+        PERIODS_TICKS[:3] + LONG_PERIODS_TICKS[3:], (3, 8), (0.5, 0.95), monotonic=True
+    ),
+    "full": RandomTaskSetRanges(load=(0.95, 0.999), tasks=(1, 6)),
+    "primes": RandomTaskSetRanges(PRIME_PERIODS_TICKS, (4, 10), (0.3, 0.9)),
+    "short jobs": RandomTaskSetRanges(tasks=(4, 10), load=(0.05, 0.4), short_share=0.8),
+    "every tick": RandomTaskSetRanges((1,), (1, 4), (0.3, 0.97), monotonic=False),
+    "one": RandomTaskSetRanges(PERIODS_TICKS + LONG_PERIODS_TICKS, (1, 1), (0.1, 0.999)),
 }
 """The shapes by name, for the search for a broken bound."""
 
 
-def random_task_set_of_shape(random: Random, shape: TaskSetShape, clock_hz: int, tick_cycles: int) -> IntegerTaskSet:
+def random_task_set_in_ranges(
+    random: Random, shape: RandomTaskSetRanges, clock_hz: int, tick_cycles: int
+) -> IntegerTaskSet:
     """Returns a random task set of this shape, with all tasks released by the tick."""
     count = random.randint(*shape.tasks)
     shares = [random.expovariate(1.0) for _ in range(count)]
@@ -98,7 +102,7 @@ def random_task_set_of_shape(random: Random, shape: TaskSetShape, clock_hz: int,
         return max(SHORTEST_CYCLES, int(shares[at] * load * periods[at] * tick_cycles))
 
     tasks = tuple(
-        SystemTask(
+        IntegerTimeTask(
             name=chr(ord("A") + at),
             period=periods[at] * tick_cycles,
             wcet=random_execution_time(at),
@@ -111,7 +115,7 @@ def random_task_set_of_shape(random: Random, shape: TaskSetShape, clock_hz: int,
 
 
 def random_multicore_task_set(
-    random: Random, shape: TaskSetShape, firmware: TaskSetFirmware, contention_permille: int
+    random: Random, shape: RandomTaskSetRanges, firmware: TaskSetFirmware, contention_permille: int
 ) -> IntegerTaskSet:
     """Returns a random task set of this shape on each core.
     Together they have no more tasks than the image holds, and their load leaves room for the delays by other cores'
@@ -121,9 +125,9 @@ def random_multicore_task_set(
     most = firmware.max_tasks // firmware.core_count
     load = (shape.load[0] * share, shape.load[1] * share)
     part = replace(shape, tasks=(min(shape.tasks[0], most), min(shape.tasks[1], most)), load=load)
-    tasks: list[SystemTask] = []
+    tasks: list[IntegerTimeTask] = []
     for core in range(firmware.core_count):
-        system = random_task_set_of_shape(random, part, firmware.clock_hz, firmware.tick_cycles)
+        system = random_task_set_in_ranges(random, part, firmware.clock_hz, firmware.tick_cycles)
         tasks += [
             replace(task, name=chr(ord("A") + len(tasks) + at), core=core) for at, task in enumerate(system.tasks)
         ]
@@ -197,20 +201,20 @@ def _random_one_core_event_task_set(
     `share`: of the usual load.
     """
     tick, clock_hz = firmware.tick_cycles, firmware.clock_hz
-    shape = TaskSetShape(
+    shape = RandomTaskSetRanges(
         PERIODS_TICKS,
         (1, 6),
         (0.1 * share, 0.75 * share),
         priority_levels=random.choice((3, 10)),
         monotonic=random.random() < 0.6,
     )
-    plain = random_task_set_of_shape(random, shape, clock_hz, tick)
+    plain = random_task_set_in_ranges(random, shape, clock_hz, tick)
     tasks = list(plain.tasks)
-    handlers: list[SystemInterrupt] = []
+    handlers: list[IntegerTimeInterrupt] = []
     for _ in range(min(lines, random.choice((0, 0, 1, 2)))):
         period = random.randint(tick // 2, 6 * tick)
         handlers.append(
-            SystemInterrupt(f"I{len(handlers)}", period, random.randint(SHORTEST_CYCLES, period // 12), period)
+            IntegerTimeInterrupt(f"I{len(handlers)}", period, random.randint(SHORTEST_CYCLES, period // 12), period)
         )
     for at in random.sample(range(len(tasks)), min(len(tasks), random.randint(0, lines - len(handlers)))):
         item, name = tasks[at], f"release of {tasks[at].name}"
@@ -219,7 +223,7 @@ def _random_one_core_event_task_set(
         random_wcet = max(SHORTEST_CYCLES, min(item.wcet, period * item.wcet // item.period))
         tasks[at] = replace(item, period=period, deadline=period, wcet=random_wcet, jitter=jitter, released_by=name)
         own = random.choice((0, 0, min(period // 20, tick // 10)))
-        handlers.append(SystemInterrupt(name, period, own, period, jitter, gives=item.name, implied=not own))
+        handlers.append(IntegerTimeInterrupt(name, period, own, period, jitter, gives=item.name, implied=not own))
     if random.random() < 0.7:
         tasks = [_task_with_random_sections(random, task) for task in tasks]
     if random.random() < 0.3:
@@ -235,7 +239,7 @@ def _random_one_core_event_task_set(
     )
 
 
-def usable_release_carriers(firmware: TaskSetFirmware) -> tuple[Carrier, ...]:
+def usable_release_objects(firmware: TaskSetFirmware) -> tuple[Carrier, ...]:
     """Returns the objects by which the image's kernel lets a task release another one."""
     services = firmware.kernel.services
     needed: dict[Carrier, str] = {"semaphore": "semaphore", "message": "queue", "notification": "notify"}
@@ -252,8 +256,8 @@ def random_sending_task_set(random: Random, firmware: TaskSetFirmware) -> Intege
         else _random_task_set_for_each_core(random, firmware)
     )
     if len(system.tasks) == 1:
-        shape = TaskSetShape(PERIODS_TICKS, (2, 6), (0.1, 0.75), monotonic=random.random() < 0.6)
-        system = random_task_set_of_shape(random, shape, firmware.clock_hz, firmware.tick_cycles)
+        shape = RandomTaskSetRanges(PERIODS_TICKS, (2, 6), (0.1, 0.75), monotonic=random.random() < 0.6)
+        system = random_task_set_in_ranges(random, shape, firmware.clock_hz, firmware.tick_cycles)
     tasks = list(system.tasks)
     order = random.sample(range(len(tasks)), len(tasks))
     groups = [order]
@@ -263,7 +267,7 @@ def random_sending_task_set(random: Random, firmware: TaskSetFirmware) -> Intege
         while len(group) > 1:
             chain = group[: random.randint(2, min(5, len(group)))]
             group = group[len(chain) :]  # noqa: PLW2901
-            tasks = _tasks_with_release_chain(random, tasks, chain, usable_release_carriers(firmware))
+            tasks = _tasks_with_release_chain(random, tasks, chain, usable_release_objects(firmware))
             if random.random() < 0.4:
                 break
     tasks = [_task_with_random_jitter(random, task, firmware.tick_cycles) for task in tasks]
@@ -286,13 +290,13 @@ def _system_with_random_curves(random: Random, system: IntegerTaskSet) -> Intege
         curves[handler.name] = tuple(sorted(curve, key=lambda pair: pair[1]))
     by_name = {task.name: task for task in system.tasks}
 
-    def task_with_chain_arrivals(task: SystemTask) -> SystemTask:
+    def task_with_chain_arrivals(task: IntegerTimeTask) -> IntegerTimeTask:
         """Returns the task with the arrivals of the interrupt at the begin of its chain."""
-        first = by_name[senders_before_task(task, by_name)[-1]] if task.sender else task
+        first = by_name[preceding_tasks_in_release_chain(task, by_name)[-1]] if task.sender else task
         curve = curves.get(first.released_by, ())
         return replace(task, curve=curve, period=curve[0][1], deadline=curve[0][1]) if curve else task
 
-    def interrupt_with_curve(handler: SystemInterrupt) -> SystemInterrupt:
+    def add_arrival_curve_to_interrupt(handler: IntegerTimeInterrupt) -> IntegerTimeInterrupt:
         """Returns the interrupt with its curve, if it has one."""
         curve = curves.get(handler.name, ())
         shortest = curve[0][1] if curve else 0
@@ -302,7 +306,7 @@ def _system_with_random_curves(random: Random, system: IntegerTaskSet) -> Intege
         replace(task, jitter=0) if task.released_by in curves else task
         for task in map(task_with_chain_arrivals, system.tasks)
     )
-    return replace(system, tasks=tuple(tasks), interrupts=tuple(map(interrupt_with_curve, system.interrupts)))
+    return replace(system, tasks=tuple(tasks), interrupts=tuple(map(add_arrival_curve_to_interrupt, system.interrupts)))
 
 
 def random_timer_task_set(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
@@ -326,12 +330,12 @@ def _system_with_random_timers(random: Random, system: IntegerTaskSet, places: S
     priority = random.choice([task.priority for task in system.tasks])
     share = random.choice((1, 1, 3, 10))  # functions of timers are mostly short
 
-    def task_as_timer(task: SystemTask) -> SystemTask:
+    def convert_task_to_timer(task: IntegerTimeTask) -> IntegerTimeTask:
         """Returns the task as a timer."""
         wcet = max(SHORTEST_CYCLES, task.wcet // share)
         return replace(task, priority=priority, wcet=wcet, jitter=0, sections=(), masked=0, is_timer=True)
 
-    tasks = (task_as_timer(task) if at in chosen else task for at, task in enumerate(system.tasks))
+    tasks = (convert_task_to_timer(task) if at in chosen else task for at, task in enumerate(system.tasks))
     return replace(system, tasks=tuple(tasks))
 
 
@@ -348,17 +352,19 @@ def random_fan_in_fan_out_task_set(random: Random, firmware: TaskSetFirmware) ->
         tasks = {task.name: replace(task, sender="") for task in system.tasks}
         roots = [task.name for task in system.tasks if task.is_tick_released and not task.gives and not task.is_timer]
         for name in random.sample(roots, min(len(roots), random.randint(0, 2))):
-            tasks = _tasks_with_further_sender(random, tasks, name)
+            tasks = _add_second_releasing_task(random, tasks, name)
         receivers = sorted({name for task in tasks.values() for name in task.gives})
         for name in random.sample(receivers, min(len(receivers), random.randint(0, 2))):
             tasks = _tasks_with_second_sender(random, tasks, name)
         try:
-            return replace(system, tasks=split_by_sender([*tasks.values()], "the random set"))
+            return replace(system, tasks=split_tasks_by_releasing_task([*tasks.values()], "the random set"))
         except TaskSetError:
             continue
 
 
-def _tasks_with_further_sender(random: Random, tasks: dict[str, SystemTask], name: str) -> dict[str, SystemTask]:
+def _add_second_releasing_task(
+    random: Random, tasks: dict[str, IntegerTimeTask], name: str
+) -> dict[str, IntegerTimeTask]:
     """Returns the tasks with one that the tick releases released by a task that releases another one already, if there
     is one.
     """
@@ -375,7 +381,9 @@ def _tasks_with_further_sender(random: Random, tasks: dict[str, SystemTask], nam
     }
 
 
-def _tasks_with_second_sender(random: Random, tasks: dict[str, SystemTask], name: str) -> dict[str, SystemTask]:
+def _tasks_with_second_sender(
+    random: Random, tasks: dict[str, IntegerTimeTask], name: str
+) -> dict[str, IntegerTimeTask]:
     """Returns the tasks with one that a second task releases too, all by messages, if there is such a task."""
     after, waiting = {name}, [name]
     while waiting:
@@ -403,8 +411,8 @@ def _tasks_with_second_sender(random: Random, tasks: dict[str, SystemTask], name
 
 
 def _tasks_with_release_chain(
-    random: Random, tasks: Sequence[SystemTask], chain: Sequence[int], carriers: Sequence[Carrier]
-) -> list[SystemTask]:
+    random: Random, tasks: Sequence[IntegerTimeTask], chain: Sequence[int], carriers: Sequence[Carrier]
+) -> list[IntegerTimeTask]:
     """Returns the tasks with a chain in which each releases the next. Tasks that interrupts release can only begin
     it.
     """
@@ -431,7 +439,7 @@ def _tasks_with_release_chain(
     return linked
 
 
-def _task_with_random_jitter(random: Random, task: SystemTask, tick: int) -> SystemTask:
+def _task_with_random_jitter(random: Random, task: IntegerTimeTask, tick: int) -> IntegerTimeTask:
     """Returns the task with a random jitter of whole ticks if the tick releases it, three times out of ten."""
     most = min(task.period // tick - 1, 20)
     if not task.is_tick_released or most < 1 or random.random() < 0.7:
@@ -439,7 +447,7 @@ def _task_with_random_jitter(random: Random, task: SystemTask, tick: int) -> Sys
     return replace(task, jitter=random.randint(1, most) * tick)
 
 
-def _task_with_random_sections(random: Random, task: SystemTask) -> SystemTask:
+def _task_with_random_sections(random: Random, task: IntegerTimeTask) -> IntegerTimeTask:
     """Returns the task with up to two random critical sections, each at most a third of its work."""
     lengths = [int(task.wcet * random.uniform(0.02, 0.3)) for _ in range(random.randint(0, 2))]
     sections = [(random.choice("rs"), length) for length in lengths if length > SHORTEST_CYCLES]

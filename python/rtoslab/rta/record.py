@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from rtoslab.rta.rows import InterruptLine, TaskRow
-from rtoslab.rta.spins import CycleSpans
+from rtoslab.rta.spins import DisjointCycleIntervals
 
 IDLE: Final = -1
 """Stands for the idle task where an index of a task is stored."""
@@ -59,7 +59,7 @@ class HandlerRun:
     """Whether it is an exception that tasks raise themselves, to call the kernel or to have it switch."""
 
     @property
-    def is_core_request(self) -> bool:
+    def is_reschedule_interrupt(self) -> bool:
         """Whether it handles the interrupt by which another core makes this one choose its task again.
         There is no other without a line.
         """
@@ -67,7 +67,7 @@ class HandlerRun:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkPartSpan:
+class WorkSegmentSpan:
     """A part of a job's work, from its first instruction to its last one, whatever interrupted it."""
 
     core: int
@@ -93,7 +93,7 @@ class TaskSetTrace:
     unfinished: list[TaskJob] = field(default_factory=list)
     """The jobs that were released and had not ended with the run. Their `end` is the run's end."""
     end: int = 0
-    lock_waits: tuple[CycleSpans, ...] = (CycleSpans(),)
+    lock_waits: tuple[DisjointCycleIntervals, ...] = (DisjointCycleIntervals(),)
     """For each core, the spans in which it waited for the kernel's locks."""
     core: int | None = None
     """The only core that the trace shows. None: it shows all."""
@@ -101,7 +101,7 @@ class TaskSetTrace:
     """The cycle at which a call that releases another task returned, and the index of the task that called."""
     kernels: tuple[TaskSetTrace, ...] = ()
     """The trace of each core, with the indices of its own tasks, if each core runs a kernel of its own."""
-    parts: list[WorkPartSpan] = field(default_factory=list)
+    parts: list[WorkSegmentSpan] = field(default_factory=list)
     """The parts of jobs whose work has several."""
     gives: list[HandlerRun] = field(default_factory=list)
     """The handlers that release a task, whichever core is shown. Empty on one core."""
@@ -136,7 +136,7 @@ class TaskSetTrace:
             return self.origin + arrivals[number] if number < len(arrivals) else None
         return self.origin + row.job_arrival_and_release_ticks(number)[0] * self.tick_cycles
 
-    def task_executing_jobs_of(self, task: int) -> int:
+    def task_that_executes_jobs_of(self, task: int) -> int:
         """Returns the index of the task that executes a task's jobs: of all timers, that of the first timer."""
         if not self.rows[task].is_timer:
             return task
@@ -148,14 +148,14 @@ class TaskSetTrace:
         receivers = [receiver for row in self.rows for receiver in row.numbers_of_released_tasks]
         return len(set(receivers)) < len(receivers)
 
-    def senders_of(self, task: int) -> list[int]:
+    def tasks_that_release(self, task: int) -> list[int]:
         """Returns the indices of the tasks that release a task."""
         return [at for at, row in enumerate(self.rows) if task + 1 in row.numbers_of_released_tasks]
 
-    def send_return_cycles(self, task: int) -> list[int]:
+    def return_cycles_of_release_calls(self, task: int) -> list[int]:
         """Returns the cycles at which the calls that release a task returned, in their order."""
         cycles = []
-        for sender in self.senders_of(task):
+        for sender in self.tasks_that_release(task):
             receivers = self.rows[sender].numbers_of_released_tasks
             mine = [cycle for cycle, caller in self.sent if caller == sender]
             cycles += mine[receivers.index(task + 1) :: len(receivers)]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from rtoslab.base import count_with_noun
-from rtoslab.reports import Deviations, ReportDocument, ReportSection, TableData, mark_deviations_by
+from rtoslab.reports import Deviations, ReportDocument, ReportSection, TableData, mark_report_of_deviating_kernels
 from rtoslab.rta import study_charts as plots
 from rtoslab.rta.charges import MODEL_NAMES, OverheadModel
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.prices import LedgerEntryPrices
+from rtoslab.rta.prices import LedgerEntryCosts
 from rtoslab.rta.tables import (
     chain_latencies_table,
     fitted_overheads_table,
@@ -31,7 +31,7 @@ def task_set_report(study: TaskSetStudy) -> ReportDocument:
     )
     sections = [
         ReportSection("bounds", "Bounds", study.notes, plots.charts_with_data(plots.model_pessimism_chart(study)),
-                _study_bounds_tables(study)),
+                _response_time_bound_tables(study)),
         *_observed_run_sections(study),
         *_tick_comparison_sections(study),
         ReportSection("growth", "Sensitivity", (), (),
@@ -51,7 +51,9 @@ def task_set_report(study: TaskSetStudy) -> ReportDocument:
         summary=" ".join(study.schedulability_answer_sentences()),
         sections=tuple(sections),
     )
-    return mark_deviations_by(page, deviations_of_studied_kernels(study), all_deviate=_do_all_kernels_deviate(study))
+    return mark_report_of_deviating_kernels(
+        page, deviations_of_studied_kernels(study), all_deviate=_do_all_kernels_deviate(study)
+    )
 
 
 def deviations_of_studied_kernels(study: TaskSetStudy) -> Deviations:
@@ -88,13 +90,15 @@ def _mark_deviating_kernels(study: TaskSetStudy, tables: tuple[TableData | None,
     """Returns the tables with marks at the kernels that deviate from the port contract."""
     page = ReportDocument("", "", "", (ReportSection("", "", tables=tuple(filter(None, tables))),))
     return [
-        *mark_deviations_by(page, deviations_of_studied_kernels(study), all_deviate=_do_all_kernels_deviate(study))
+        *mark_report_of_deviating_kernels(
+            page, deviations_of_studied_kernels(study), all_deviate=_do_all_kernels_deviate(study)
+        )
         .sections[0]
         .tables
     ]
 
 
-def _study_bounds_tables(study: TaskSetStudy) -> tuple[TableData, ...]:
+def _response_time_bound_tables(study: TaskSetStudy) -> tuple[TableData, ...]:
     """Returns the tables of a study's bounds."""
     return tuple(
         filter(None, (response_bounds_table(study), chain_latencies_table(study), response_bound_parts_table(study)))
@@ -118,14 +122,15 @@ def _tick_comparison_sections(study: TaskSetStudy) -> list[ReportSection]:
     if check is None or overheads is None:
         return []
     us = study.system.microseconds_of_cycles
-    taken, prices = check.tick_interruptions_alone, LedgerEntryPrices(overheads)
+    taken, prices = check.tick_interruptions_of_work_or_idle, LedgerEntryCosts(overheads)
     if not taken:
         return []
     totals = {
         "observed": sum(interruption.cycles for interruption in taken),
         MODEL_NAMES[OverheadModel.SPLIT_TICK]: sum(prices.interruption_price(interruption) for interruption in taken),
         MODEL_NAMES[OverheadModel.WORST_TICK]: sum(
-            plots.worst_tick_charge_cycles(prices, interruption, len(study.system.tasks)) for interruption in taken
+            plots.interruption_cycles_in_worst_tick_model(prices, interruption, len(study.system.tasks))
+            for interruption in taken
         ),
     }
     rows = [[name, f"{us(value):,.1f}", f"{value / totals['observed']:.3f}"] for name, value in totals.items()]

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from rtoslab.rta.arrival_curves import Arrivals, most_arrivals_of_each_task
-from rtoslab.rta.blocking import SectionBlocking
-from rtoslab.rta.charges import KernelCharges, bus_contention_prolongation
-from rtoslab.rta.system import SystemTask, exact_utilisation
+from rtoslab.rta.blocking import CriticalSectionBlocking
+from rtoslab.rta.charges import KernelOverheadTimes, bus_contention_prolongation
+from rtoslab.rta.system import IntegerTimeTask, exact_utilisation
 
 RequestCosts = Mapping[str, tuple[int, int]]
 """By task, for all requests of one job: the longest time for which other cores' tasks delay it, and the most of their
@@ -30,20 +30,20 @@ class SharedResources:
     """
 
     names: frozenset[str]
-    own: tuple[SystemTask, ...]
+    own: tuple[IntegerTimeTask, ...]
     """The tasks of the analysed core."""
-    remote: tuple[SystemTask, ...]
+    remote: tuple[IntegerTimeTask, ...]
     """The tasks of the other cores."""
 
-    def requested_resources(self, task: SystemTask) -> tuple[str, ...]:
+    def requested_resources(self, task: IntegerTimeTask) -> tuple[str, ...]:
         """Returns the shared resources that each job of a task requests, with repetitions."""
         return tuple(name for name, _ in task.sections if name in self.names)
 
-    def requesting_tasks(self, priority: int) -> list[SystemTask]:
+    def tasks_requesting_shared_resources(self, priority: int) -> list[IntegerTimeTask]:
         """Returns the tasks of the analysed core with at least this priority that request a shared resource."""
         return [task for task in self.own if task.priority >= priority and self.requested_resources(task)]
 
-    def delays_of_requests(self, priority: int, resources: Iterable[str]) -> list[int]:
+    def resource_wait_delays_per_job(self, priority: int, resources: Iterable[str]) -> list[int]:
         """Returns for each job of the other cores' tasks how long it delays waits of tasks with this priority.
 
         While such a task waits, the holder has at least this priority. So the holder's core executes the holder,
@@ -54,11 +54,11 @@ class SharedResources:
         return [
             task.wcet
             if task.priority >= priority and self._can_preempt_holder(task, requested)
-            else sum(length for name, length in task.sections if self._ceiling(name) >= priority)
+            else sum(length for name, length in task.sections if self._priority_ceiling_of_resource(name) >= priority)
             for task in self.remote
         ]
 
-    def _can_preempt_holder(self, task: SystemTask, resources: Iterable[str]) -> bool:
+    def _can_preempt_holder(self, task: IntegerTimeTask, resources: Iterable[str]) -> bool:
         """Whether another core's task can preempt another one of its core that holds one of the resources."""
         return any(
             holder.core == task.core
@@ -68,22 +68,22 @@ class SharedResources:
             for holder in self.remote
         )
 
-    def _ceiling(self, resource: str) -> int:
+    def _priority_ceiling_of_resource(self, resource: str) -> int:
         """Returns the highest priority of the tasks that use a resource, on any core."""
         return max(task.priority for task in (*self.own, *self.remote) if resource in dict(task.sections))
 
 
 def shared_resources_of_core(
-    charges_by_core: Mapping[int, KernelCharges],
+    charges_by_core: Mapping[int, KernelOverheadTimes],
     core: int,
     names: Iterable[str],
-    jobs: Sequence[SystemTask],
+    jobs: Sequence[IntegerTimeTask],
 ) -> SharedResources:
     """Returns the resources with these names as the analysis of one core sees them.
     `jobs`: all tasks, with jitter up to the latest end of their jobs.
     """
 
-    def task_with_bus_delays(task: SystemTask) -> SystemTask:
+    def task_with_bus_delays(task: IntegerTimeTask) -> IntegerTimeTask:
         """Returns a task with the longest times of its work beside other cores."""
         charge = charges_by_core[task.core]
         return replace(
@@ -101,12 +101,12 @@ def shared_resources_of_core(
     )
 
 
-def _arrivals_of_tasks(tasks: Iterable[SystemTask]) -> list[Arrivals]:
+def _arrivals_of_tasks(tasks: Iterable[IntegerTimeTask]) -> list[Arrivals]:
     """Returns the arrivals of tasks."""
     return [(task.period, task.jitter, task.curve) for task in tasks]
 
 
-def _weighted_arrivals(arrivals: Sequence[Arrivals], weights: Sequence[int], window: int) -> int:
+def _weighted_sum_of_job_arrivals(arrivals: Sequence[Arrivals], weights: Sequence[int], window: int) -> int:
     """Returns the sum of the weights of all jobs that may arrive in a window."""
     return _weighted_sum(most_arrivals_of_each_task(arrivals, window), weights)
 
@@ -130,7 +130,7 @@ class WaitsAcrossCores:
     def __post_init__(self) -> None:
         users = []
         for name in sorted(self.shared.names):
-            sides: list[list[SystemTask]] = [
+            sides: list[list[IntegerTimeTask]] = [
                 [task for task in tasks if name in dict(task.sections)]
                 for tasks in (self.shared.own, self.shared.remote)
             ]
@@ -150,13 +150,13 @@ class WaitsAcrossCores:
         """
         waits = 0
         for here, own_requests, elsewhere, remote_requests, own_equals, remote_equals in self._users:
-            own = _weighted_arrivals(here, own_requests, window)
-            remote = _weighted_arrivals(elsewhere, remote_requests, window)
+            own = _weighted_sum_of_job_arrivals(here, own_requests, window)
+            remote = _weighted_sum_of_job_arrivals(elsewhere, remote_requests, window)
             waits += min(own + remote, remote * len(here)) + min(own + remote, own * len(elsewhere))
             waits += own * own_equals + remote * remote_equals
         return waits
 
-    def long_run_waits(self) -> Fraction:
+    def long_term_resource_wait_rate(self) -> Fraction:
         """Returns the most waits in a unit of time, in the long run."""
         waits = Fraction(0)
         for name, (here, _, elsewhere, _, own_equals, remote_equals) in zip(
@@ -176,10 +176,10 @@ class ResourceWaits:
     """The demand in windows of one task that shared resources cause, besides what one core's own resources cause."""
 
     shared: SharedResources
-    task: SystemTask
+    task: IntegerTimeTask
     """The analysed task."""
-    charges: KernelCharges
-    sections: SectionBlocking
+    charges: KernelOverheadTimes
+    sections: CriticalSectionBlocking
     """The sections of less urgent tasks of the core that can block it."""
     less_urgent_work: Callable[[int], int]
     """The longest time for which the kernel works for less urgent tasks of the core in a window."""
@@ -198,11 +198,11 @@ class ResourceWaits:
     _waits: WaitsAcrossCores = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        requesting = self.shared.requesting_tasks(self.task.priority)
+        requesting = self.shared.tasks_requesting_shared_resources(self.task.priority)
         unbounded = [task for task in requesting if task.name not in self.costs]
         lower = [task for task in self.shared.own if task.priority < self.task.priority]
         object.__setattr__(self, "_remote", _arrivals_of_tasks(self.shared.remote))
-        weights = [self._delays_and_holds(tasks) for tasks in (requesting, unbounded)]
+        weights = [self._resource_delays_and_section_counts(tasks) for tasks in (requesting, unbounded)]
         object.__setattr__(self, "_delays", [delays for delays, _ in weights])
         object.__setattr__(self, "_holds", [holds for _, holds in weights])
         object.__setattr__(self, "_lower", _arrivals_of_tasks(lower))
@@ -210,16 +210,16 @@ class ResourceWaits:
         object.__setattr__(self, "_masked", masked)
         object.__setattr__(self, "_waits", WaitsAcrossCores(self.shared))
 
-    def _delays_and_holds(self, requesting: Sequence[SystemTask]) -> tuple[list[int], list[int]]:
+    def _resource_delays_and_section_counts(self, requesting: Sequence[IntegerTimeTask]) -> tuple[list[int], list[int]]:
         """Returns how long each job of the other cores' tasks delays waits of some tasks, and by how many sections."""
         resources = {name for task in requesting for name in self.shared.requested_resources(task)}
         holds = [sum(name in resources for name, _ in task.sections) for task in self.shared.remote]
         if not requesting:
             return holds, holds
-        return self.shared.delays_of_requests(min(task.priority for task in requesting), resources), holds
+        return self.shared.resource_wait_delays_per_job(min(task.priority for task in requesting), resources), holds
 
     @property
-    def can_suspend(self) -> bool:
+    def can_wait_for_other_core(self) -> bool:
         """Whether the analysed task, or one that is at least as urgent, may wait for a task of another core."""
         return any(self._holds[0])
 
@@ -229,11 +229,15 @@ class ResourceWaits:
         If no task that is at least as urgent can be suspended, less urgent ones begin no section in the busy period.
         Each resource can be held once as it begins, and more urgent tasks of other cores wait for it.
         """
-        return self._waits.most_waits_in_window(window) if self.can_suspend else self._urgent_remote_users
+        return (
+            self._waits.most_waits_in_window(window)
+            if self.can_wait_for_other_core
+            else self._count_urgent_resource_users_elsewhere
+        )
 
     def demand_in_window(self, window: int, jobs: Mapping[str, int]) -> dict[str, int]:
         """Returns the demand in a window by cause. `jobs`: the jobs of each task at least as urgent in it."""
-        if not self.can_suspend:
+        if not self.can_wait_for_other_core:
             return {}
         counts = most_arrivals_of_each_task(self._remote, window)
         bounded = [(jobs.get(name, 0), cost) for name, cost in self.costs.items()]
@@ -247,13 +251,15 @@ class ResourceWaits:
         pauses = holds + sum(jobs.values()) - 1 if holds else 0
         return {
             "holders on other cores": delay,
-            "blocking": self._further_blocking(window, pauses),
+            "blocking": self._blocking_while_other_tasks_wait(window, pauses),
             "less urgent tasks": self.less_urgent_work(window)
-            + min(pauses * max(self._masked, default=0), _weighted_arrivals(self._lower, self._masked, window)),
+            + min(
+                pauses * max(self._masked, default=0), _weighted_sum_of_job_arrivals(self._lower, self._masked, window)
+            ),
         }
 
     @property
-    def _urgent_remote_users(self) -> int:
+    def _count_urgent_resource_users_elsewhere(self) -> int:
         """Returns how many more urgent tasks of other cores can wait for sections of less urgent tasks of this core."""
         held = {
             name
@@ -268,7 +274,7 @@ class ResourceWaits:
             for name in {name for name, _ in task.sections}
         )
 
-    def _further_blocking(self, window: int, pauses: int) -> int:
+    def _blocking_while_other_tasks_wait(self, window: int, pauses: int) -> int:
         """Returns the longest time of sections that less urgent tasks begin while all others wait.
         `pauses`: the times at which a task at least as urgent becomes ready while all others wait.
         """
@@ -287,15 +293,15 @@ class ResourceWaits:
         """
         time = sections = 0
         for name in self.shared.requested_resources(self.task):
-            delays = self.shared.delays_of_requests(self.task.priority, [name])
+            delays = self.shared.resource_wait_delays_per_job(self.task.priority, [name])
             counts = [sum(item == name for item, _ in task.sections) for task in self.shared.remote]
-            time += _weighted_arrivals(self._remote, delays, window)
-            sections += _weighted_arrivals(self._remote, counts, window)
+            time += _weighted_sum_of_job_arrivals(self._remote, delays, window)
+            sections += _weighted_sum_of_job_arrivals(self._remote, counts, window)
         return time, sections
 
-    def long_run_utilisation(self, tasks: Sequence[SystemTask]) -> Fraction:
+    def long_run_utilisation(self, tasks: Sequence[IntegerTimeTask]) -> Fraction:
         """Returns the share of the processor that the waits take in the long run. `tasks`: those at least as urgent."""
-        if not self.can_suspend:
+        if not self.can_wait_for_other_core:
             return Fraction(0)
         costs = [self.costs.get(task.name, (0, 0)) for task in tasks]
         delay, holds = (
@@ -312,11 +318,11 @@ class ResourceWaits:
             pauses * self.sections.once,
         )
         masked = min(_long_run_sum(lower, self._masked), pauses * max(self._masked, default=0))
-        waits = self.charges.cross_wait * self._waits.long_run_waits()
+        waits = self.charges.cross_wait * self._waits.long_term_resource_wait_rate()
         return delay + blocking + masked + self.less_urgent_utilisation + waits
 
 
-def _long_run_sum(tasks: Sequence[SystemTask], weights: Sequence[int]) -> Fraction:
+def _long_run_sum(tasks: Sequence[IntegerTimeTask], weights: Sequence[int]) -> Fraction:
     """Returns the sum of the weights of all jobs that arrive in a unit of time, in the long run."""
     loads = [task.long_run_load(weight) for task, weight in zip(tasks, weights, strict=True)]
     return exact_utilisation(loads or [(0, 1)])

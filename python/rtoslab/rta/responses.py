@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rtoslab.rta.record import TaskSetTrace
-from rtoslab.rta.senders import senders_before_task
+from rtoslab.rta.senders import preceding_tasks_in_release_chain
 from rtoslab.rta.system import IntegerTaskSet
 
 
@@ -39,7 +39,7 @@ def observed_response_times(
     indices = {name: at for at, name in enumerate(system.task_names)}
     for task in system.tasks:
         at = indices[task.task_name]
-        names = [*reversed(senders_before_task(task, by_name)), task.name]
+        names = [*reversed(preceding_tasks_in_release_chain(task, by_name)), task.name]
         path = tuple(indices[by_name[name].task_name] for name in names)
         ended, unfinished = (
             tuple(

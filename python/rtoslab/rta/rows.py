@@ -10,7 +10,7 @@ LATE_JOBS: Final = 8
 """The number of jobs after which the image repeats how late the tick releases a task."""
 
 
-class PartProtection(IntEnum):
+class WorkSegmentProtection(IntEnum):
     """How a part of a job's work is protected: not at all, by a mutex, by a raised priority or by masked interrupts.
     The numbers are those of the image.
     """
@@ -21,7 +21,7 @@ class PartProtection(IntEnum):
     MASKED = 3
 
 
-class ReleaseCarrier(IntEnum):
+class TaskReleaseObject(IntEnum):
     """The objects by which a task releases another one. The numbers are those of the image."""
 
     NONE = 0
@@ -31,14 +31,14 @@ class ReleaseCarrier(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class WorkPart:
+class JobWorkSegment:
     """A part of a job's work, in rounds of the work loop and extra instructions.
     `argument`: the mutex's number if LOCKED, the image's priority if RAISED.
     """
 
     rounds: int
     extra: int
-    protection: PartProtection = PartProtection.PLAIN
+    protection: WorkSegmentProtection = WorkSegmentProtection.PLAIN
     argument: int = 0
 
 
@@ -55,14 +55,14 @@ class TaskRow:
     extra: int
     priority: int
     line: int = 0
-    parts: tuple[WorkPart, ...] = ()
+    parts: tuple[JobWorkSegment, ...] = ()
     core: int = 0
     receiver: int = 0
     """The task that its jobs release at their ends, counted from 1. 0: none."""
     further_receivers: tuple[int, ...] = ()
     """The tasks that its jobs release after that one, counted from 1."""
-    receiver_carrier: ReleaseCarrier = ReleaseCarrier.NONE
-    carrier: ReleaseCarrier = ReleaseCarrier.NONE
+    receiver_carrier: TaskReleaseObject = TaskReleaseObject.NONE
+    carrier: TaskReleaseObject = TaskReleaseObject.NONE
     """How another task releases it. NONE: the tick or an interrupt does."""
     late_ticks: tuple[int, ...] = ()
     """How many ticks after its arrival the tick releases a job, by the job's number modulo LATE_JOBS. Empty: none."""
@@ -77,7 +77,7 @@ class TaskRow:
     @property
     def is_tick_released(self) -> bool:
         """Whether the kernel's tick releases its jobs."""
-        return not self.line and self.carrier is ReleaseCarrier.NONE
+        return not self.line and self.carrier is TaskReleaseObject.NONE
 
     def job_arrival_and_release_ticks(self, number: int) -> tuple[int, int]:
         """Returns the ticks of the arrival and of the release of a job, counted from the first releases of the set."""
@@ -99,7 +99,7 @@ class TaskRow:
     @property
     def kernel_calls_per_job(self) -> int:
         """Returns the number of kernel calls in a job's work: before and after each protected part."""
-        return 2 * sum(part.protection is not PartProtection.PLAIN for part in self.parts)
+        return 2 * sum(part.protection is not WorkSegmentProtection.PLAIN for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rtoslab.rta.system import IntegerTaskSet, SystemTask
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask
 
 Sends = Mapping[str, int | None]
 """By the task that it releases, the latest end of each send after its arrival. None if it has no bound."""
@@ -20,8 +20,8 @@ class UnboundedSendError(Exception):
 
 
 def tasks_with_sender_arrivals(
-    tasks: Sequence[SystemTask], system: IntegerTaskSet, priority: int, latest_sends: Sends
-) -> list[SystemTask]:
+    tasks: Sequence[IntegerTimeTask], system: IntegerTaskSet, priority: int, latest_sends: Sends
+) -> list[IntegerTimeTask]:
     """Returns tasks of at least this priority, with the jitter and offset of their releases.
     Raises UnboundedSendError.
     """
@@ -30,8 +30,8 @@ def tasks_with_sender_arrivals(
 
 
 def _task_with_inherited_arrivals(
-    task: SystemTask, by_name: Mapping[str, SystemTask], priority: int, latest_sends: Sends
-) -> SystemTask:
+    task: IntegerTimeTask, by_name: Mapping[str, IntegerTimeTask], priority: int, latest_sends: Sends
+) -> IntegerTimeTask:
     """Returns a task with the jitter and offset of its releases, as a task of this priority sees them.
     A sender on another core is never in the same busy period.
     """
@@ -47,7 +47,7 @@ def _task_with_inherited_arrivals(
     return task if first is task else replace(task, jitter=first.jitter, offset=first.offset)
 
 
-def successors_at_least_as_urgent(task: SystemTask, system: IntegerTaskSet) -> dict[str, int]:
+def successors_at_least_as_urgent(task: IntegerTimeTask, system: IntegerTaskSet) -> dict[str, int]:
     """Returns the tasks that are released by jobs of this one only, over tasks at least as urgent as this one and on
     its core. Each with the number of the send by which it begins, from 0 on.
     """
@@ -62,7 +62,7 @@ def successors_at_least_as_urgent(task: SystemTask, system: IntegerTaskSet) -> d
     return successors
 
 
-def tasks_releasing_more_urgent_ones(system: IntegerTaskSet) -> list[tuple[SystemTask, str]]:
+def tasks_releasing_more_urgent_ones(system: IntegerTaskSet) -> list[tuple[IntegerTimeTask, str]]:
     """Returns the tasks that release a more urgent one or one of another core, each with that one, the least urgent
     first. The bounds of each depend on the sends of less urgent ones of its core, and of other cores.
     """
@@ -82,7 +82,7 @@ def tasks_released_by_other_cores(system: IntegerTaskSet) -> frozenset[str]:
     return frozenset(task.name for task in system.tasks if task.sender and cores[task.sender] != task.core)
 
 
-def senders_before_task(task: SystemTask, by_name: Mapping[str, SystemTask]) -> list[str]:
+def preceding_tasks_in_release_chain(task: IntegerTimeTask, by_name: Mapping[str, IntegerTimeTask]) -> list[str]:
     """Returns the names of the tasks before a task in its chain, the nearest first."""
     names: list[str] = []
     while task.sender:

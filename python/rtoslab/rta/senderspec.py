@@ -66,7 +66,7 @@ def task_tables_with_inherited_periods(
     releases it.
     """
     givers = {name: row for row in reversed((*tasks, *interrupts)) for name in _names_of_released_tasks(row)}
-    return [{**row, **_find_inherited_period_keys(row, givers)} for row in tasks]
+    return [{**row, **_find_period_keys_from_releasing_task(row, givers)} for row in tasks]
 
 
 def _names_of_released_tasks(row: Mapping[str, Any]) -> list[str]:
@@ -75,7 +75,9 @@ def _names_of_released_tasks(row: Mapping[str, Any]) -> list[str]:
     return [name for name in (names if isinstance(names, list) else [names]) if isinstance(name, str) and name]
 
 
-def _find_inherited_period_keys(row: Mapping[str, Any], givers: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+def _find_period_keys_from_releasing_task(
+    row: Mapping[str, Any], givers: Mapping[str, Mapping[str, Any]]
+) -> Mapping[str, Any]:
     """Returns the keys of its period or arrivals that a task's table inherits.
     Empty if it has its own, or nothing of the file releases it.
     """
@@ -108,7 +110,7 @@ def require_valid_senders(
             senders = [other for other in tasks if name in other.gives]
             _require_valid_receiver(sender, task, senders, where)
     for task in tasks:
-        _require_no_release_cycle(task, by_name, source)
+        _require_acyclic_task_releases(task, by_name, source)
 
 
 def _require_valid_receiver(
@@ -139,7 +141,9 @@ def _require_valid_receiver(
         )
 
 
-def _require_no_release_cycle(task: TaskWithReleases, by_name: Mapping[str, TaskWithReleases], source: str) -> None:
+def _require_acyclic_task_releases(
+    task: TaskWithReleases, by_name: Mapping[str, TaskWithReleases], source: str
+) -> None:
     """Raises TaskSetError if a task is released by itself, over whichever other tasks."""
     before = {task.name: ""}
     reached = [task.name]

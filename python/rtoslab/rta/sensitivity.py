@@ -11,7 +11,7 @@ from typing import Final
 from rtoslab.rta.analysis import MissingBoundReason, ResponseTimeAnalysis, compute_bounds
 from rtoslab.rta.charges import OverheadModel
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.system import IntegerTaskSet, SystemTask, exact_utilisation, system_in_finer_units
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask, exact_utilisation, system_in_finer_units
 
 RESOLUTION: Final = 1_000_000
 """Factors are whole multiples of one part in so many."""
@@ -60,7 +60,7 @@ def find_wcet_sensitivity(
     search = _MarginSearch(overheads, model, is_schedulable)
     progress("how much all WCETs may grow")
     now, most = RESOLUTION, max(RESOLUTION, _largest_wcet_factor(fine))
-    parts = search.largest_schedulable_number(
+    parts = search.largest_schedulable_parameter(
         lambda part: _system_with_scaled_wcets(fine, Fraction(part, RESOLUTION)), 0, now, most
     )
     factor, factor_bounded = Fraction(max(parts, 0), RESOLUTION), search.bounded
@@ -69,7 +69,7 @@ def find_wcet_sensitivity(
     for task in fine.tasks_of_image:
         progress(f"how much the WCET of {task.task_name} may grow")
         least = max([1, task.masked, *(length for _, length in task.sections)])
-        wcet = search.largest_schedulable_number(
+        wcet = search.largest_schedulable_parameter(
             partial(_system_with_task_wcet, fine, task),
             least,
             task.wcet,
@@ -89,7 +89,7 @@ class _MarginSearch:
         self.overheads, self.model, self.is_schedulable = overheads, model, is_schedulable
         self.bounded = False
 
-    def largest_schedulable_number(
+    def largest_schedulable_parameter(
         self, system_for: Callable[[int], IntegerTaskSet], low: int, now: int, high: int
     ) -> int:
         """Returns the largest number in [low, high] whose system is schedulable, provided that all smaller ones are
@@ -106,12 +106,12 @@ class _MarginSearch:
                 low = middle
             else:
                 high = middle - 1
-                too_large = too_large if _is_bound_undecided(analysis) else middle
+                too_large = too_large if _is_response_time_bound_undecided(analysis) else middle
         self.bounded = too_large - 1 - low > now // _UNDECIDED
         return low
 
 
-def _is_bound_undecided(analysis: ResponseTimeAnalysis) -> bool:
+def _is_response_time_bound_undecided(analysis: ResponseTimeAnalysis) -> bool:
     """Whether a bound was not found in so few steps, while no deadline is known to be missed."""
     bounds = (*analysis.tasks, *analysis.interrupts)
     return any(bound.obstacle is MissingBoundReason.STEPS for bound in bounds) and not any(
@@ -127,7 +127,7 @@ def _largest_wcet_factor(system: IntegerTaskSet) -> int:
 def _system_with_scaled_wcets(system: IntegerTaskSet, factor: Fraction) -> IntegerTaskSet:
     """Returns the system with all WCETs scaled, rounded up: none becomes 0."""
 
-    def scale_wcet_and_sections(task: SystemTask) -> SystemTask:
+    def scale_wcet_and_sections(task: IntegerTimeTask) -> IntegerTimeTask:
         """Returns the task with its WCET and critical sections scaled."""
         sections = tuple((name, _round_up_to_integer(length * factor)) for name, length in task.sections)
         return replace(
@@ -144,7 +144,7 @@ def _round_up_to_integer(value: Fraction) -> int:
     return -(-value.numerator // value.denominator)
 
 
-def _system_with_task_wcet(system: IntegerTaskSet, task: SystemTask, wcet: int) -> IntegerTaskSet:
+def _system_with_task_wcet(system: IntegerTaskSet, task: IntegerTimeTask, wcet: int) -> IntegerTaskSet:
     """Returns the system with another WCET of one task of the file."""
     name = task.task_name
     tasks = (replace(item, wcet=wcet) if item.task_name == name else item for item in system.tasks)

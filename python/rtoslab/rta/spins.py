@@ -14,7 +14,7 @@ KIND_LOCK_TAKEN = 10
 
 
 @dataclass(frozen=True)
-class CycleSpans:
+class DisjointCycleIntervals:
     """Spans of cycles on one core that do not overlap, in the order of time. None overlaps another."""
 
     begins: tuple[int, ...] = ()
@@ -38,7 +38,7 @@ class CycleSpans:
         return range(bisect_right(self.ends, since), bisect_left(self.begins, until))
 
 
-def kernel_lock_wait_spans(events: Iterable[tuple[int, int, int]]) -> CycleSpans:
+def kernel_lock_wait_spans(events: Iterable[tuple[int, int, int]]) -> DisjointCycleIntervals:
     """Returns the spans in which one core waited for kernel locks, from (cycle, kind, lock) events.
     A wait at the run's end is left out.
     """
@@ -50,4 +50,4 @@ def kernel_lock_wait_spans(events: Iterable[tuple[int, int, int]]) -> CycleSpans
         elif kind == KIND_LOCK_TAKEN and lock in waiting:
             spans.append((waiting.pop(lock), cycle))
     spans.sort()
-    return CycleSpans(tuple(begin for begin, _ in spans), tuple(end for _, end in spans))
+    return DisjointCycleIntervals(tuple(begin for begin, _ in spans), tuple(end for _, end in spans))

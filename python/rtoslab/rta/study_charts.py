@@ -13,7 +13,7 @@ from rtoslab.reports import ChartData
 from rtoslab.rta.board_check import TaskSetBoardCheck
 from rtoslab.rta.charges import MODEL_NAMES, OverheadModel
 from rtoslab.rta.entries import TaskInterruption
-from rtoslab.rta.prices import LedgerEntryPrices
+from rtoslab.rta.prices import LedgerEntryCosts
 from rtoslab.rta.record import IDLE, TaskSetTrace
 from rtoslab.rta.task_set_study import TaskSetStudy
 from rtoslab.targets import SYSTICK
@@ -61,7 +61,7 @@ def running_task_chart(study: TaskSetStudy, check: TaskSetBoardCheck) -> ChartDa
     order = sorted(range(len(names)), key=lambda at: -trace.rows[at].priority)
     rows: list[dict[str, Any]] = []
     for task in order:
-        releases = _release_cycles_before(trace, task, end)
+        releases = _task_release_cycles_before(trace, task, end)
         rows += [{"row": names[task], "release": us(release - trace.origin)} for release in releases]
         rows += [
             {
@@ -88,14 +88,14 @@ def running_task_chart(study: TaskSetStudy, check: TaskSetBoardCheck) -> ChartDa
     )
 
 
-def _release_cycles_before(trace: TaskSetTrace, task: int, end: int) -> Sequence[int]:
+def _task_release_cycles_before(trace: TaskSetTrace, task: int, end: int) -> Sequence[int]:
     """Returns the cycles at which a task is released before `end`."""
     row = trace.rows[task]
     if row.line:
         raised = (trace.origin + cycle for cycle in trace.lines[row.line - 1].raised)
         return [cycle for cycle in raised if cycle < end]
     if not row.is_tick_released:
-        return [cycle for cycle in trace.send_return_cycles(task) if cycle < end]
+        return [cycle for cycle in trace.return_cycles_of_release_calls(task) if cycle < end]
     last = row.last_released_job((end - trace.origin - 1) // trace.tick_cycles)
     return [
         trace.origin + row.job_arrival_and_release_ticks(number)[1] * trace.tick_cycles for number in range(last + 1)
@@ -104,7 +104,7 @@ def _release_cycles_before(trace: TaskSetTrace, task: int, end: int) -> Sequence
 
 def _running_spans_of_task(trace: TaskSetTrace, task: int) -> list[tuple[int, int, str]]:
     """Returns the spans in which a task ran: (from, to, "work" inside its job's work, else "kernel for it")."""
-    executing = trace.task_executing_jobs_of(task)
+    executing = trace.task_that_executes_jobs_of(task)
     ran = [
         (one.end, next_.start)
         for one, next_ in pairwise(trace.handlers)
@@ -132,11 +132,12 @@ def tick_cycles_chart(study: TaskSetStudy, check: TaskSetBoardCheck) -> ChartDat
     if study.overheads is None:
         return None
     us = study.system.microseconds_of_cycles
-    shown, prices = check.tick_interruptions_alone[:_MOST_TICKS], LedgerEntryPrices(study.overheads)
+    shown, prices = check.tick_interruptions_of_work_or_idle[:_MOST_TICKS], LedgerEntryCosts(study.overheads)
     series = {
         "observed": [interruption.cycles for interruption in shown],
         MODEL_NAMES[OverheadModel.WORST_TICK]: [
-            worst_tick_charge_cycles(prices, interruption, len(study.system.tasks)) for interruption in shown
+            interruption_cycles_in_worst_tick_model(prices, interruption, len(study.system.tasks))
+            for interruption in shown
         ],
         MODEL_NAMES[OverheadModel.SPLIT_TICK]: [prices.interruption_price(interruption) for interruption in shown],
     }
@@ -149,7 +150,9 @@ def tick_cycles_chart(study: TaskSetStudy, check: TaskSetBoardCheck) -> ChartDat
     return ChartData("ticks", rows, caption, x_title="tick", y_title="handlers, us")
 
 
-def worst_tick_charge_cycles(prices: LedgerEntryPrices, interruption: TaskInterruption, tasks: int) -> int:
+def interruption_cycles_in_worst_tick_model(
+    prices: LedgerEntryCosts, interruption: TaskInterruption, tasks: int
+) -> int:
     """Returns the cycles that the worst-tick model charges for an interruption, with a release of every task."""
     return prices.interruption_price(replace(interruption, released=tasks))
 

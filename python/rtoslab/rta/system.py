@@ -17,7 +17,7 @@ from rtoslab.rta.units import Duration
 
 
 @dataclass(frozen=True, slots=True)
-class SystemTask:
+class IntegerTimeTask:
     """A task of a system, with times in integer units. `TaskSpec` describes the fields."""
 
     name: str
@@ -39,7 +39,7 @@ class SystemTask:
     """The tasks that each of its jobs releases with its last actions, in this order."""
     base_name: str = ""
     """The task of the file that it is, if several tasks release that one or a task before it: see
-    `split_by_sender`. Empty: `name`."""
+    `split_tasks_by_releasing_task`. Empty: `name`."""
     gives_by: Carrier = "semaphore"
     is_timer: bool = False
     """Whether it is a timer of the kernel. The kernel's timer task then executes it, as its job."""
@@ -71,7 +71,7 @@ class SystemTask:
 
 
 @dataclass(frozen=True, slots=True)
-class SystemInterrupt:
+class IntegerTimeInterrupt:
     """An interrupt of a system, with times in integer units. The first one is the most urgent."""
 
     name: str
@@ -116,8 +116,8 @@ class IntegerTaskSet:
     `units_per_second` is the length of a unit: the clock's rate times `units_per_cycle`.
     """
 
-    tasks: tuple[SystemTask, ...]
-    interrupts: tuple[SystemInterrupt, ...] = ()
+    tasks: tuple[IntegerTimeTask, ...]
+    interrupts: tuple[IntegerTimeInterrupt, ...] = ()
     protocol: Protocol = "inheritance"
     equals: Equals = "any"
     units_per_second: int = 1_000_000
@@ -126,7 +126,7 @@ class IntegerTaskSet:
     chains: tuple[ChainOfTasks, ...] = ()
 
     @property
-    def tasks_of_image(self) -> tuple[SystemTask, ...]:
+    def tasks_of_image(self) -> tuple[IntegerTimeTask, ...]:
         """Returns each task of the file once, as it is if the first of its senders releases it."""
         return tuple({task.task_name: task for task in reversed(self.tasks)}[name] for name in self.task_names)
 
@@ -143,7 +143,7 @@ class IntegerTaskSet:
     @property
     def users_of_resources_across_cores(self) -> dict[str, tuple[str, ...]]:
         """Returns the users of each resource that tasks of different cores use."""
-        users: dict[str, list[SystemTask]] = {}
+        users: dict[str, list[IntegerTimeTask]] = {}
         for task in self.tasks:
             for name in dict.fromkeys(name for name, _ in task.sections):
                 users.setdefault(name, []).append(task)
@@ -180,7 +180,7 @@ def system_in_finer_units(system: IntegerTaskSet, scale: int) -> IntegerTaskSet:
     if scale == 1:
         return system
 
-    def task_in_shorter_units(task: SystemTask) -> SystemTask:
+    def rescale_task_to_shorter_time_unit(task: IntegerTimeTask) -> IntegerTimeTask:
         """Returns the task in the shorter units."""
         return replace(
             task,
@@ -190,7 +190,7 @@ def system_in_finer_units(system: IntegerTaskSet, scale: int) -> IntegerTaskSet:
             curve=tuple((count, scale * window) for count, window in task.curve),
         )
 
-    def interrupt_in_shorter_units(handler: SystemInterrupt) -> SystemInterrupt:
+    def interrupt_in_shorter_units(handler: IntegerTimeInterrupt) -> IntegerTimeInterrupt:
         """Returns the interrupt in the shorter units."""
         return replace(
             handler,
@@ -200,7 +200,7 @@ def system_in_finer_units(system: IntegerTaskSet, scale: int) -> IntegerTaskSet:
 
     return replace(
         system,
-        tasks=tuple(map(task_in_shorter_units, system.tasks)),
+        tasks=tuple(map(rescale_task_to_shorter_time_unit, system.tasks)),
         interrupts=tuple(map(interrupt_in_shorter_units, system.interrupts)),
         units_per_second=scale * system.units_per_second,
         units_per_cycle=scale * system.units_per_cycle,
@@ -212,9 +212,9 @@ MAX_RELEASE_PATHS: Final = 64
 """The most tasks after the expansion of those that several tasks release."""
 
 
-def split_by_sender(
-    tasks: Sequence[SystemTask], source: str, own_deadlines: Collection[str] = frozenset()
-) -> tuple[SystemTask, ...]:
+def split_tasks_by_releasing_task(
+    tasks: Sequence[IntegerTimeTask], source: str, own_deadlines: Collection[str] = frozenset()
+) -> tuple[IntegerTimeTask, ...]:
     """Returns the tasks with one for each sender of a task that several tasks release, and for each task after it.
 
     Such a task executes one job after the other, in the order of their releases. So its jobs are those of tasks of
@@ -226,7 +226,7 @@ def split_by_sender(
     for task in tasks:
         for name in task.gives:
             senders.setdefault(name, []).append(task.name)
-    expanded: dict[str, list[SystemTask]] = {task.name: [] for task in tasks}
+    expanded: dict[str, list[IntegerTimeTask]] = {task.name: [] for task in tasks}
     waiting = [(task, "", "", task) for task in reversed(tasks) if task.name not in senders]
     while waiting:
         task, suffix, sender, first = waiting.pop()
@@ -269,12 +269,14 @@ def exact_utilisation(parts: Iterable[tuple[int, int]]) -> Fraction:
     return Fraction(sum(cost * (to_whole_units // period) for cost, period in pairs), to_whole_units)
 
 
-def integer_task_set(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
+def convert_to_integer_task_set(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
     """Returns the system of a task set, with all times as integers.
     Raises TaskSetError where a time in cycles has no clock, and where a part is longer than its whole.
     """
     specs: list[TaskSpec | InterruptSpec] = [*task_set.tasks, *task_set.interrupts]
-    times = [time for spec in specs for time in _times_of_spec(spec)] + [chain.deadline for chain in task_set.chains]
+    times = [time for spec in specs for time in _durations_in_spec(spec)] + [
+        chain.deadline for chain in task_set.chains
+    ]
     if clock_hz is None and any(item.in_cycles for item in times):
         raise TaskSetError(
             f"{task_set.source} contains times in cycles; add --clock or --board, which give the length of a cycle."
@@ -283,16 +285,16 @@ def integer_task_set(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
     if clock_hz is None:
         rate = math.lcm(1_000_000, *(item.value.denominator for item in times))
     else:
-        per_cycle = math.lcm(*(item.exact_cycles(clock_hz).denominator for item in times))
+        per_cycle = math.lcm(*(item.duration_in_exact_cycles(clock_hz).denominator for item in times))
         rate = clock_hz * per_cycle
 
     def to_whole_units(time: Duration) -> int:
         """Returns a time as an integer in the system's unit."""
-        return int(time.exact_cycles(rate)) if not time.in_cycles else int(time.value * per_cycle)
+        return int(time.duration_in_exact_cycles(rate)) if not time.in_cycles else int(time.value * per_cycle)
 
     givers = {interrupt.gives: interrupt.name for interrupt in task_set.interrupts if interrupt.gives}
     tasks = tuple(
-        SystemTask(
+        IntegerTimeTask(
             name=task_spec.name,
             period=to_whole_units(task_spec.period),
             wcet=to_whole_units(task_spec.wcet),
@@ -313,7 +315,7 @@ def integer_task_set(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
         for task_spec in task_set.tasks
     )
     handlers = tuple(
-        SystemInterrupt(
+        IntegerTimeInterrupt(
             name=interrupt.name,
             period=to_whole_units(interrupt.period),
             wcet=to_whole_units(interrupt.wcet),
@@ -326,7 +328,7 @@ def integer_task_set(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
         for interrupt in task_set.interrupts
     )
     handlers += tuple(
-        SystemInterrupt(
+        IntegerTimeInterrupt(
             item.released_by, item.period, 0, item.period, item.jitter, item.core, item.name, True, item.curve
         )
         for item in tasks
@@ -334,13 +336,15 @@ def integer_task_set(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
     )
     for task in tasks:
         _require_parts_within_wcet(task, task_set.source)
-    tasks = split_by_sender(tasks, task_set.source, {task.name for task in task_set.tasks if task.has_own_deadline})
-    _require_single_release_ways(tasks, task_set)
+    tasks = split_tasks_by_releasing_task(
+        tasks, task_set.source, {task.name for task in task_set.tasks if task.has_own_deadline}
+    )
+    _require_one_release_method_per_task(tasks, task_set)
     chains = tuple(ChainOfTasks(chain.name, chain.tasks, to_whole_units(chain.deadline)) for chain in task_set.chains)
     return IntegerTaskSet(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle, chains)
 
 
-def _require_single_release_ways(tasks: Sequence[SystemTask], task_set: TaskSet) -> None:
+def _require_one_release_method_per_task(tasks: Sequence[IntegerTimeTask], task_set: TaskSet) -> None:
     """Raises TaskSetError if a task of a chain can be released in several ways."""
     for chain in task_set.chains:
         several = next((task for task in tasks if task.base_name in chain.tasks), None)
@@ -356,7 +360,7 @@ def _releasing_interrupt_name(spec: TaskSpec) -> str:
     return f"release of {spec.name}"
 
 
-def _require_parts_within_wcet(task: SystemTask, source: str) -> None:
+def _require_parts_within_wcet(task: IntegerTimeTask, source: str) -> None:
     """Raises TaskSetError if a part of the WCET, or all sections together, are longer than the WCET."""
     sections = sum(length for _, length in task.sections)
     for what, length in (
@@ -368,7 +372,7 @@ def _require_parts_within_wcet(task: SystemTask, source: str) -> None:
             raise TaskSetError(f"{source}, task {task.name}: its {what} longer than its WCET; correct one of them.")
 
 
-def _times_of_spec(spec: TaskSpec | InterruptSpec) -> list[Duration]:
+def _durations_in_spec(spec: TaskSpec | InterruptSpec) -> list[Duration]:
     """Returns all times in the description of a task or interrupt."""
     times = [spec.period, spec.wcet, spec.deadline, spec.jitter, *(pair.window for pair in spec.arrivals)]
     if isinstance(spec, TaskSpec):

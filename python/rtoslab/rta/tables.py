@@ -14,7 +14,7 @@ from rtoslab.rta.arrival_curves import ArrivalCurve
 from rtoslab.rta.charges import MODEL_NAMES, MODEL_TITLES, OverheadModel
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.sensitivity import STEPS_PER_BOUND, WcetMargin
-from rtoslab.rta.system import SystemInterrupt, SystemTask, exact_utilisation
+from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTask, exact_utilisation
 from rtoslab.rta.task_set_study import TaskSetStudy
 from rtoslab.rta.units import WHOLE_FROM_US, microseconds_with_decimals, number_with_decimals
 
@@ -36,7 +36,7 @@ def response_bounds_table(study: TaskSetStudy) -> TableData:
     )
     rows = []
     for task in study.system.tasks:
-        bound = study.answering_analysis.find_response_bound(task.name)
+        bound = study.response_time_analysis_of_answer.find_response_bound(task.name)
         rows.append([
             task.name, str(task.priority), _arrivals_text(study, task), _microseconds_text(study, task.wcet),
             _microseconds_text(study, task.deadline),
@@ -47,7 +47,7 @@ def response_bounds_table(study: TaskSetStudy) -> TableData:
             _microseconds_text(study, bound.slack_until_deadline), "yes" if bound.is_deadline_met else "NO",
         ])  # fmt: skip
     for one in (interrupt for interrupt in study.system.interrupts if not interrupt.implied):
-        bound = study.answering_analysis.find_response_bound(one.name)
+        bound = study.response_time_analysis_of_answer.find_response_bound(one.name)
         rows.append([
             one.name, "interrupt", _arrivals_text(study, one), _microseconds_text(study, one.wcet),
             _microseconds_text(study, one.deadline),
@@ -62,7 +62,7 @@ def response_bounds_table(study: TaskSetStudy) -> TableData:
     return TableData("Bounds of the worst-case response time (WCRT), us", columns, rows, note)
 
 
-def _arrivals_text(study: TaskSetStudy, item: SystemTask | SystemInterrupt) -> str:
+def _arrivals_text(study: TaskSetStudy, item: IntegerTimeTask | IntegerTimeInterrupt) -> str:
     """Returns a period in microseconds, or a word for an arrival curve, as text."""
     return "bursts" if item.curve else _microseconds_text(study, item.period)
 
@@ -89,7 +89,11 @@ def _utilisation_sentences(study: TaskSetStudy) -> str:
     for core in system.used_core_numbers:
         loads = [task.long_run_load(task.wcet) for task in system.tasks if task.core == core]
         loads += [interrupt.long_run_load(interrupt.wcet) for interrupt in system.interrupts if interrupt.core == core]
-        bounds = [study.answering_analysis.find_response_bound(task.name) for task in system.tasks if task.core == core]
+        bounds = [
+            study.response_time_analysis_of_answer.find_response_bound(task.name)
+            for task in system.tasks
+            if task.core == core
+        ]
         own, whole = float(exact_utilisation(loads)), max((bound.utilisation for bound in bounds), default=0.0)
         where = f"Utilisation of core {core}" if len(system.used_core_numbers) > 1 else "Utilisation"
         parts.append(f"{where}: {own:.3f} by tasks and interrupts, {max(whole, own):.3f} with the kernel's overheads.")
@@ -109,7 +113,7 @@ def observed_responses_table(study: TaskSetStudy) -> TableData | None:
             f"{task.job_count:,}",
             _microseconds_text(study, round(task.median_response)),
             _microseconds_text(study, task.longest_response or None),
-            _response_bound_text(study, study.answering_analysis.find_response_bound(task.name)),
+            _response_bound_text(study, study.response_time_analysis_of_answer.find_response_bound(task.name)),
             *(_ratio_as_text(tightness[model].get(task.name)) for model in models),
             str(task.misses),
         ]
@@ -149,20 +153,20 @@ def chain_latencies_table(study: TaskSetStudy) -> TableData | None:
 
 def response_bound_parts_table(study: TaskSetStudy) -> TableData:
     """Returns a table with the parts of each task's bound, by cause."""
-    causes = list(dict.fromkeys(name for task in study.answering_analysis.tasks for name in task.parts))
+    causes = list(dict.fromkeys(name for task in study.response_time_analysis_of_answer.tasks for name in task.parts))
     rows = [
         [
             task.name,
             *(_microseconds_text(study, task.parts.get(name)) for name in causes),
             _response_bound_text(study, task),
         ]
-        for task in study.answering_analysis.tasks
+        for task in study.response_time_analysis_of_answer.tasks
     ]
     note = (
         "`waiting` is work that arrived before the worst job, and is subtracted. The other parts add up to the bound."
     )
     return TableData(
-        f"Parts of the bounds ({MODEL_NAMES[study.answering_overhead_model]}), us",
+        f"Parts of the bounds ({MODEL_NAMES[study.overhead_model_of_answer]}), us",
         ("task", *(f">{name}" for name in causes), ">bound"),
         rows,
         note if "waiting" in causes else "",
@@ -205,7 +209,7 @@ def sensitivity_table(study: TaskSetStudy) -> TableData | None:
     load = float(grown.utilisation)
     note = (
         f"All WCETs together may grow by a factor of {_factor_text_rounded_down(grown.factor)}, to the breakdown "
-        f"utilisation of {load:.3f}.{_lower_limits_sentence(grown)}"
+        f"utilisation of {load:.3f}.{_sensitivity_lower_limits_sentence(grown)}"
     )
     columns = ("task", ">WCET", ">margin", ">new WCET", ">change")
     return TableData("Sensitivity to each WCET alone, us", columns, rows, note)
@@ -230,7 +234,7 @@ def _grown_wcet_text(study: TaskSetStudy, wcet: int, growth: Fraction) -> str:
     return number_with_decimals(exact, decimals, math.floor)
 
 
-def _lower_limits_sentence(grown: WcetMargin) -> str:
+def _sensitivity_lower_limits_sentence(grown: WcetMargin) -> str:
     """Returns a sentence that names the figures of the sensitivity that are only lower limits. Empty if none is."""
     names = [*(["the factor"] if grown.factor_bounded else []), *grown.bounded_tasks]
     if not names:
@@ -297,7 +301,7 @@ def study_as_json(study: TaskSetStudy) -> dict[str, Any]:
     return {
         "title": study.task_set.title,
         "units_per_second": study.system.units_per_second,
-        "model": study.answering_overhead_model.value,
+        "model": study.overhead_model_of_answer.value,
         "holds": study.is_schedulable,
         "answer": study.schedulability_answer_sentences(),
         "notes": [*study.notes, *(check.notes if check is not None else ())],

@@ -11,10 +11,10 @@ from rtoslab.rta.board_check import TaskSetBoardCheck
 from rtoslab.rta.chains import ChainBound, chain_latency_bound, longest_observed_chain_latency
 from rtoslab.rta.charges import INVERSION_OPERATIONS, SECTION_OPERATIONS, OverheadModel
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.prices import ExcessOverCharge
-from rtoslab.rta.senders import senders_before_task
+from rtoslab.rta.prices import OverheadExcess
+from rtoslab.rta.senders import preceding_tasks_in_release_chain
 from rtoslab.rta.sensitivity import Progress, WcetMargin, find_wcet_sensitivity
-from rtoslab.rta.system import IntegerTaskSet, SystemTask, integer_task_set
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask, convert_to_integer_task_set
 from rtoslab.rta.taskset import TaskSet
 from rtoslab.rta.units import microseconds_with_decimals
 
@@ -40,20 +40,20 @@ class TaskSetStudy:
     """Another source's overheads, which tables show next to these."""
 
     @property
-    def answering_overhead_model(self) -> OverheadModel:
+    def overhead_model_of_answer(self) -> OverheadModel:
         """Returns the overhead model on which the answer rests."""
         return OverheadModel.SPLIT_TICK if OverheadModel.SPLIT_TICK in self.analyses else OverheadModel.NO_OVERHEAD
 
     @property
-    def answering_analysis(self) -> ResponseTimeAnalysis:
+    def response_time_analysis_of_answer(self) -> ResponseTimeAnalysis:
         """Returns the response-time bounds on which the answer rests."""
-        return self.analyses[self.answering_overhead_model]
+        return self.analyses[self.overhead_model_of_answer]
 
     @property
     def tasks_over_bound(self) -> list[str]:
         """Returns the names of the tasks and chains that took longer in the run than their bound."""
         return (
-            [*self.check.tasks_over_bound(self.answering_analysis), *self.chains_over_bound]
+            [*self.check.tasks_over_bound(self.response_time_analysis_of_answer), *self.chains_over_bound]
             if self.check is not None
             else []
         )
@@ -61,7 +61,10 @@ class TaskSetStudy:
     @property
     def chain_bounds(self) -> list[ChainBound]:
         """Returns the latency bounds of the chains of tasks."""
-        return [chain_latency_bound(chain, self.system, self.answering_analysis) for chain in self.system.chains]
+        return [
+            chain_latency_bound(chain, self.system, self.response_time_analysis_of_answer)
+            for chain in self.system.chains
+        ]
 
     @property
     def observed_chain_latencies(self) -> dict[str, int | None]:
@@ -81,7 +84,7 @@ class TaskSetStudy:
         return [name for name, longest in seen if None not in (longest, bounds[name]) and longest > bounds[name]]  # type: ignore[operator]
 
     @property
-    def kernel_entries_above_charge(self) -> list[ExcessOverCharge]:
+    def kernel_entries_above_charge(self) -> list[OverheadExcess]:
         """Returns the kernel's activities in the run that took longer than the overheads charge, the worst first."""
         return (
             self.check.kernel_entries_above_charge(self.overheads)
@@ -102,7 +105,7 @@ class TaskSetStudy:
     def is_undecided(self) -> bool:
         """Whether some bounds are unknown, while no deadline is known to be missed and no observation contradicts a
         bound."""
-        bounds = (*self.answering_analysis.tasks, *self.answering_analysis.interrupts)
+        bounds = (*self.response_time_analysis_of_answer.tasks, *self.response_time_analysis_of_answer.interrupts)
         missed = any(bound.can_deadline_be_missed for bound in bounds) or any(
             chain.can_deadline_be_missed for chain in self.chain_bounds
         )
@@ -118,12 +121,14 @@ class TaskSetStudy:
         """Whether the bounds meet every deadline, and no observation contradicts them."""
         if self.unknown_multicore_costs:
             return False
-        met = self.answering_analysis.is_schedulable and all(chain.is_deadline_met for chain in self.chain_bounds)
+        met = self.response_time_analysis_of_answer.is_schedulable and all(
+            chain.is_deadline_met for chain in self.chain_bounds
+        )
         return met and not self.tasks_over_bound and not self.kernel_entries_above_charge
 
     def schedulability_answer_sentences(self) -> list[str]:
         """Returns the answer in sentences: whether the task set is schedulable, and why."""
-        analysis = self.answering_analysis
+        analysis = self.response_time_analysis_of_answer
         bounds = [*analysis.tasks, *analysis.interrupts]
         exceeded, uncovered = self.tasks_over_bound, self.kernel_entries_above_charge
         if exceeded:
@@ -157,7 +162,7 @@ class TaskSetStudy:
             )
             return [
                 f"Yes: every deadline is met. The tightest is {tightest.name}, with {left}.",
-                *self._answer_condition_sentences(),
+                *self._schedulability_condition_sentences(),
             ]
         return [*(self._missed_deadline_text(bound) for bound in bounds if not bound.is_deadline_met), *late]
 
@@ -168,7 +173,7 @@ class TaskSetStudy:
         latency, deadline = self._microseconds_text(chain.latency), self._microseconds_text(chain.deadline)
         return f"No: the chain {chain.name} may take {latency} us from end to end, its deadline is {deadline} us."
 
-    def _answer_condition_sentences(self) -> list[str]:
+    def _schedulability_condition_sentences(self) -> list[str]:
         """Returns sentences on the kernel, clock and overheads on which the answer rests."""
         overheads = self.overheads
         if overheads is None:
@@ -208,30 +213,32 @@ class TaskSetStudy:
 
 def study_task_set(task_set: TaskSet, overheads: KernelOverheads | None, clock_hz: int | None = None) -> TaskSetStudy:
     """Returns the full analysis of a task set, without a run. Raises TaskSetError."""
-    return study_with_sensitivity(study_bounds(task_set, overheads, clock_hz))
+    return add_sensitivity_to_study(compute_task_set_study(task_set, overheads, clock_hz))
 
 
-def study_with_sensitivity(study: TaskSetStudy, progress: Progress = lambda _: None) -> TaskSetStudy:
+def add_sensitivity_to_study(study: TaskSetStudy, progress: Progress = lambda _: None) -> TaskSetStudy:
     """Returns the study with its sensitivity and the cost of each overhead added, which takes hundreds of analyses."""
-    system, overheads, holds = study.system, study.overheads, study.answering_analysis.is_schedulable
-    grown = find_wcet_sensitivity(system, overheads, study.answering_overhead_model, holds, progress)
+    system, overheads, holds = study.system, study.overheads, study.response_time_analysis_of_answer.is_schedulable
+    grown = find_wcet_sensitivity(system, overheads, study.overhead_model_of_answer, holds, progress)
     progress("what each overhead costs")
     by_task = (
-        response_increase_by_overhead(system, overheads, study.answering_overhead_model)
+        response_increase_by_overhead(system, overheads, study.overhead_model_of_answer)
         if overheads is not None
         else {}
     )
     return replace(study, sensitivity=grown, costs=by_task)
 
 
-def study_bounds(task_set: TaskSet, overheads: KernelOverheads | None, clock_hz: int | None = None) -> TaskSetStudy:
+def compute_task_set_study(
+    task_set: TaskSet, overheads: KernelOverheads | None, clock_hz: int | None = None
+) -> TaskSetStudy:
     """Returns the response-time bounds of a task set. Raises TaskSetError."""
-    system = integer_task_set(task_set, overheads.clock_hz if overheads is not None else clock_hz)
+    system = convert_to_integer_task_set(task_set, overheads.clock_hz if overheads is not None else clock_hz)
     notes = []
     if overheads is None:
         notes.append("No overheads are known, so the kernel is assumed to cost nothing; add --kernel or --overheads.")
     else:
-        system, observed_overheads = _system_with_observed_equal_order(system, overheads)
+        system, observed_overheads = _order_equal_priority_tasks_as_observed(system, overheads)
         notes += observed_overheads
         system, late = system_with_tick_releases(system, overheads.tick.period_cycles * system.units_per_cycle)
         if late:
@@ -251,7 +258,7 @@ def _notes_on_released_tasks(system: IntegerTaskSet) -> list[str]:
     if not lasts:
         return []
     by_name = {task.name: task for task in system.tasks}
-    paths = [[*reversed(senders_before_task(last, by_name)), last.name] for last in lasts]
+    paths = [[*reversed(preceding_tasks_in_release_chain(last, by_name)), last.name] for last in lasts]
     chains = [" > ".join(by_name[name].task_name for name in path) for path in paths]
     notes = [
         f"Tasks release each other: {'; '.join(chains)}. The response of each counts from the arrival of the first one."
@@ -267,7 +274,7 @@ def _notes_on_released_tasks(system: IntegerTaskSet) -> list[str]:
     return notes
 
 
-def _system_with_observed_equal_order(
+def _order_equal_priority_tasks_as_observed(
     system: IntegerTaskSet, overheads: KernelOverheads
 ) -> tuple[IntegerTaskSet, list[str]]:
     """Returns the system with the order in which the kernel runs tasks of equal priority, and notes.
@@ -293,7 +300,7 @@ def system_with_tick_releases(system: IntegerTaskSet, tick: int) -> tuple[Intege
     by_tick = [task for task in system.tasks if task.is_tick_released]
     late = [item.name for item in by_tick if item.period % tick or (item.offset or 0) % tick]
 
-    def task_with_tick_jitter(task: SystemTask) -> SystemTask:
+    def task_with_tick_jitter(task: IntegerTimeTask) -> IntegerTimeTask:
         """Returns the task with a tick of jitter added, if the tick releases it late."""
         return replace(task, jitter=task.jitter + tick, offset=None) if task.name in late else task
 

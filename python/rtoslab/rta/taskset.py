@@ -48,7 +48,7 @@ _POLICY: Final = "fixed_priorities"
 _CHAIN_KEYS: Final = ("name", "tasks", "deadline")
 
 
-class EventLevel(IntEnum):
+class TaskSetFeatureLevel(IntEnum):
     """The features of an image for task sets. The numbers are those of the parameter `events` of `table_of_tasks`. Each
     level contains those before it."""
 
@@ -65,7 +65,7 @@ class EventLevel(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SectionSpec:
+class CriticalSectionSpec:
     """A critical section of a task, as the file states it."""
 
     resource: str
@@ -98,7 +98,7 @@ class TaskSpec:
     """The offset of the first arrival from a common start. None: unknown."""
     masked: Duration = ZERO_DURATION
     """The longest section of its wcet in which it cannot be preempted."""
-    sections: tuple[SectionSpec, ...] = ()
+    sections: tuple[CriticalSectionSpec, ...] = ()
     core: int = 0
     release: Release = "tick"
     gives: tuple[str, ...] = ()
@@ -139,22 +139,22 @@ class TaskSet:
     source: str = field(default="", compare=False)
 
     @property
-    def needed_event_level(self) -> EventLevel:
+    def required_feature_level(self) -> TaskSetFeatureLevel:
         """Returns which image the task set needs."""
         receivers = [name for task in self.tasks for name in task.gives]
         if len(set(receivers)) < len(receivers) or any(len(task.gives) > 1 for task in self.tasks):
-            return EventLevel.FANS
+            return TaskSetFeatureLevel.FANS
         if any(task.release == "timer" for task in self.tasks):
-            return EventLevel.TIMERS
+            return TaskSetFeatureLevel.TIMERS
         released = {interrupt.gives for interrupt in self.interrupts if interrupt.gives}
         one_core = len({task.core for task in self.tasks}) == 1
         late = (task.jitter.value and task.release == "tick" and task.name not in released for task in self.tasks)
         if any(task.gives for task in self.tasks) or (one_core and any(late)):
-            return EventLevel.SENDS
+            return TaskSetFeatureLevel.SENDS
         events = bool(self.interrupts) or any(
             task.sections or task.masked.value or task.release != "tick" for task in self.tasks
         )
-        return EventLevel.INTERRUPTS if events else EventLevel.TICKS
+        return TaskSetFeatureLevel.INTERRUPTS if events else TaskSetFeatureLevel.TICKS
 
 
 def read_task_set(path: Path) -> TaskSet:
@@ -190,9 +190,9 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
     _require_valid_released_tasks(tasks, interrupts, source)
     require_valid_senders(tasks, interrupts, source)
     _require_valid_timers(tasks, source)
-    _require_usable_curves(tasks, interrupts, source)
+    _require_usable_arrival_curves(tasks, interrupts, source)
     return TaskSet(
-        title=_parse_one_line_text(table, "title", title, source),
+        title=_parse_single_line_string(table, "title", title, source),
         tasks=tasks,
         interrupts=interrupts,
         protocol=cast("Protocol", _parse_known_word(table, "protocol", get_args(Protocol), "inheritance", source)),
@@ -249,7 +249,9 @@ def _require_valid_released_tasks(
         given.add(interrupt.gives)
 
 
-def _require_usable_curves(tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec, ...], source: str) -> None:
+def _require_usable_arrival_curves(
+    tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec, ...], source: str
+) -> None:
     """Raises TaskSetError for limits of arrivals of a task that no interrupt releases."""
     given = {item.gives for item in interrupts} | {name for item in tasks for name in item.gives}
     for task in tasks:
@@ -320,9 +322,9 @@ def _parse_task_table(row: Mapping[str, Any], number_: int, source: str) -> Task
 def _parse_released_task_names(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
     """Returns the names of the tasks that a task releases: one, or a list of them. Raises TaskSetError."""
     if not isinstance(row.get("gives"), list):
-        name = _parse_one_line_text(row, "gives", "", where)
+        name = _parse_single_line_string(row, "gives", "", where)
         return (name,) if name else ()
-    names = tuple(_parse_one_line_text({"gives": name}, "gives", "", where) for name in row["gives"])
+    names = tuple(_parse_single_line_string({"gives": name}, "gives", "", where) for name in row["gives"])
     if len(set(names)) < len(names) or not all(names):
         raise TaskSetError(f"{where} gives to a task twice, or to one without a name; name each task once.")
     return names
@@ -335,7 +337,7 @@ def _parse_interrupt_table(row: Mapping[str, Any], number_: int, source: str) ->
     arrivals = _parse_arrival_limits(row, where)
     period, wcet, deadline = _parse_task_times(row, where, arrivals)
     jitter = parse_duration_key(row, "jitter", where) or ZERO_DURATION
-    gives = _parse_one_line_text(row, "gives", "", where)
+    gives = _parse_single_line_string(row, "gives", "", where)
     core = _parse_core_number(row, where)
     return InterruptSpec(_parse_table_name(row, where), period, wcet, deadline, jitter, core, gives, arrivals)
 
@@ -371,13 +373,13 @@ def _parse_core_number(row: Mapping[str, Any], where: str) -> int:
     return core
 
 
-def _parse_critical_section(row: Mapping[str, Any], where: str) -> SectionSpec:
+def _parse_critical_section(row: Mapping[str, Any], where: str) -> CriticalSectionSpec:
     """Returns the critical section of one table. Raises TaskSetError."""
     _require_known_keys(row, _SECTION_KEYS, f"{where}, section")
     length = parse_duration_key(row, "length", f"{where}, section")
     if length is None or "resource" not in row:
         raise TaskSetError(f"{where}: a section needs resource and length_us; add what is missing.")
-    return SectionSpec(_parse_one_line_text(row, "resource", "", where), length)
+    return CriticalSectionSpec(_parse_single_line_string(row, "resource", "", where), length)
 
 
 def _parse_task_times(
@@ -426,13 +428,13 @@ def _table_name_for_errors(row: Mapping[str, Any], kind: str, number_: int) -> s
 
 def _parse_table_name(row: Mapping[str, Any], where: str) -> str:
     """Returns the name in a table. Raises TaskSetError if there is none."""
-    name = _parse_one_line_text(row, "name", "", where)
+    name = _parse_single_line_string(row, "name", "", where)
     if not name:
         raise TaskSetError(f"{where} has no name; add one.")
     return name
 
 
-def _parse_one_line_text(row: Mapping[str, Any], key: str, default: str, where: str) -> str:
+def _parse_single_line_string(row: Mapping[str, Any], key: str, default: str, where: str) -> str:
     """Returns a name or title of a table, on one line and no longer than a table can show."""
     value = row.get(key, default)
     if not isinstance(value, str | int | Decimal) or len(str(value)) > MAX_NAME_CHARS or not str(value).isprintable():

@@ -21,10 +21,10 @@ from rtoslab.rta.firmware import (
     boot_to_task_set_start,
     first_release_delay_ticks,
 )
-from rtoslab.rta.kernel_pair import image_rows_of_core, merge_core_traces
-from rtoslab.rta.record import IDLE, HandlerRun, TaskJob, TaskSetTrace, WorkPartSpan
-from rtoslab.rta.rows import InterruptLine, PartProtection, ReleaseCarrier, TaskRow
-from rtoslab.rta.spins import KIND_LOCK_BUSY, KIND_LOCK_TAKEN, CycleSpans, kernel_lock_wait_spans
+from rtoslab.rta.kernel_pair import image_table_rows_of_core, merge_core_traces
+from rtoslab.rta.record import IDLE, HandlerRun, TaskJob, TaskSetTrace, WorkSegmentSpan
+from rtoslab.rta.rows import InterruptLine, TaskReleaseObject, TaskRow, WorkSegmentProtection
+from rtoslab.rta.spins import KIND_LOCK_BUSY, KIND_LOCK_TAKEN, DisjointCycleIntervals, kernel_lock_wait_spans
 from rtoslab.rta.stack_check import count_overflowed_stacks, read_task_stack_ends
 from rtoslab.targets import (
     EVENT,
@@ -36,8 +36,8 @@ from rtoslab.targets import (
     PENDSV,
     SVCALL,
     SYSTICK,
-    HandlerIdleFilter,
-    OmittedWriteFilter,
+    IdleInHandlerEventFilter,
+    OmittedTaskWriteFilter,
     VirtualMachine,
     current_task_addresses,
     task_switching_exceptions,
@@ -70,13 +70,13 @@ def run_task_set(
 
     Interrupts are raised relative to the first release, so with lines the same image first runs up to that.
     """
-    image = firmware.image_with_tasks(rows, lines)
+    image = firmware.elf_image_with_task_table(rows, lines)
     lead = (
         _LEAD_TICKS
         + first_release_delay_ticks(rows)
         + max((row.offset_ticks for row in rows if row.is_tick_released), default=0)
     )
-    kernels = _image_rows_by_kernel(firmware, rows, lines)
+    kernels = _image_table_rows_by_kernel(firmware, rows, lines)
     origins: list[int] | None = None
     if lines:
         events, _ = _record_board_events(firmware, image, lead + 1, with_locks=False)
@@ -114,13 +114,13 @@ def run_task_set(
     return trace
 
 
-def _image_rows_by_kernel(
+def _image_table_rows_by_kernel(
     firmware: TaskSetFirmware, rows: Sequence[TaskRow], lines: Sequence[InterruptLine]
 ) -> list[tuple[Sequence[TaskRow], Sequence[InterruptLine]]]:
     """Returns the tasks and interrupts of each kernel."""
     if not firmware.has_two_kernels:
         return [(rows, lines)]
-    return [image_rows_of_core(rows, lines, core) for core in range(firmware.core_count)]
+    return [image_table_rows_of_core(rows, lines, core) for core in range(firmware.core_count)]
 
 
 def _board_events_by_kernel(firmware: TaskSetFirmware, events: npt.NDArray[np.void]) -> list[npt.NDArray[np.void]]:
@@ -172,10 +172,10 @@ def require_no_lost_interrupt(trace: TaskSetTrace) -> None:
 def _require_no_full_queue(trace: TaskSetTrace) -> None:
     """Raises FullQueueError if a queue was full in a run, because its sender may then have waited."""
     for task, row in enumerate(trace.rows):
-        if row.carrier is not ReleaseCarrier.MESSAGE:
+        if row.carrier is not TaskReleaseObject.MESSAGE:
             continue
         jobs = [job for job in (*trace.jobs, *trace.unfinished) if job.task == task and job.begin]
-        changes = [(cycle, 1) for cycle in trace.send_return_cycles(task)]
+        changes = [(cycle, 1) for cycle in trace.return_cycles_of_release_calls(task)]
         waiting = 0
         for _, change in sorted([*changes, *((job.begin, -1) for job in jobs)]):
             waiting += change
@@ -241,7 +241,7 @@ def _record_board_events(
     if not firmware.has_two_kernels:
         words = current_task_addresses(machine, firmware.kernel, firmware.core_count)
         running = {core: int.from_bytes(machine.read(word, 4), "little") for core, word in words.items()}
-    omitted_writes = OmittedWriteFilter(firmware.kernel, running)
+    omitted_writes = OmittedTaskWriteFilter(firmware.kernel, running)
     chunks = []
     left = ticks * firmware.tick_cycles
     while left > 0:
@@ -251,7 +251,7 @@ def _record_board_events(
         if stop["reason"] != "cycles":
             raise TaskSetCheckError(f"The virtual board stopped before the end of the check: {stop['detail']}")
     events = np.concatenate(chunks)
-    in_order = HandlerIdleFilter().filter_events(events[np.argsort(events["cycle"], kind="stable")])
+    in_order = IdleInHandlerEventFilter().filter_events(events[np.argsort(events["cycle"], kind="stable")])
     return in_order, machine.cycle()
 
 
@@ -320,7 +320,7 @@ def read_task_set_trace(
     return trace
 
 
-def _lock_wait_spans_of_core(events: npt.NDArray[np.void], core: int) -> CycleSpans:
+def _lock_wait_spans_of_core(events: npt.NDArray[np.void], core: int) -> DisjointCycleIntervals:
     """Returns the spans in which a core waited for kernel locks, from the board's events."""
     mine = events[(events["core"] == core) & np.isin(events["kind"], (KIND_LOCK_BUSY, KIND_LOCK_TAKEN))]
     return kernel_lock_wait_spans(zip(*(mine[name].tolist() for name in ("cycle", "kind", "id")), strict=True))
@@ -378,7 +378,7 @@ class _TraceReader:
         self.current_ident = IDENT_CURRENT + core
         self.requested_exceptions = exceptions
         self.lines = {exception: at for at, exception in enumerate(lines, 1) if trace.lines}
-        self.tasks_by_block = {block: trace.task_executing_jobs_of(task) for block, task in tasks_by_block.items()}
+        self.tasks_by_block = {block: trace.task_that_executes_jobs_of(task) for block, task in tasks_by_block.items()}
         self.current = IDLE
         self.writes_before_switch = writes_before_switch
         self.named_task = IDLE  # by the kernel's word. Of one that writes what it chose, not running before the switch
@@ -440,7 +440,7 @@ class _TraceReader:
         is_recorded = (
             done.is_requested_by_task
             or exception in {SYSTICK, *self.lines}
-            or (len(trace.lock_waits) > 1 and done.is_core_request)
+            or (len(trace.lock_waits) > 1 and done.is_reschedule_interrupt)
         )
         if done.start < trace.origin or not is_recorded:
             return
@@ -468,9 +468,9 @@ class _TraceReader:
         """Handles the end of a part of a job's work, which may end the job."""
         parts = self.trace.rows[task].parts
         if parts and cycle >= self.trace.origin:
-            is_masked = parts[self.begun_parts.get(task, 1) - 1].protection is PartProtection.MASKED
+            is_masked = parts[self.begun_parts.get(task, 1) - 1].protection is WorkSegmentProtection.MASKED
             begin = self.part_begins.get(task, cycle)
-            self.trace.parts.append(WorkPartSpan(self.core, task, begin, cycle, is_masked=is_masked))
+            self.trace.parts.append(WorkSegmentSpan(self.core, task, begin, cycle, is_masked=is_masked))
         if self.begun_parts.get(task, 0) < len(self.trace.rows[task].parts or (0,)):
             return
         self.begun_parts[task] = 0
@@ -492,7 +492,7 @@ class _TraceReader:
 
     def _job_with_releasing_tasks(self, job: TaskJob) -> TaskJob:
         """Returns a job that ends with the tasks that released it, and with their arrival."""
-        senders = self.trace.senders_of(job.task)
+        senders = self.trace.tasks_that_release(job.task)
         before: tuple[int, ...]
         if not senders:
             arrival, before = job.release, ()
@@ -508,11 +508,11 @@ class _TraceReader:
     def _add_unfinished_jobs_with_senders(self) -> None:
         """Adds the jobs whose senders had ended, and that had not ended themselves at the end of the run."""
         for task, row in enumerate(self.trace.rows):
-            for sender in self.trace.senders_of(task):
+            for sender in self.trace.tasks_that_release(task):
                 for arrival, before in self.arrivals.get(sender, [])[self.taken.get((task, sender), 0) :]:
                     job = TaskJob(task, 0, arrival, self.job_begins.get(task, 0), self.trace.end, (*before, task))
                     self.trace.unfinished.append(job)
-            if row.carrier is ReleaseCarrier.NONE:
+            if row.carrier is TaskReleaseObject.NONE:
                 self._add_unfinished_jobs_of_task(task)
 
     def _next_job_record(self, task: int, begin: int, end: int, later: int = 0) -> TaskJob:

@@ -16,9 +16,9 @@ from rtoslab.rta.randomsets import (
     random_fan_in_fan_out_task_set,
     random_sending_task_set,
     random_timer_task_set,
-    usable_release_carriers,
+    usable_release_objects,
 )
-from rtoslab.rta.rows import InterruptLine, PartProtection, ReleaseCarrier, TaskRow, WorkPart
+from rtoslab.rta.rows import InterruptLine, JobWorkSegment, TaskReleaseObject, TaskRow, WorkSegmentProtection
 from rtoslab.rta.system import IntegerTaskSet
 from rtoslab.rta.work import BusyWork
 
@@ -44,7 +44,7 @@ _STEPS: Final = 160
 """The number of moments between two jobs at which a tick comes."""
 
 
-def basic_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
+def basic_calibration_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
     """Yields training task sets whose tasks are released together, each with its number of ticks.
     Then tasks that preempt each other for long.
     """
@@ -92,7 +92,7 @@ def basic_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[t
         )
 
 
-def long_job_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
+def long_job_calibration_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
     """Yields training task sets with jobs of many ticks."""
     tick = firmware.tick_cycles
     long = work.work_amount_lasting_cycles(10 * tick + tick // 3)
@@ -107,7 +107,7 @@ def long_job_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterato
     )
 
 
-def training_sets_with_ticks_in_switches(
+def calibration_sets_with_ticks_in_switches(
     firmware: TaskSetFirmware, work: BusyWork, reach: int
 ) -> Iterator[tuple[list[TaskRow], int]]:
     """Yields training task sets in which ticks come during the end of a job or a task switch.
@@ -139,7 +139,7 @@ def task_sets_spread_over_cores(
         yield [replace(item, core=at % firmware.core_count) for at, item in enumerate(rows)], ticks
 
 
-def training_sets_on_all_cores(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
+def calibration_sets_on_all_cores(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
     """Yields training task sets with short jobs on one core while long ones work on the other."""
     tick, random = firmware.tick_cycles, Random(_SEED)  # noqa: S311 (the same sets every time)
     for core in range(firmware.core_count):
@@ -164,7 +164,9 @@ def training_sets_on_all_cores(firmware: TaskSetFirmware, work: BusyWork) -> Ite
         yield rows, _MIXED_TICKS
 
 
-def training_sets_with_gives_near_ticks(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> Iterator[TrainingSet]:
+def semaphore_calibration_sets_near_ticks(
+    firmware: TaskSetFirmware, work: BusyWork, reach: int
+) -> Iterator[TrainingSet]:
     """Yields training task sets in which an interrupt gives a semaphore close to a tick that releases tasks.
 
     The task that it wakes is more urgent than those, or less. Its handler works, or gives at once. The core idles as
@@ -181,14 +183,14 @@ def training_sets_with_gives_near_ticks(firmware: TaskSetFirmware, work: BusyWor
         yield rows, 2 * _STEPS + 2, [InterruptLine(rounds, extra, raised, raised)]
 
 
-def systematic_training_step(firmware: TaskSetFirmware) -> int:
+def systematic_calibration_set_step(firmware: TaskSetFirmware) -> int:
     """Returns which of the systematic training sets are run: each n-th. The others are left out on several cores with
     events, where the observation of locks makes a run ten times as long and random sets show the same costs.
     """
     return _FEWER if firmware.is_smp and firmware.supports_interrupt_releases else 1
 
 
-def training_sets_with_gives_on_all_cores(
+def semaphore_calibration_sets_on_all_cores(
     sets: Iterable[TrainingSet], firmware: TaskSetFirmware
 ) -> Iterator[TrainingSet]:
     """Yields every other training set with its interrupt on one core. The tasks that it does not release are on that
@@ -200,7 +202,7 @@ def training_sets_with_gives_on_all_cores(
         yield [replace(row, core=core if row.line else others) for row in rows], ticks, handled
 
 
-def training_sets_on_both_kernels(sets: Sequence[TrainingSet]) -> Iterator[TrainingSet]:
+def calibration_sets_on_both_kernels(sets: Sequence[TrainingSet]) -> Iterator[TrainingSet]:
     """Yields training sets for two kernels: each set on both at once, on one beside an idle one, and beside the next
     set. So the cores meet on the bus in many ways.
     """
@@ -208,10 +210,10 @@ def training_sets_on_both_kernels(sets: Sequence[TrainingSet]) -> Iterator[Train
     for number, (training_set, next_set) in enumerate(zip(sets, [*sets[1:], sets[0]], strict=True)):
         others = (training_set, nothing, next_set)
         pair = (training_set, others[number % len(others)])
-        yield _sets_on_two_cores(*(pair if number // len(others) % 2 else reversed(pair)))
+        yield _merge_calibration_sets_of_two_cores(*(pair if number // len(others) % 2 else reversed(pair)))
 
 
-def _sets_on_two_cores(first: TrainingSet, second: TrainingSet) -> TrainingSet:
+def _merge_calibration_sets_of_two_cores(first: TrainingSet, second: TrainingSet) -> TrainingSet:
     """Returns one training set for core 0 and another one for core 1 as one."""
     (rows, ticks, lines), (other_rows, other_ticks, other_lines) = first, second
     moved = [
@@ -227,7 +229,7 @@ def _sets_on_two_cores(first: TrainingSet, second: TrainingSet) -> TrainingSet:
     return [*rows, *moved], max(ticks, other_ticks), [*lines, *(replace(line, core=1) for line in other_lines)]
 
 
-def training_sets_with_sends_on_all_cores(
+def release_calibration_sets_on_all_cores(
     sets: Iterable[TrainingSet], firmware: TaskSetFirmware
 ) -> Iterator[TrainingSet]:
     """Yields the training sets with their tasks on one core after the other, and then with every other task on another
@@ -241,24 +243,26 @@ def training_sets_with_sends_on_all_cores(
         yield placed, ticks, lines
 
 
-def event_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+def event_calibration_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields training task sets with interrupts that release tasks, with critical sections and masks."""
     tick, random = firmware.tick_cycles, Random(_SEED)  # noqa: S311 (the same sets every time)
     for number in range(_CONTENTIONS):  # a task that comes while a less urgent one, or one of two, holds what it wants
-        held = WorkPart(*work.work_amount_lasting_cycles(tick // 2), PartProtection.LOCKED, 0)
+        held = JobWorkSegment(*work.work_amount_lasting_cycles(tick // 2), WorkSegmentProtection.LOCKED, 0)
         ends, little = (
-            WorkPart(*work.work_amount_lasting_cycles(tick // (9 + number))),
-            WorkPart(*work.work_amount_lasting_cycles(200), PartProtection.LOCKED, 0),
+            JobWorkSegment(*work.work_amount_lasting_cycles(tick // (9 + number))),
+            JobWorkSegment(*work.work_amount_lasting_cycles(200), WorkSegmentProtection.LOCKED, 0),
         )
         low = [TaskRow(4, index, 1, 0, index, 0, (ends, held, ends)) for index in range(1 + number % 2)]
         rows = [*low, TaskRow(1 + number % 3, 0, 1, 0, 5, 0, (ends, little, ends))]
         yield [replace(row, core=number % firmware.core_count) for row in rows], _MIXED_TICKS, []
     if firmware.is_smp:
-        yield from _training_sets_with_waits_across_cores(firmware, work)
-    yield from _random_training_sets(firmware, work, random, random_event_task_set, _EVENT_SETS // firmware.core_count)
+        yield from _cross_core_wait_calibration_sets(firmware, work)
+    yield from _random_calibration_sets(
+        firmware, work, random, random_event_task_set, _EVENT_SETS // firmware.core_count
+    )
 
 
-def _training_sets_with_waits_across_cores(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+def _cross_core_wait_calibration_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields training task sets in which tasks of several cores use one resource.
 
     Another task preempts the holder before a task of another core waits for it. In some sets the holder takes the
@@ -267,10 +271,10 @@ def _training_sets_with_waits_across_cores(firmware: TaskSetFirmware, work: Busy
     tick = firmware.tick_cycles
     for number in range(_CONTENTIONS * firmware.core_count):
         held, little = (
-            WorkPart(*work.work_amount_lasting_cycles(length), PartProtection.LOCKED, 0)
+            JobWorkSegment(*work.work_amount_lasting_cycles(length), WorkSegmentProtection.LOCKED, 0)
             for length in (tick // (2 + number % 3), _LITTLE)
         )
-        ends = WorkPart(*work.work_amount_lasting_cycles(tick // (9 + number)))
+        ends = JobWorkSegment(*work.work_amount_lasting_cycles(tick // (9 + number)))
         holder = number % firmware.core_count
         waiter = (holder + 1) % firmware.core_count
         sections = (ends, held, held, ends) if number % 4 < 2 else (ends, held, ends)
@@ -284,7 +288,7 @@ def _training_sets_with_waits_across_cores(firmware: TaskSetFirmware, work: Busy
         yield rows[: 3 + number % 3], _MIXED_TICKS, []
 
 
-def _random_training_sets(
+def _random_calibration_sets(
     firmware: TaskSetFirmware,
     work: BusyWork,
     random: Random,
@@ -305,7 +309,9 @@ def _random_training_sets(
         yield rows, _MIXED_TICKS, lines
 
 
-def rows_with_task_release(rows: list[TaskRow], sender: int, receiver: int, carrier: ReleaseCarrier) -> list[TaskRow]:
+def rows_with_task_release(
+    rows: list[TaskRow], sender: int, receiver: int, carrier: TaskReleaseObject
+) -> list[TaskRow]:
     """Returns the rows with a task that releases another one. `sender` and `receiver` are their indices."""
     linked = [*rows]
     linked[sender] = replace(linked[sender], receiver=receiver + 1, receiver_carrier=carrier)
@@ -313,11 +319,11 @@ def rows_with_task_release(rows: list[TaskRow], sender: int, receiver: int, carr
     return linked
 
 
-def training_sets_with_sends_near_ticks(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> Iterator[TrainingSet]:
+def release_calibration_sets_near_ticks(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> Iterator[TrainingSet]:
     """Yields training task sets in which ticks come while a task releases another one, by each kind of object.
     The released task is more urgent, or less. With and without a task that this tick releases.
     """
-    tick, carriers = firmware.tick_cycles, usable_release_carriers(firmware)
+    tick, carriers = firmware.tick_cycles, usable_release_objects(firmware)
     pairs = (firmware.max_tasks - 1) // 2
     lengths = [tick - reach + 40 - 4 * reach * step // _STEPS for step in range(_STEPS)]
     for at, urgent in product(range(0, _STEPS, pairs), (True, False)):
@@ -328,39 +334,42 @@ def training_sets_with_sends_near_ticks(firmware: TaskSetFirmware, work: BusyWor
             rows.append(TaskRow(period, 3 * place, *work.work_amount_lasting_cycles(cycles), 2))
             rows.append(TaskRow(1, 0, *work.work_amount_lasting_cycles(reach), 3 if urgent else 1))
         for place in range(len(part)):
-            carrier = ReleaseCarrier[carriers[(at + place) % len(carriers)].upper()]
+            carrier = TaskReleaseObject[carriers[(at + place) % len(carriers)].upper()]
             rows = rows_with_task_release(rows, 2 * place, 2 * place + 1, carrier)
         yield rows, 2 * period, []
         yield [*rows, TaskRow(1, 0, *work.work_amount_lasting_cycles(_LITTLE), 4)], 2 * period, []
 
 
-def sending_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+def task_release_calibration_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields training task sets in which tasks release each other."""
     tick = firmware.tick_cycles
     little, many = work.work_amount_lasting_cycles(_LITTLE), min(firmware.max_tasks, firmware.priority_count)
-    for carrier, up in product(usable_release_carriers(firmware), (True, False)):
+    for carrier, up in product(usable_release_objects(firmware), (True, False)):
         for count in range(2, many + 1):  # a chain of so many tasks
             rows = [TaskRow(4, 0, *little, at if up else count - 1 - at) for at in range(count)]
             for at in range(count - 1):
-                rows = rows_with_task_release(rows, at, at + 1, ReleaseCarrier[carrier.upper()])
+                rows = rows_with_task_release(rows, at, at + 1, TaskReleaseObject[carrier.upper()])
             yield rows, _MIXED_TICKS // 2, []
-    for carrier in usable_release_carriers(firmware):  # more urgent tasks preempt sender and receiver
+    for carrier in usable_release_objects(firmware):  # more urgent tasks preempt sender and receiver
         rows = [TaskRow(5, at, *work.work_amount_lasting_cycles(tick // 3), at) for at in range(4)]
         rows = rows_with_task_release(
-            rows_with_task_release(rows, 0, 2, ReleaseCarrier[carrier.upper()]), 3, 1, ReleaseCarrier[carrier.upper()]
+            rows_with_task_release(rows, 0, 2, TaskReleaseObject[carrier.upper()]),
+            3,
+            1,
+            TaskReleaseObject[carrier.upper()],
         )
         yield rows, _MIXED_TICKS, []
 
 
-def random_sending_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+def random_task_release_calibration_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields random training task sets in which tasks release each other, with everything else."""
     random = Random(_SEED)  # noqa: S311 (the same sets every time)
-    yield from _random_training_sets(
+    yield from _random_calibration_sets(
         firmware, work, random, random_sending_task_set, _SEND_SETS // firmware.core_count**2
     )
 
 
-def training_sets_with_expiries_near_ticks(
+def timer_expiry_calibration_sets_near_ticks(
     firmware: TaskSetFirmware, work: BusyWork, reach: int
 ) -> Iterator[TrainingSet]:
     """Yields training task sets in which ticks come as the function of a timer ends, or begins.
@@ -382,7 +391,7 @@ def training_sets_with_expiries_near_ticks(
         yield [rows[0], second, *rows[2:], low], 2 * period, []
 
 
-def timer_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+def timer_calibration_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields training task sets with one to four timers that expire together, among few and many tasks.
     In every other one the timers release some of the tasks.
     """
@@ -393,36 +402,38 @@ def timer_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[T
         rows += [TaskRow(3 + 2 * at, 0, *little, 1 + at) for at in range(tasks)]
         yield rows, _MIXED_TICKS // 2, []
         for at in range(min(timers, tasks)):
-            carriers = usable_release_carriers(firmware)
-            rows = rows_with_task_release(rows, at, timers + at, ReleaseCarrier[carriers[at % len(carriers)].upper()])
+            carriers = usable_release_objects(firmware)
+            rows = rows_with_task_release(
+                rows, at, timers + at, TaskReleaseObject[carriers[at % len(carriers)].upper()]
+            )
         yield rows, _MIXED_TICKS // 2, []
 
 
-def random_timer_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+def random_timer_calibration_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields random training task sets with timers, and with everything else."""
     random = Random(_SEED)  # noqa: S311 (the same sets every time)
-    yield from _random_training_sets(
+    yield from _random_calibration_sets(
         firmware, work, random, random_timer_task_set, _TIMER_SETS // firmware.core_count**2
     )
 
 
-def fan_in_fan_out_training_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+def fan_in_fan_out_calibration_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields training task sets with a task that releases two to four tasks, and with one that two to four release."""
     little = work.work_amount_lasting_cycles(_LITTLE)
     for count, urgent in product(range(2, MAX_RECEIVERS + 1), (True, False)):
         several = [TaskRow(1, 0, *little, (2 if urgent else 0) + at % 2) for at in range(count)]
-        for carrier in usable_release_carriers(firmware):
-            kind = ReleaseCarrier[carrier.upper()]
+        for carrier in usable_release_objects(firmware):
+            kind = TaskReleaseObject[carrier.upper()]
             receivers = [replace(row, carrier=kind) for row in several]
             numbers = range(2, 2 + count)
             sender = TaskRow(3, 0, *little, 2, receiver=2, further_receivers=(*numbers[1:],), receiver_carrier=kind)
             yield [sender, *receivers], _MIXED_TICKS // 2, []
         if firmware.kernel.services["queue"]:
-            message = ReleaseCarrier.MESSAGE
+            message = TaskReleaseObject.MESSAGE
             senders = [
                 replace(row, period_ticks=3 + at % 3, receiver=1, receiver_carrier=message)
                 for at, row in enumerate(several)
             ]
             yield [TaskRow(1, 0, *little, 2, carrier=message), *senders], _MIXED_TICKS // 2, []
     random = Random(_SEED)  # noqa: S311 (the same sets every time)
-    yield from _random_training_sets(firmware, work, random, random_fan_in_fan_out_task_set, _FAN_SETS)
+    yield from _random_calibration_sets(firmware, work, random, random_fan_in_fan_out_task_set, _FAN_SETS)

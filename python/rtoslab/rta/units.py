@@ -28,7 +28,7 @@ class Duration:
     value: Fraction
     in_cycles: bool = False
 
-    def exact_cycles(self, clock_hz: int) -> Fraction:
+    def duration_in_exact_cycles(self, clock_hz: int) -> Fraction:
         """Returns the exact number of cycles in this time at a clock."""
         return self.value if self.in_cycles else self.value * clock_hz
 

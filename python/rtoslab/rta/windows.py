@@ -8,10 +8,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.rta.arrival_curves import most_periodic_arrivals
+from rtoslab.rta.arrival_curves import max_arrivals_of_periodic_task
 from rtoslab.rta.charges import NO_CHARGES
-from rtoslab.rta.demand import CompetingDemand, JobInstant
-from rtoslab.rta.system import SystemInterrupt, SystemTask
+from rtoslab.rta.demand import CompetingDemand, DemandCountingInstant
+from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTask
 
 MAX_STEPS: Final = 50_000
 """The most steps of all fixed points of one task. After them the search ends without a bound."""
@@ -37,7 +37,7 @@ def busy_period_starts(demand: CompetingDemand) -> Iterator[tuple[CompetingDeman
         yield replace(demand, phases=phases), phases[demand.task.name]
 
 
-def _earliest_arrival_after(first: SystemTask, other: SystemTask) -> int:
+def _earliest_arrival_after(first: IntegerTimeTask, other: IntegerTimeTask) -> int:
     """Returns the earliest arrival of task `other` after an arrival of task `first`, by their offsets."""
     if first.offset is None or other.offset is None or other.jitter:
         return 0
@@ -78,7 +78,7 @@ def longest_response_in_busy_period(
         end = window + demand.cost_from_work_end_to_next_job
         if demand.has_sender_or_receiver:
             # What its own job releases may run before the job's end: the busy period is longer than one call.
-            whole = replace(demand, until=JobInstant.NEXT_JOB)
+            whole = replace(demand, until=DemandCountingInstant.NEXT_JOB)
             end, _, steps = shortest_window_with_jobs(whole, window, finished, steps, max_steps=max_steps)
         if end <= first_arrival + task.least_time_between_arrivals(finished + 1) - task.jitter:
             return worst, parts
@@ -87,7 +87,7 @@ def longest_response_in_busy_period(
 
 def _job_count_until_repetition(demand: CompetingDemand) -> int | None:
     """Returns after how many jobs the response times repeat. None if that is unknown."""
-    tasks: list[SystemTask | SystemInterrupt] = [demand.task, *demand.others, *demand.interrupts]
+    tasks: list[IntegerTimeTask | IntegerTimeInterrupt] = [demand.task, *demand.others, *demand.interrupts]
     if any(item.curve for item in tasks) or demand.charges != NO_CHARGES or demand.resource_waits is not None:
         return None
     if demand.long_run_utilisation() > 1:
@@ -121,7 +121,7 @@ def shortest_window_with_jobs(
 
 
 def longest_response_fifo(
-    demand: CompetingDemand, equals: Sequence[SystemTask], max_steps: int = MAX_STEPS
+    demand: CompetingDemand, equals: Sequence[IntegerTimeTask], max_steps: int = MAX_STEPS
 ) -> tuple[int, dict[str, int]]:
     """Returns the longest response if tasks of equal priority run in the order of arrival, and what it consists of."""
     task = demand.task
@@ -134,7 +134,9 @@ def longest_response_fifo(
     for at in points:
         before = (at + task.jitter) // task.period
         ahead = [(at + equal.jitter) // equal.period + 1 for equal in equals]
-        window, response, steps = _shortest_window_with_equals(demand, equals, ahead, before, steps, max_steps)
+        window, response, steps = _shortest_window_with_equal_urgency_jobs(
+            demand, equals, ahead, before, steps, max_steps
+        )
         if window - at > worst:
             worst, parts = window - at, {**response, "waiting": -at}
     return worst, parts
@@ -145,7 +147,7 @@ def _longest_busy_period(demand: CompetingDemand, max_steps: int) -> int:
     window, steps, task = 1, 0, demand.task
     while steps < max_steps:
         steps += 1
-        jobs = most_periodic_arrivals(window, task.period, task.jitter)
+        jobs = max_arrivals_of_periodic_task(window, task.period, task.jitter)
         total = sum(demand.demand_in_window(window, jobs - 1).values()) + demand.cost_from_work_end_to_next_job
         if total <= window:
             return window
@@ -153,7 +155,7 @@ def _longest_busy_period(demand: CompetingDemand, max_steps: int) -> int:
     raise NoBoundError
 
 
-def _job_arrivals_before(end: int, tasks: Sequence[SystemTask], max_steps: int) -> list[int]:
+def _job_arrivals_before(end: int, tasks: Sequence[IntegerTimeTask], max_steps: int) -> list[int]:
     """Returns the times before `end` at which jobs of the tasks arrive."""
     arrivals = {0}
     for task in tasks:
@@ -163,15 +165,20 @@ def _job_arrivals_before(end: int, tasks: Sequence[SystemTask], max_steps: int) 
     return sorted(arrivals)
 
 
-def _shortest_window_with_equals(
-    demand: CompetingDemand, equals: Sequence[SystemTask], ahead: Sequence[int], before: int, steps: int, max_steps: int
+def _shortest_window_with_equal_urgency_jobs(
+    demand: CompetingDemand,
+    equals: Sequence[IntegerTimeTask],
+    ahead: Sequence[int],
+    before: int,
+    steps: int,
+    max_steps: int,
 ) -> tuple[int, dict[str, int], int]:
     """Returns the shortest window with so many jobs of equally urgent tasks, its demand, and the steps so far."""
     both = replace(demand, others=[*demand.others, *equals])
     window = 1
     while steps < max_steps:
         steps += 1
-        counts = [most_periodic_arrivals(window, other.period, other.jitter) for other in demand.others]
+        counts = [max_arrivals_of_periodic_task(window, other.period, other.jitter) for other in demand.others]
         parts = both.demand_in_window(window, before, [*counts, *ahead])
         total = sum(parts.values())
         if total <= window:

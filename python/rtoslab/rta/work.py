@@ -8,7 +8,7 @@ from typing import Final
 
 from rtoslab.base import TaskSetCheckError
 from rtoslab.rta.firmware import TaskSetFirmware
-from rtoslab.rta.rows import TaskRow, WorkPart
+from rtoslab.rta.rows import JobWorkSegment, TaskRow
 from rtoslab.rta.trace import run_task_set
 
 EXTRA_MAX: Final = 11
@@ -41,7 +41,7 @@ class BusyWork:
 
     def job_cycles_of_task(self, row: TaskRow) -> int:
         """Returns the cycles that a job of this task works."""
-        parts = row.parts or (WorkPart(row.rounds, row.extra),)
+        parts = row.parts or (JobWorkSegment(row.rounds, row.extra),)
         return sum(self.cycles_of_work_amount(part.rounds, part.extra) for part in parts)
 
     def cycles_of_work_amount(self, rounds: int, extra: int) -> int:

@@ -12,55 +12,55 @@ from rtoslab.catalogue import Catalogue, Experiment, PaperClaim, PaperFolder
 from rtoslab.images import require_known_macros
 from rtoslab.measure import identity_of_point
 from rtoslab.papers import may_depend_on_code_addresses, plan_paper_experiments
-from rtoslab.plan import Plan, PlanOptions, Point, experiment_points, plan_with_placements
+from rtoslab.plan import MeasurementPlan, PlannedPoint, PlanOptions, experiment_points, repeat_plan_in_code_placements
 from rtoslab.results import PointId
 from rtoslab.stability.builds import (
     SWITCH,
     TODAYS,
     VERSION,
-    BuildFactor,
+    BuildVariationFactor,
     KernelBuild,
-    build_configuration,
-    build_factors_of_paper,
+    build_value_of_factor,
     builds_to_examine,
-    level_of_factor,
+    configuration_changed_by_build,
+    varied_build_factors_of_paper,
 )
 
 
 @dataclass(frozen=True)
-class BuildPointOverPlacements:
+class PlannedBuildOverPlacements:
     """One benchmark with one kernel, board and build, in all placements of its code that are measured."""
 
     stands_for: PointId
     """The point of the suites. Its kernel is named as in the paper."""
-    points: tuple[Point, ...]
+    points: tuple[PlannedPoint, ...]
     """One point for each placement. Only one where the placement does not matter."""
 
 
 @dataclass(frozen=True)
-class StabilityPlan:
+class StatementStabilityPlan:
     """All points to measure for the stability of a paper's statements, and the builds that they belong to."""
 
-    factors: tuple[BuildFactor, ...]
+    factors: tuple[BuildVariationFactor, ...]
     builds: tuple[KernelBuild, ...]
-    rows: tuple[BuildPointOverPlacements, ...]
+    rows: tuple[PlannedBuildOverPlacements, ...]
     rows_by_build: tuple[tuple[int, ...], ...]
     """The numbers of each build's rows. Builds that do not differ for a kernel share rows."""
 
     @property
-    def points(self) -> tuple[Point, ...]:
+    def points(self) -> tuple[PlannedPoint, ...]:
         """Returns all points (benchmark, kernel, board, settings) to measure."""
         return tuple(point for row in self.rows for point in row.points)
 
 
-def stability_plan(
+def plan_statement_stability_measurements(
     catalogue: Catalogue,
     paper: PaperFolder,
     placements: int,
     kernels: Collection[str] = (),
     *,
     with_switches: bool = True,
-) -> StabilityPlan:
+) -> StatementStabilityPlan:
     """Returns the points of every build of a paper's kernels, each in several placements if that may matter.
     Raises PlanError. `kernels`: only these of the paper's kernels have points. Without switches, the builds are the
     combinations of the other factors alone.
@@ -68,69 +68,73 @@ def stability_plan(
     A kernel that cannot be built as a build says has no point in it. The same holds for a macro that a kernel's
     configuration does not have.
     """
-    factors = build_factors_of_paper(catalogue, paper)
+    factors = varied_build_factors_of_paper(catalogue, paper)
     factors = tuple(factor for factor in factors if with_switches or factor.name != SWITCH)
     builds = tuple(builds_to_examine(factors))
     suites = {authors: points_of_paper_suites(catalogue, paper, authors=authors) for authors in (True, False)}
-    maker = _BuildPointMaker(catalogue, paper, placements)
+    maker = _BuildPointPlanner(catalogue, paper, placements)
     members = []
     for build in builds:
         plain = [
             point
-            for point in suites[level_of_factor(build, factors, VERSION) != TODAYS]
+            for point in suites[build_value_of_factor(build, factors, VERSION) != TODAYS]
             if not kernels or maker.kernel_name_in_paper(point) in kernels
         ]
         changed = ((point, maker.changed_keys_for_kernel(build, factors, point)) for point in plain)
         numbers = (maker.row_number_of_point(change, changes) for change, changes in changed if changes is not None)
         members.append(tuple(number for number in numbers if number is not None))
-    return StabilityPlan(factors, builds, tuple(maker.rows), tuple(members))
+    return StatementStabilityPlan(factors, builds, tuple(maker.rows), tuple(members))
 
 
-class _BuildPointMaker:
+class _BuildPointPlanner:
     """Makes the points of builds, each point only once."""
 
     def __init__(self, catalogue: Catalogue, paper: PaperFolder, placements: int) -> None:
-        self.rows: list[BuildPointOverPlacements] = []
+        self.rows: list[PlannedBuildOverPlacements] = []
         self._catalogue = catalogue
-        self._roles = paper.facts.kernel_by_tree
+        self._roles = paper.facts.paper_kernel_by_source_tree
         self._placements = placements
         self._numbers: dict[str, int | None] = {}
         self._known: dict[tuple[str, frozenset[str]], bool] = {}
 
-    def kernel_name_in_paper(self, point: Point) -> str:
+    def kernel_name_in_paper(self, point: PlannedPoint) -> str:
         """Returns the kernel of a point, named as in the paper."""
         return self._roles.get(point.kernel, point.kernel)
 
     def changed_keys_for_kernel(
-        self, build: KernelBuild, factors: Sequence[BuildFactor], plain: Point
+        self, build: KernelBuild, factors: Sequence[BuildVariationFactor], plain: PlannedPoint
     ) -> dict[str, str] | None:
         """Returns the configuration keys that a build sets for a point's kernel. None if the kernel cannot be built
         so."""
-        return build_configuration(self._catalogue, build, factors, plain.kernel, self.kernel_name_in_paper(plain))
+        return configuration_changed_by_build(
+            self._catalogue, build, factors, plain.kernel, self.kernel_name_in_paper(plain)
+        )
 
-    def row_number_of_point(self, plain: Point, changes: Mapping[str, str]) -> int | None:
+    def row_number_of_point(self, plain: PlannedPoint, changes: Mapping[str, str]) -> int | None:
         """Returns the number of the row for a point with changed settings. None if it cannot be built so."""
         key = f"{plain!r} {sorted(changes.items())}"
         if key not in self._numbers:
-            row = self._make_build_point(plain, changes)
+            row = self._plan_build_over_placements(plain, changes)
             self._numbers[key] = None if row is None else len(self.rows)
             self.rows += [] if row is None else [row]
         return self._numbers[key]
 
-    def _make_build_point(self, plain: Point, changes: Mapping[str, str]) -> BuildPointOverPlacements | None:
+    def _plan_build_over_placements(
+        self, plain: PlannedPoint, changes: Mapping[str, str]
+    ) -> PlannedBuildOverPlacements | None:
         """Returns a point with changed settings in all its placements. None if it cannot be built so."""
-        point = _point_with_settings(self._catalogue, plain, changes)
+        point = _planned_point_with_settings(self._catalogue, plain, changes)
         if point is None or point.not_applicable is not None or not self._has_kernel_all_macros(point):
             return None
         count = self._placements if may_depend_on_code_addresses(self._catalogue, point) else 1
         replaces = identity_of_point(self._catalogue, plain).model_copy(
             update={"kernel": self.kernel_name_in_paper(plain)}
         )
-        return BuildPointOverPlacements(
-            replaces, plan_with_placements(self._catalogue, Plan((point,), None), count).points
+        return PlannedBuildOverPlacements(
+            replaces, repeat_plan_in_code_placements(self._catalogue, MeasurementPlan((point,), None), count).points
         )
 
-    def _has_kernel_all_macros(self, point: Point) -> bool:
+    def _has_kernel_all_macros(self, point: PlannedPoint) -> bool:
         """Whether the kernel's configuration has all macros that the point sets."""
         settings = (point.kernel, frozenset(point.kernel_config))
         if settings not in self._known:
@@ -142,25 +146,28 @@ class _BuildPointMaker:
         return self._known[settings]
 
 
-def points_of_paper_suites(catalogue: Catalogue, paper: PaperFolder, *, authors: bool) -> list[Point]:
+def points_of_paper_suites(catalogue: Catalogue, paper: PaperFolder, *, authors: bool) -> list[PlannedPoint]:
     """Returns the points of a paper's suites that its statements need and that can be measured. With `authors`, each
     kernel is taken in the version that the paper measured, else in today's, if both are available."""
     plain = replace(paper, facts=paper.facts.model_copy(update={"setup": ()}))
-    selectors = statement_selectors(paper)
+    selectors = selectors_of_paper_statements(paper)
     measurable = [
         item
         for item in plan_paper_experiments(catalogue, plain, PlanOptions()).points
-        if item.not_applicable is None and any(_may_give_value(catalogue, paper, item, place) for place in selectors)
+        if item.not_applicable is None
+        and any(_may_point_provide_selected_value(catalogue, paper, item, place) for place in selectors)
     ]
-    roles = paper.facts.kernel_by_tree
-    chosen: dict[tuple[str, str], Point] = {}
+    roles = paper.facts.paper_kernel_by_source_tree
+    chosen: dict[tuple[str, str], PlannedPoint] = {}
     for item in sorted(measurable, key=lambda point: (point.kernel in roles) != authors):
         role = roles.get(item.kernel, item.kernel)
         chosen.setdefault((role, repr(replace(item, kernel=""))), item)
     return [item for item in measurable if item in chosen.values()]
 
 
-def _point_with_settings(catalogue: Catalogue, plain: Point, changes: Mapping[str, str]) -> Point | None:
+def _planned_point_with_settings(
+    catalogue: Catalogue, plain: PlannedPoint, changes: Mapping[str, str]
+) -> PlannedPoint | None:
     """Returns the point with changed settings. None if the settings are not possible."""
     if not changes:
         return plain
@@ -179,7 +186,7 @@ def _point_with_settings(catalogue: Catalogue, plain: Point, changes: Mapping[st
     return point
 
 
-def statement_selectors(paper: PaperFolder) -> list[Selector]:
+def selectors_of_paper_statements(paper: PaperFolder) -> list[Selector]:
     """Returns the coordinates (such as benchmark, kernel, cores) of all values that a paper's statements need."""
     selectors: list[Selector] = []
     for claim in paper.claims:
@@ -202,9 +209,11 @@ def claim_selectors(claim: PaperClaim) -> list[Selector]:
     return selectors
 
 
-def _may_give_value(catalogue: Catalogue, paper: PaperFolder, point: Point, selector: Selector) -> bool:
+def _may_point_provide_selected_value(
+    catalogue: Catalogue, paper: PaperFolder, point: PlannedPoint, selector: Selector
+) -> bool:
     """Whether a measured point may give a value with these coordinates."""
-    role = paper.facts.kernel_by_tree.get(point.kernel, point.kernel)
+    role = paper.facts.paper_kernel_by_source_tree.get(point.kernel, point.kernel)
     axes = {"benchmark": point.benchmark, "kernel": role, "board": point.board, "cores": str(point.cores)}
     axes |= {f"param.{name}": value for name, value in point.params.items()}
     if any(axis in selector and value not in _names_as_list(selector[axis]) for axis, value in axes.items()):

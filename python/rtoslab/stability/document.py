@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from rtoslab.analyses import Selector, select_values_by_coordinates
 from rtoslab.base import count_with_noun
-from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, mark_deviations_by
+from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, mark_report_of_deviating_kernels
 from rtoslab.stability.build_points import claim_selectors
-from rtoslab.stability.builds import build_of_paper
+from rtoslab.stability.builds import kernel_build_of_paper_suites
 from rtoslab.stability.judged import JudgedPaper, JudgedStatement, reversed_statements_by_change
 from rtoslab.stability.shares import PLACEMENT, StatementStability, VerdictCounts, VerdictReversal
 
@@ -28,14 +28,14 @@ _CHARTED_STATEMENTS: Final = 6
 _DASH: Final = "\N{EN DASH}"
 
 
-def stability_document(judged: JudgedPaper) -> ReportDocument:
+def statement_stability_report(judged: JudgedPaper) -> ReportDocument:
     """Returns the report on how stable a paper's statements are when kernels are built otherwise. Statements that no
     build can judge are at the end."""
     sections = [
-        _statements_section(judged),
-        _reversing_changes_section(judged),
+        _paper_statements_report_section(judged),
+        _verdict_reversing_changes_section(judged),
         _unstable_values_section(judged),
-        _shares_by_case_section(judged),
+        _build_shares_by_case_report_section(judged),
         _builds_list_section(judged),
         _not_judged_section(judged),
     ]
@@ -47,16 +47,18 @@ def stability_document(judged: JudgedPaper) -> ReportDocument:
     )
     deviations = judged.stored.deviations_by_kernel
     names = {judged.names.get(row.stands_for.kernel, row.kernel): row.kernel for row in judged.stored.rows}
-    return mark_deviations_by(document, deviations, names, all_deviate=set(deviations) == {*names.values()})
+    return mark_report_of_deviating_kernels(
+        document, deviations, names, all_deviate=set(deviations) == {*names.values()}
+    )
 
 
 def stability_summary(judged: JudgedPaper) -> str:
     """Returns sentences on how many statements of a paper hold in every build, in some, or in none."""
-    wholes = [statement.whole.share_of_builds_and_placements for statement in judged.statements]
+    wholes = [statement.whole.verdict_counts_over_all_builds for statement in judged.statements]
     always = sum(whole.held == whole.observation_count for whole in wholes)
     never = sum(whole.held == 0 for whole in wholes)
     turning = len(wholes) - always - never
-    by_placement = sum(_is_reversed_by_placement(statement.whole) for statement in judged.statements)
+    by_placement = sum(_is_verdict_reversed_by_code_placement(statement.whole) for statement in judged.statements)
     text = (
         f"{count_with_noun(len(judged.builds), 'build')} of each kernel in up to {judged.stored.placements} "
         "placements. "
@@ -74,23 +76,24 @@ def stability_summary(judged: JudgedPaper) -> str:
     return text
 
 
-def _is_reversed_by_placement(stability: StatementStability) -> bool:
+def _is_verdict_reversed_by_code_placement(stability: StatementStability) -> bool:
     """Whether another placement of the code alone reverses the verdict on a statement."""
     return any(turn.change == PLACEMENT and turn.turned for turn in stability.verdict_reversals())
 
 
-def _statements_section(judged: JudgedPaper) -> ReportSection:
+def _paper_statements_report_section(judged: JudgedPaper) -> ReportSection:
     """Returns the report section with each statement and the share of builds in which it holds."""
     rows = [
         [
             f"{statement.claim.says} ({statement.claim.section})",
-            verdict_share_text(statement.whole.share_of_placements_of_suites_build, interval=True),
-            verdict_share_text(statement.whole.share_of_builds_and_placements),
-            strongest_reversal_text(statement.whole.verdict_reversals()),
-            _fewest_reversing_changes_text(statement.whole),
+            verdict_share_text(statement.whole.verdict_counts_of_suites_build, interval=True),
+            verdict_share_text(statement.whole.verdict_counts_over_all_builds),
+            strongest_verdict_reversal_text(statement.whole.verdict_reversals()),
+            _fewest_verdict_reversing_changes_text(statement.whole),
         ]
         for statement in sorted(
-            judged.statements, key=lambda one: abs(one.whole.share_of_builds_and_placements.holding_fraction - 0.5)
+            judged.statements,
+            key=lambda one: abs(one.whole.verdict_counts_over_all_builds.confirming_observation_fraction - 0.5),
         )
     ]
     columns = (
@@ -115,14 +118,14 @@ def verdict_share_text(share: VerdictCounts | None, *, interval: bool = False) -
     return f"{text}, {count_with_noun(share.tied, 'tie')}" if share.tied else text
 
 
-def strongest_reversal_text(turns: Sequence[VerdictReversal]) -> str:
+def strongest_verdict_reversal_text(turns: Sequence[VerdictReversal]) -> str:
     """Returns the change of the build that reverses a statement most often, as `-Os: 12 of 24 pairs`. A dash without
     one."""
     turned = [turn for turn in turns if turn.turned]
     return f"{turned[0].change}: {turned[0].turned} of {count_with_noun(turned[0].pairs, 'pair')}" if turned else _DASH
 
 
-def _fewest_reversing_changes_text(stability: StatementStability) -> str:
+def _fewest_verdict_reversing_changes_text(stability: StatementStability) -> str:
     """Returns the fewest changes of the build that reverse the statement, as text."""
     fewest_changes = stability.fewest_turning_changes()
     if fewest_changes is None:
@@ -134,7 +137,7 @@ def _fewest_reversing_changes_text(stability: StatementStability) -> str:
     return ", ".join(fewest_changes)
 
 
-def _reversing_changes_section(judged: JudgedPaper) -> ReportSection:
+def _verdict_reversing_changes_section(judged: JudgedPaper) -> ReportSection:
     """Returns the report section on how many statements each change of the build reverses."""
     turns: dict[str, list[VerdictReversal]] = {}
     for statement in judged.statements:
@@ -145,23 +148,23 @@ def _reversing_changes_section(judged: JudgedPaper) -> ReportSection:
             change,
             str(sum(bool(entry.turned) for entry in result)),
             str(len(result)),
-            _mean_reversal_percent_text(result),
+            _mean_verdict_reversal_percent_text(result),
         ]
-        for change, result in sorted(turns.items(), key=lambda item: -_mean_reversal_share(item[1]))
+        for change, result in sorted(turns.items(), key=lambda item: -_mean_verdict_reversal_share(item[1]))
     ]
     columns = ("change", ">statements turned", ">statements compared", ">pairs changed, mean")
     table = TableData("Changes that reverse statements", columns, rows)
     return ReportSection("changes", "Changes that reverse them", (_COMPARED,), (), (table,))
 
 
-def _mean_reversal_share(turns: Sequence[VerdictReversal]) -> float:
+def _mean_verdict_reversal_share(turns: Sequence[VerdictReversal]) -> float:
     """Returns the mean share of pairs of builds in which a change reverses the verdict, from 0 to 1."""
-    return sum(turn.reversed_fraction for turn in turns) / len(turns)
+    return sum(turn.reversed_build_pair_fraction for turn in turns) / len(turns)
 
 
-def _mean_reversal_percent_text(turns: Sequence[VerdictReversal]) -> str:
+def _mean_verdict_reversal_percent_text(turns: Sequence[VerdictReversal]) -> str:
     """Returns the mean share of pairs of builds in which a change reverses the verdict, in percent, as text."""
-    return f"{100 * _mean_reversal_share(turns):.1f} %"
+    return f"{100 * _mean_verdict_reversal_share(turns):.1f} %"
 
 
 def _unstable_values_section(judged: JudgedPaper) -> ReportSection:
@@ -170,8 +173,8 @@ def _unstable_values_section(judged: JudgedPaper) -> ReportSection:
         statement
         for statement in judged.statements
         if 0
-        < statement.whole.share_of_builds_and_placements.held
-        < statement.whole.share_of_builds_and_placements.observation_count
+        < statement.whole.verdict_counts_over_all_builds.held
+        < statement.whole.verdict_counts_over_all_builds.observation_count
     ]
     charts = [
         chart
@@ -189,7 +192,8 @@ def _unstable_values_section(judged: JudgedPaper) -> ReportSection:
 def _least_stable_statements(statements: Sequence[JudgedStatement]) -> list[JudgedStatement]:
     """Returns the statements whose share of builds is nearest to a half, at most six."""
     return sorted(
-        statements, key=lambda statement: abs(statement.whole.share_of_builds_and_placements.holding_fraction - 0.5)
+        statements,
+        key=lambda statement: abs(statement.whole.verdict_counts_over_all_builds.confirming_observation_fraction - 0.5),
     )[:_CHARTED_STATEMENTS]
 
 
@@ -197,14 +201,16 @@ def _case_values_chart(judged: JudgedPaper, statement: JudgedStatement) -> Chart
     """Returns a chart of the values of a statement's least stable case, in all builds. None if the case does not
     compare two values of one unit."""
     cases = statement.cases or (statement.whole,)
-    chosen = min(cases, key=lambda stability: abs(stability.share_of_builds_and_placements.holding_fraction - 0.5))
+    chosen = min(
+        cases, key=lambda stability: abs(stability.verdict_counts_over_all_builds.confirming_observation_fraction - 0.5)
+    )
     number = next((at for at, item in enumerate(statement.cases) if item is chosen), 0)
     members = max(len(statement.claim.of), 1)
     places = [place for place in claim_selectors(statement.claim) if not statement.claim.over]
     of_case = places[number * members : (number + 1) * members]
     rows: list[dict[str, Any]] = []
     units = set()
-    builds = [judged.stored.build_values(number) for number in range(len(judged.stored.builds))]
+    builds = [judged.stored.measured_values_of_build(number) for number in range(len(judged.stored.builds))]
     for place in of_case:
         name = ", ".join(judged.names.get(str(item), str(item)) for item in _selected_member_names(statement, place))
         for values in builds:
@@ -216,7 +222,7 @@ def _case_values_chart(judged: JudgedPaper, statement: JudgedStatement) -> Chart
     (unit,) = units
     caption = f"{statement.claim.says}: {chosen.name}" if statement.cases else statement.claim.says
     return ChartData(
-        "strip", rows, f"{caption}. Holds in {verdict_share_text(chosen.share_of_builds_and_placements)}.", x_title=unit
+        "strip", rows, f"{caption}. Holds in {verdict_share_text(chosen.verdict_counts_over_all_builds)}.", x_title=unit
     )
 
 
@@ -226,15 +232,15 @@ def _selected_member_names(statement: JudgedStatement, place: Selector) -> list[
     return [str(place[axis]) for axis in place if axis in axes]
 
 
-def _shares_by_case_section(judged: JudgedPaper) -> ReportSection:
+def _build_shares_by_case_report_section(judged: JudgedPaper) -> ReportSection:
     """Returns the report section with the share of builds for each case of the statements."""
     rows = [
         [
             f"{statement.claim.says} ({statement.claim.section})",
             stability.name,
-            verdict_share_text(stability.share_of_placements_of_suites_build, interval=True),
-            verdict_share_text(stability.share_of_builds_and_placements),
-            strongest_reversal_text(stability.verdict_reversals()),
+            verdict_share_text(stability.verdict_counts_of_suites_build, interval=True),
+            verdict_share_text(stability.verdict_counts_over_all_builds),
+            strongest_verdict_reversal_text(stability.verdict_reversals()),
         ]
         for statement in judged.statements
         for stability in statement.cases
@@ -255,7 +261,8 @@ def _builds_list_section(judged: JudgedPaper) -> ReportSection:
         members = [stored.rows[member] for member in stored.rows_by_build[number]]
         kernels = dict.fromkeys(f"{member.kernel} {member.version}".strip() for member in members)
         changes = (
-            ", ".join(build.changes_from_build(build_of_paper(stored.factors), stored.factors)) or "the suites' own"
+            ", ".join(build.changes_from_build(kernel_build_of_paper_suites(stored.factors), stored.factors))
+            or "the suites' own"
         )
         missing = sum(bool(member.reason) for member in members)
         same = "" if build in judged.builds else " (no image differs from an earlier build's: not counted)"

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from rtoslab.analyses import ClaimVerdict, StatementResult, judge_claims
 from rtoslab.catalogue import Catalogue, PaperClaim, PaperFolder
 from rtoslab.papers import reader_names, with_substituted_operations
-from rtoslab.stability.builds import BuildFactor, KernelBuild
+from rtoslab.stability.builds import BuildVariationFactor, KernelBuild
 from rtoslab.stability.shares import StatementStability, statement_verdicts
-from rtoslab.stability.values_file import StoredStability, read_stability_file, stability_file_path
+from rtoslab.stability.values_file import StoredStatementStability, read_stability_file, stability_file_path
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class JudgedPaper:
     """The verdicts on all statements of a paper in all builds."""
 
     paper: PaperFolder
-    stored: StoredStability
+    stored: StoredStatementStability
     builds: tuple[KernelBuild, ...]
     """The builds that differ from each other. A build with the same images as an earlier one is left out."""
     statements: tuple[JudgedStatement, ...]
@@ -34,7 +34,9 @@ class JudgedPaper:
     not_judged: tuple[PaperClaim, ...]
 
 
-def judge_statements_in_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStability) -> JudgedPaper:
+def judge_statements_in_builds(
+    catalogue: Catalogue, paper: PaperFolder, stored: StoredStatementStability
+) -> JudgedPaper:
     """Judges every statement of a paper in every build of the kernels, by the stored values. A build in which nothing
     could be computed does not count."""
     numbers = list(_builds_with_distinct_images(stored))
@@ -42,7 +44,7 @@ def judge_statements_in_builds(catalogue: Catalogue, paper: PaperFolder, stored:
     by_build = {
         stored.builds[number]: judge_claims(
             paper.claims,
-            with_substituted_operations(paper, stored.build_values(number)),
+            with_substituted_operations(paper, stored.measured_values_of_build(number)),
             paper.facts.resolution,
             absence=lambda _: "not measured in this build",
             names=names,
@@ -65,7 +67,7 @@ def judge_statements_in_builds(catalogue: Catalogue, paper: PaperFolder, stored:
     )
 
 
-def _builds_with_distinct_images(stored: StoredStability) -> Iterator[int]:
+def _builds_with_distinct_images(stored: StoredStatementStability) -> Iterator[int]:
     """Yields the numbers of the builds whose images differ from those of all earlier builds."""
     seen: set[tuple[int, ...]] = set()
     for number, members in enumerate(stored.rows_by_build):
@@ -75,7 +77,7 @@ def _builds_with_distinct_images(stored: StoredStability) -> Iterator[int]:
 
 
 def _judge_statement_in_builds(
-    claim: PaperClaim, verdicts: Mapping[KernelBuild, ClaimVerdict], factors: tuple[BuildFactor, ...]
+    claim: PaperClaim, verdicts: Mapping[KernelBuild, ClaimVerdict], factors: tuple[BuildVariationFactor, ...]
 ) -> JudgedStatement:
     """Returns the verdicts on one statement in all builds, and in each of its cases."""
     whole = {build: outcome for build, item in verdicts.items() if (outcome := statement_verdicts(item))}
@@ -99,7 +101,7 @@ def reversed_statements_by_change(statements: Sequence[JudgedStatement]) -> dict
     return dict(sorted(turned.items(), key=lambda item: -item[1]))
 
 
-def holding_builds_texts(catalogue: Catalogue, paper: PaperFolder) -> dict[str, str]:
+def builds_confirming_statements_texts(catalogue: Catalogue, paper: PaperFolder) -> dict[str, str]:
     """Returns, by statement id, in how many builds each statement of a paper holds, as `29 of 32`.
 
     Empty if no values of the paper are stored. Raises AlteredFileError for an edited file.
@@ -108,5 +110,5 @@ def holding_builds_texts(catalogue: Catalogue, paper: PaperFolder) -> dict[str, 
     if not path.is_file():
         return {}
     judged = judge_statements_in_builds(catalogue, paper, read_stability_file(path))
-    wholes = {statement.claim.id: statement.whole.share_of_builds_and_placements for statement in judged.statements}
+    wholes = {statement.claim.id: statement.whole.verdict_counts_over_all_builds for statement in judged.statements}
     return {ident: f"{whole.held} of {whole.observation_count}" for ident, whole in wholes.items()}

@@ -8,31 +8,35 @@ from rtoslab.analyses import MeasuredValue, Selector, select_values_by_coordinat
 from rtoslab.catalogue import Catalogue, PaperFolder
 from rtoslab.measure import identity_of_point
 from rtoslab.reference import StoredRow, stored_row_from_points
-from rtoslab.results import FailedPoint, MeasuredPoint
-from rtoslab.stability.build_points import BuildPointOverPlacements, StabilityPlan, statement_selectors
-from rtoslab.stability.values_file import StoredStability
+from rtoslab.results import FailedMeasurement, MeasuredPoint
+from rtoslab.stability.build_points import (
+    PlannedBuildOverPlacements,
+    StatementStabilityPlan,
+    selectors_of_paper_statements,
+)
+from rtoslab.stability.values_file import StoredStatementStability
 from rtoslab.store import AnyResult, StoredPoint
 
 
 def stored_rows_of_run(
     catalogue: Catalogue,
     paper: PaperFolder,
-    plan: StabilityPlan,
+    plan: StatementStabilityPlan,
     placements: int,
     stored: Sequence[StoredPoint],
     results: Sequence[AnyResult],
-) -> StoredStability:
+) -> StoredStatementStability:
     """Returns the results of a run as the content of a stability file. A row without a measured placement has the
     reason.
 
     `stored` are the run's points with their manifests, `results` the results of every point of the plan.
     """
     by_point = {point.result.point.model_dump_json(): point for point in stored}
-    failures = {result.point.model_dump_json(): result for result in results if isinstance(result, FailedPoint)}
-    places = statement_selectors(paper)
+    failures = {result.point.model_dump_json(): result for result in results if isinstance(result, FailedMeasurement)}
+    places = selectors_of_paper_statements(paper)
     rows = tuple(_stored_values_row(catalogue, row, by_point, failures, places) for row in plan.rows)
     manifests = [point.manifest for point in stored if isinstance(point.result, MeasuredPoint)]
-    return StoredStability(
+    return StoredStatementStability(
         paper.key,
         placements,
         plan.factors,
@@ -45,9 +49,9 @@ def stored_rows_of_run(
 
 def _stored_values_row(
     catalogue: Catalogue,
-    row: BuildPointOverPlacements,
+    row: PlannedBuildOverPlacements,
     by_point: Mapping[str, StoredPoint],
-    failures: Mapping[str, FailedPoint],
+    failures: Mapping[str, FailedMeasurement],
     places: Sequence[Selector],
 ) -> StoredRow:
     """Returns the values of one point in its placements, as a stability file stores them."""

@@ -4,11 +4,13 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from rtoslab.base import PlanError
-from rtoslab.stability.builds import NONE, SWITCH, BuildFactor, KernelBuild
-from rtoslab.stability.values_file import StoredStability
+from rtoslab.stability.builds import NONE, SWITCH, BuildVariationFactor, KernelBuild
+from rtoslab.stability.values_file import StoredStatementStability
 
 
-def merge_stability_rows(earlier: StoredStability, new: StoredStability, kernels: Collection[str]) -> StoredStability:
+def merge_stability_rows(
+    earlier: StoredStatementStability, new: StoredStatementStability, kernels: Collection[str]
+) -> StoredStatementStability:
     """Returns the builds of `new`, with the rows of these kernels from `new` and those of all others from `earlier`.
 
     `kernels` are named as in the paper. A build that changes a switch of one of them may be missing in `earlier`. The
@@ -16,7 +18,7 @@ def merge_stability_rows(earlier: StoredStability, new: StoredStability, kernels
     the same in the builds that change a switch of another kernel. Raises PlanError if the two were measured
     differently.
     """
-    new = _with_switches_of_others(earlier, new, kernels)
+    new = _keep_macro_overrides_of_other_kernels(earlier, new, kernels)
     _require_equal_conditions(earlier, new)
     rows = list(new.rows)
     numbers: dict[int, int] = {}
@@ -35,9 +37,9 @@ def merge_stability_rows(earlier: StoredStability, new: StoredStability, kernels
     return replace(new, rows=tuple(rows), rows_by_build=tuple(members))
 
 
-def _with_switches_of_others(
-    earlier: StoredStability, new: StoredStability, kernels: Collection[str]
-) -> StoredStability:
+def _keep_macro_overrides_of_other_kernels(
+    earlier: StoredStatementStability, new: StoredStatementStability, kernels: Collection[str]
+) -> StoredStatementStability:
     """Returns `new` with the earlier builds that change a switch of another kernel, if `new` has no switches."""
     names = [factor.name for factor in earlier.factors]
     if SWITCH not in names or SWITCH in {factor.name for factor in new.factors}:
@@ -47,30 +49,32 @@ def _with_switches_of_others(
     builds = [
         build
         for build in earlier.builds
-        if not _is_switch_of_kernels(build.levels[place], kernels)
-        and _levels_without_factor(build.levels, place) in members
+        if not _is_macro_override_of_kernels(build.levels[place], kernels)
+        and _build_values_without_factor(build.levels, place) in members
     ]
-    levels = tuple(level for level in earlier.factors[place].levels if not _is_switch_of_kernels(level, kernels))
-    switch = BuildFactor(SWITCH, levels)
+    levels = tuple(
+        level for level in earlier.factors[place].levels if not _is_macro_override_of_kernels(level, kernels)
+    )
+    switch = BuildVariationFactor(SWITCH, levels)
     return replace(
         new,
         factors=(*new.factors[:place], switch, *new.factors[place:]),
         builds=tuple(builds),
-        rows_by_build=tuple(members[_levels_without_factor(build.levels, place)] for build in builds),
+        rows_by_build=tuple(members[_build_values_without_factor(build.levels, place)] for build in builds),
     )
 
 
-def _is_switch_of_kernels(level: str, kernels: Collection[str]) -> bool:
+def _is_macro_override_of_kernels(level: str, kernels: Collection[str]) -> bool:
     """Whether a level of the factor `switch` belongs to one of these kernels."""
     return any(level.endswith(f" ({kernel})") for kernel in kernels)
 
 
-def _levels_without_factor(levels: tuple[str, ...], place: int) -> tuple[str, ...]:
+def _build_values_without_factor(levels: tuple[str, ...], place: int) -> tuple[str, ...]:
     """Returns the levels of a build without that of one factor."""
     return (*levels[:place], *levels[place + 1 :])
 
 
-def _require_equal_conditions(earlier: StoredStability, new: StoredStability) -> None:
+def _require_equal_conditions(earlier: StoredStatementStability, new: StoredStatementStability) -> None:
     """Raises PlanError if the rows of two files cannot be compared with each other."""
     for name, was, now in (
         ("placements", earlier.placements, new.placements),
@@ -84,13 +88,13 @@ def _require_equal_conditions(earlier: StoredStability, new: StoredStability) ->
             )
 
 
-def _earlier_build_number(earlier: StoredStability, build: KernelBuild, kernels: Collection[str]) -> int:
+def _earlier_build_number(earlier: StoredStatementStability, build: KernelBuild, kernels: Collection[str]) -> int:
     """Returns the number of the earlier build in which all kernels but the measured ones are as in `build`."""
     if build in earlier.builds:
         return earlier.builds.index(build)
     names = [factor.name for factor in earlier.factors]
     place = names.index(SWITCH) if SWITCH in names else len(names)
-    if any(_is_switch_of_kernels(level, kernels) for level in build.levels[place:]):
+    if any(_is_macro_override_of_kernels(level, kernels) for level in build.levels[place:]):
         plain = KernelBuild((*build.levels[:place], NONE, *build.levels[place + 1 :]))
         if plain in earlier.builds:
             return earlier.builds.index(plain)

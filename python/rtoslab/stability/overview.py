@@ -14,11 +14,11 @@ from rtoslab.stability.judged import JudgedPaper, reversed_statements_by_change
 from rtoslab.stability.place_effects import (
     ALL_GROUPS,
     BoardPlacementSpread,
-    FigureOverPlacements,
-    ReversedPairCounts,
-    count_reversed_pairs,
-    figures_in_placements,
+    MeasuredValueOverPlacements,
+    ReversedKernelPairCounts,
+    count_reversed_kernel_pairs,
     placement_spread_by_board,
+    reference_values_over_code_placements,
 )
 from rtoslab.stability.shares import PLACEMENT
 
@@ -48,8 +48,8 @@ def placement_overview_document(
 ) -> ReportDocument:
     """Returns the report on how the placement of code changes the figures and rankings of all papers. `judged` are the
     papers that were measured in several builds."""
-    figures = figures_in_placements(papers, references)
-    by_paper = count_reversed_pairs(figures, "paper")
+    figures = reference_values_over_code_placements(papers, references)
+    by_paper = count_reversed_kernel_pairs(figures, "paper")
     names = {kernel: title for paper in papers.values() for kernel, title in paper.facts.kernels.items()}
     measured = [
         point.result
@@ -60,20 +60,24 @@ def placement_overview_document(
     document = ReportDocument(
         title="How much of a ranking is the linker?",
         subtitle="The same code of each kernel at other addresses",
-        summary=placement_overview_summary(figures, by_paper, judged),
+        summary=code_placement_report_summary(figures, by_paper, judged),
         sections=(
-            ReportSection("pairs", "Pairs of kernels", (_PAIRS,), (), _reversed_pairs_tables(figures, by_paper, names)),
+            ReportSection(
+                "pairs", "Pairs of kernels", (_PAIRS,), (), _reversed_kernel_pair_tables(figures, by_paper, names)
+            ),
             ReportSection(
                 "spreads", "Figures", (_SPREAD,), (), (placement_spread_table(placement_spread_by_board(figures)),)
             ),
-            *(() if not judged else (_statements_in_builds_section(judged, names),)),
+            *(() if not judged else (_statements_by_build_report_section(judged, names),)),
         ),
     )
     return mark_deviations(document, measured, {title: kernel for kernel, title in names.items()})
 
 
-def placement_overview_summary(
-    figures: Sequence[FigureOverPlacements], pairs: Sequence[ReversedPairCounts], judged: Sequence[JudgedPaper]
+def code_placement_report_summary(
+    figures: Sequence[MeasuredValueOverPlacements],
+    pairs: Sequence[ReversedKernelPairCounts],
+    judged: Sequence[JudgedPaper],
 ) -> str:
     """Returns the summary of the report on placements in sentences."""
     if not pairs:
@@ -91,7 +95,7 @@ def placement_overview_summary(
         f"On the {first.board} the slowest placement of a build takes "
         f"{_format_percent(first.median_spread)} longer than the fastest, in the median over its figures."
     )
-    statements = [statement.whole.share_of_builds_and_placements for paper in judged for statement in paper.statements]
+    statements = [statement.whole.verdict_counts_over_all_builds for paper in judged for statement in paper.statements]
     if statements:
         some = sum(0 < statement.held < statement.observation_count for statement in statements)
         whole_of = f"{count_with_noun(len(statements), 'statement')} of {count_with_noun(len(judged), 'paper')}"
@@ -100,8 +104,10 @@ def placement_overview_summary(
     return " ".join(sentences)
 
 
-def _reversed_pairs_tables(
-    figures: Sequence[FigureOverPlacements], by_paper: Sequence[ReversedPairCounts], names: Mapping[str, str]
+def _reversed_kernel_pair_tables(
+    figures: Sequence[MeasuredValueOverPlacements],
+    by_paper: Sequence[ReversedKernelPairCounts],
+    names: Mapping[str, str],
 ) -> tuple[TableData, ...]:
     """Returns the tables of pairs of kernels whose order the placement of the code reverses, by paper and by board."""
     compared = [
@@ -110,13 +116,13 @@ def _reversed_pairs_tables(
         if pairs.name != ALL_GROUPS
     ]
     return (
-        reversed_pairs_table(by_paper, "paper"),
-        reversed_pairs_table(count_reversed_pairs(figures, "board"), "board"),
+        reversed_kernel_pairs_table(by_paper, "paper"),
+        reversed_kernel_pairs_table(count_reversed_kernel_pairs(figures, "board"), "board"),
         TableData("Kernels of the pairs", ("paper", "kernels"), compared),
     )
 
 
-def reversed_pairs_table(rows: Sequence[ReversedPairCounts], by: str) -> TableData:
+def reversed_kernel_pairs_table(rows: Sequence[ReversedKernelPairCounts], by: str) -> TableData:
     """Returns a table of the pairs of kernels whose order the placement of the code reverses. `by` is `paper` or
     `board`."""
     columns = (
@@ -154,7 +160,7 @@ def placement_spread_table(rows: Sequence[BoardPlacementSpread]) -> TableData:
     return TableData("Spread of figures over placements", columns, lines)
 
 
-def _statements_in_builds_section(judged: Sequence[JudgedPaper], names: Mapping[str, str]) -> ReportSection:
+def _statements_by_build_report_section(judged: Sequence[JudgedPaper], names: Mapping[str, str]) -> ReportSection:
     """Returns the section on the builds of each paper: the statements that hold in them, and the kernels."""
     return ReportSection(
         "builds", "Builds", (_BUILDS,), (), (statements_in_builds_table(judged), kernels_table(judged, names))
@@ -185,7 +191,7 @@ def statements_in_builds_table(judged: Sequence[JudgedPaper]) -> TableData:
     )  # fmt: skip
     lines = []
     for paper in judged:
-        wholes = [one.whole.share_of_builds_and_placements for one in paper.statements]
+        wholes = [one.whole.verdict_counts_over_all_builds for one in paper.statements]
         always, never = sum(one.held == one.observation_count for one in wholes), sum(one.held == 0 for one in wholes)
         turns = reversed_statements_by_change(paper.statements)
         unjudged = sum(claim.kind != "not computed" for claim in paper.not_judged)

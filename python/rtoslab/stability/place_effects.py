@@ -25,7 +25,7 @@ _LEAST_PLACEMENTS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class FigureOverPlacements:
+class MeasuredValueOverPlacements:
     """One figure of one kernel in all placements of its code, from the reference results."""
 
     paper: str
@@ -41,7 +41,7 @@ class FigureOverPlacements:
     values: tuple[float, ...]
 
     @property
-    def placement_spread(self) -> float:
+    def relative_spread_over_code_placements(self) -> float:
         """Returns by which share the slowest placement of the code takes longer than the quickest: 0.1 is 10 %."""
         return max(self.values) / min(self.values) - 1
 
@@ -60,7 +60,7 @@ class BoardPlacementSpread:
 
 
 @dataclass(frozen=True, slots=True)
-class ReversedPairCounts:
+class ReversedKernelPairCounts:
     """Counts of the pairs of kernels whose order changes with the placement of the code."""
 
     name: str
@@ -76,23 +76,23 @@ class ReversedPairCounts:
     """The kernels of the pairs."""
 
 
-def figures_in_placements(
+def reference_values_over_code_placements(
     papers: Mapping[str, PaperFolder], references: Sequence[ReferenceFile]
-) -> list[FigureOverPlacements]:
+) -> list[MeasuredValueOverPlacements]:
     """Returns every reference figure that was measured in several placements of the code. Figures of zero are left out,
     because they have no ratio."""
-    figures: list[FigureOverPlacements] = []
+    figures: list[MeasuredValueOverPlacements] = []
     for reference in references:
         if reference.paper in papers:
-            figures += _reference_figures(papers[reference.paper], reference, references)
+            figures += _reference_file_values_over_placements(papers[reference.paper], reference, references)
     return figures
 
 
-def _reference_figures(
+def _reference_file_values_over_placements(
     paper: PaperFolder, reference: ReferenceFile, references: Sequence[ReferenceFile]
-) -> Iterator[FigureOverPlacements]:
+) -> Iterator[MeasuredValueOverPlacements]:
     """Yields the figures of one reference file that were measured in several placements of the code."""
-    roles = paper.facts.kernel_by_tree
+    roles = paper.facts.paper_kernel_by_source_tree
     role = roles.get(reference.kernel, reference.kernel)
     if role not in paper.facts.kernels:
         return  # what a paper sets beside kernels is none
@@ -113,25 +113,27 @@ def _reference_figures(
             if stat in _STATISTICS and len(values) >= _LEAST_PLACEMENTS and min(values) > 0:
                 cores = f"{point.cores} cores" if point.cores > 1 else "1 core"
                 what = f"{point.benchmark} {cores} {config}: {metric} {stat} {unit} {occurrence}"
-                yield FigureOverPlacements(
+                yield MeasuredValueOverPlacements(
                     paper.key, point.board, what, reference.kernel, role, frozenset(ages), tuple(values)
                 )
 
 
-def placement_spread_by_board(figures: Sequence[FigureOverPlacements]) -> list[BoardPlacementSpread]:
+def placement_spread_by_board(figures: Sequence[MeasuredValueOverPlacements]) -> list[BoardPlacementSpread]:
     """Returns, for each board, how far the placement of the code changes its figures, the largest effect first."""
     result = []
     for board in dict.fromkeys(figure.board for figure in figures):
-        spreads = [figure.placement_spread for figure in figures if figure.board == board]
+        spreads = [figure.relative_spread_over_code_placements for figure in figures if figure.board == board]
         ninth = quantiles(spreads, n=_DECILES)[-1] if len(spreads) > 1 else spreads[0]
         result.append(BoardPlacementSpread(board, len(spreads), median(spreads), ninth, max(spreads)))
     return sorted(result, key=lambda spread: -spread.median_spread)
 
 
-def count_reversed_pairs(figures: Sequence[FigureOverPlacements], by: str) -> list[ReversedPairCounts]:
+def count_reversed_kernel_pairs(
+    figures: Sequence[MeasuredValueOverPlacements], by: str
+) -> list[ReversedKernelPairCounts]:
     """Returns how many pairs of kernels change their order with the placement of the code, for each paper or board and
     for all."""
-    groups: dict[str, list[tuple[FigureOverPlacements, FigureOverPlacements]]] = {}
+    groups: dict[str, list[tuple[MeasuredValueOverPlacements, MeasuredValueOverPlacements]]] = {}
     for pair in _comparable_kernel_pairs(figures):
         groups.setdefault(getattr(pair[0], by), []).append(pair)
     rows = [_count_reversed_pairs_of_group(name, pairs) for name, pairs in sorted(groups.items())]
@@ -140,11 +142,11 @@ def count_reversed_pairs(figures: Sequence[FigureOverPlacements], by: str) -> li
 
 
 def _comparable_kernel_pairs(
-    figures: Sequence[FigureOverPlacements],
-) -> Iterator[tuple[FigureOverPlacements, FigureOverPlacements]]:
+    figures: Sequence[MeasuredValueOverPlacements],
+) -> Iterator[tuple[MeasuredValueOverPlacements, MeasuredValueOverPlacements]]:
     """Yields the pairs of figures that compare two kernels of one paper: the same quantity, in versions of the same
     age."""
-    alike: dict[tuple[str, str, str], list[FigureOverPlacements]] = {}
+    alike: dict[tuple[str, str, str], list[MeasuredValueOverPlacements]] = {}
     for figure in figures:
         alike.setdefault((figure.paper, figure.board, figure.quantity), []).append(figure)
     for group in alike.values():
@@ -154,13 +156,13 @@ def _comparable_kernel_pairs(
 
 
 def _count_reversed_pairs_of_group(
-    name: str, pairs: Sequence[tuple[FigureOverPlacements, FigureOverPlacements]]
-) -> ReversedPairCounts:
+    name: str, pairs: Sequence[tuple[MeasuredValueOverPlacements, MeasuredValueOverPlacements]]
+) -> ReversedKernelPairCounts:
     """Returns how many of the pairs of a group (a paper or board) change their order with the placement of the code."""
-    minorities = [less_frequent_order_share(one.values, other.values) for one, other in pairs]
+    minorities = [less_frequent_speed_order_share(one.values, other.values) for one, other in pairs]
     close = [_medians_differ_by_less_than_tenth(one, other) for one, other in pairs]
     turned = [minority for minority in minorities if minority > 0]
-    return ReversedPairCounts(
+    return ReversedKernelPairCounts(
         name=name,
         pairs=len(pairs),
         turned=len(turned),
@@ -171,7 +173,7 @@ def _count_reversed_pairs_of_group(
     )
 
 
-def less_frequent_order_share(one: Sequence[float], other: Sequence[float]) -> float:
+def less_frequent_speed_order_share(one: Sequence[float], other: Sequence[float]) -> float:
     """Returns the share of all pairs of placements in which two figures have the less frequent order. A tie is neither
     order."""
     less = sum(mine < theirs for mine in one for theirs in other)
@@ -179,7 +181,7 @@ def less_frequent_order_share(one: Sequence[float], other: Sequence[float]) -> f
     return min(less, more) / (len(one) * len(other))
 
 
-def _medians_differ_by_less_than_tenth(one: FigureOverPlacements, other: FigureOverPlacements) -> bool:
+def _medians_differ_by_less_than_tenth(one: MeasuredValueOverPlacements, other: MeasuredValueOverPlacements) -> bool:
     """Whether the medians of two figures differ by less than a tenth."""
     first, second = sorted((median(one.values), median(other.values)))
     return second < first * 1.1

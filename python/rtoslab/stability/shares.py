@@ -14,7 +14,7 @@ from math import sqrt
 from typing import Final
 
 from rtoslab.analyses import ClaimVerdict, StatementResult, combine_statement_results
-from rtoslab.stability.builds import BuildFactor, KernelBuild, build_of_paper
+from rtoslab.stability.builds import BuildVariationFactor, KernelBuild, kernel_build_of_paper_suites
 
 PLACEMENT: Final = "placement"
 _Z95: Final = 1.959964
@@ -35,7 +35,7 @@ class VerdictCounts:
         return self.held + self.turned + self.tied
 
     @property
-    def holding_fraction(self) -> float:
+    def confirming_observation_fraction(self) -> float:
         """Returns the share of observations in which the statement holds. 0 without observations."""
         return self.held / self.observation_count if self.observation_count else 0.0
 
@@ -45,11 +45,14 @@ class VerdictCounts:
         n = self.observation_count
         if n == 0:
             return 0.0, 1.0
-        centre = (self.holding_fraction + _Z95**2 / (2 * n)) / (1 + _Z95**2 / n)
+        centre = (self.confirming_observation_fraction + _Z95**2 / (2 * n)) / (1 + _Z95**2 / n)
         half = (
             _Z95
             / (1 + _Z95**2 / n)
-            * sqrt(self.holding_fraction * (1 - self.holding_fraction) / n + _Z95**2 / (4 * n * n))
+            * sqrt(
+                self.confirming_observation_fraction * (1 - self.confirming_observation_fraction) / n
+                + _Z95**2 / (4 * n * n)
+            )
         )
         return max(0.0, centre - half), min(1.0, centre + half)
 
@@ -70,7 +73,7 @@ class VerdictReversal:
     pairs: int
 
     @property
-    def reversed_fraction(self) -> float:
+    def reversed_build_pair_fraction(self) -> float:
         """Returns the share of pairs of builds in which the change reverses the verdict, from 0 to 1."""
         return self.turned / self.pairs if self.pairs else 0.0
 
@@ -82,42 +85,42 @@ class StatementStability:
     name: str
     by_build: Mapping[KernelBuild, tuple[StatementResult, ...]]
     """The verdict in each placement of each build. Builds in which it could not be computed are left out."""
-    factors: tuple[BuildFactor, ...]
+    factors: tuple[BuildVariationFactor, ...]
 
     @property
-    def share_of_builds_and_placements(self) -> VerdictCounts:
+    def verdict_counts_over_all_builds(self) -> VerdictCounts:
         """Returns how often the statement holds over all builds and placements."""
         return count_verdicts(
             [outcome for outcomes_by_place in self.by_build.values() for outcome in outcomes_by_place]
         )
 
     @property
-    def share_of_placements_of_suites_build(self) -> VerdictCounts | None:
+    def verdict_counts_of_suites_build(self) -> VerdictCounts | None:
         """Returns how often the statement holds over the placements of the build that the paper's suites use. None if
         it was not computed there."""
-        outcomes = self.by_build.get(build_of_paper(self.factors))
+        outcomes = self.by_build.get(kernel_build_of_paper_suites(self.factors))
         return None if outcomes is None else count_verdicts(outcomes)
 
     @property
     def verdict_in_suites_build(self) -> StatementResult | None:
         """Returns the verdict in the build that the paper's suites use, in the linker's own order. None if it was not
         computed there."""
-        outcomes = self.by_build.get(build_of_paper(self.factors))
+        outcomes = self.by_build.get(kernel_build_of_paper_suites(self.factors))
         return None if outcomes is None else outcomes[0]
 
     def verdict_reversals(self) -> list[VerdictReversal]:
         """Returns how often each change of the build reverses the verdict, the most frequent first."""
         turns = [
-            self._reversal_by_placement(),
-            *(self._reversal_by_level(*change) for change in self._levels_other_than_suites_build()),
+            self._verdict_reversal_by_code_placement(),
+            *(self._verdict_reversal_by_factor_value(*change) for change in self._factor_values_not_in_suites_build()),
         ]
-        return sorted((turn for turn in turns if turn.pairs), key=lambda turn: -turn.reversed_fraction)
+        return sorted((turn for turn in turns if turn.pairs), key=lambda turn: -turn.reversed_build_pair_fraction)
 
     def fewest_turning_changes(self) -> tuple[str, ...] | None:
         """Returns the smallest set of changes to the suites' own build that reverses the verdict. None if nothing that
         was measured reverses it. Another placement counts as one change, and a tie is no reversal."""
         opposite = {"same": "different", "different": "same"}.get(self.verdict_in_suites_build or "")
-        base = build_of_paper(self.factors)
+        base = kernel_build_of_paper_suites(self.factors)
         sets = [
             (*build.changes_from_build(base, self.factors), *((f"{PLACEMENT} {number}",) if number else ()))
             for build, outcomes in self.by_build.items()
@@ -126,18 +129,18 @@ class StatementStability:
         ]
         return min(sets, key=lambda pair: (len(pair), pair), default=None)
 
-    def _reversal_by_placement(self) -> VerdictReversal:
+    def _verdict_reversal_by_code_placement(self) -> VerdictReversal:
         """Returns how often another placement of the same build reverses the verdict."""
         pairs = [pair for outcomes in self.by_build.values() for pair in combinations(outcomes, 2)]
         return VerdictReversal(PLACEMENT, sum(one != other for one, other in pairs), len(pairs))
 
-    def _levels_other_than_suites_build(self) -> Iterator[tuple[int, str]]:
+    def _factor_values_not_in_suites_build(self) -> Iterator[tuple[int, str]]:
         """Yields the number of each factor with each of its levels that is not the suites' own."""
         for number, factor in enumerate(self.factors):
             for level in factor.levels[1:]:
                 yield number, level
 
-    def _reversal_by_level(self, number: int, level: str) -> VerdictReversal:
+    def _verdict_reversal_by_factor_value(self, number: int, level: str) -> VerdictReversal:
         """Returns how often a level of the factor with this number reverses the verdict, compared with the suites' own
         level."""
         usual = self.factors[number].levels[0]
@@ -150,7 +153,7 @@ class StatementStability:
             matched = list(_paired_verdicts(before, outcomes))
             pairs += len(matched)
             turned += sum(one != other for one, other in matched)
-        return VerdictReversal(self.factors[number].level_text(level), turned, pairs)
+        return VerdictReversal(self.factors[number].build_factor_value_text(level), turned, pairs)
 
 
 def _paired_verdicts(

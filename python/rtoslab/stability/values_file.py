@@ -14,23 +14,23 @@ from rtoslab.base import AlteredFileError, make_folder, write_file_atomically
 from rtoslab.intake import STORED_BYTES, parse_json_object, read_text
 from rtoslab.reference import (
     StoredRow,
-    lines_checked_by_seal,
-    objects_as_sealed_lines,
+    json_lines_with_digest,
+    lines_checked_by_digest,
     stored_row_as_json,
     stored_row_from_json,
 )
-from rtoslab.stability.builds import BuildFactor, KernelBuild
+from rtoslab.stability.builds import BuildVariationFactor, KernelBuild
 
 FORMAT: Final = 1
 
 
 @dataclass(frozen=True)
-class StoredStability:
+class StoredStatementStability:
     """The content of a stability file: the values that a paper's statements need, in every build."""
 
     paper: str
     placements: int
-    factors: tuple[BuildFactor, ...]
+    factors: tuple[BuildVariationFactor, ...]
     builds: tuple[KernelBuild, ...]
     rows_by_build: tuple[tuple[int, ...], ...]
     """The numbers of each build's rows."""
@@ -47,7 +47,7 @@ class StoredStability:
                 by_kernel.setdefault(row.kernel, {}).update(row.deviations)
         return by_kernel
 
-    def build_values(self, build: int) -> list[MeasuredValue]:
+    def measured_values_of_build(self, build: int) -> list[MeasuredValue]:
         """Returns all measured values of the build with this number."""
         return [value for number in self.rows_by_build[build] for value in self.rows[number].values]
 
@@ -57,7 +57,7 @@ def stability_file_path(root: Path, paper: str) -> Path:
     return root / "reference" / "stability" / f"{paper}.ndjson"
 
 
-def write_stability_file(path: Path, stored: StoredStability) -> None:
+def write_stability_file(path: Path, stored: StoredStatementStability) -> None:
     """Writes a stability file with its seal. Raises StoreError if the disk refuses it."""
     head = {
         "format": FORMAT,
@@ -70,16 +70,16 @@ def write_stability_file(path: Path, stored: StoredStability) -> None:
     }
     make_folder(path.parent)
     write_file_atomically(
-        path, objects_as_sealed_lines([head, *(stored_row_as_json(row) for row in stored.rows)]), "the values of builds"
+        path, json_lines_with_digest([head, *(stored_row_as_json(row) for row in stored.rows)]), "the values of builds"
     )
 
 
-def read_stability_file(path: Path) -> StoredStability:
+def read_stability_file(path: Path) -> StoredStatementStability:
     """Returns the content of a stability file. Raises AlteredFileError naming it if it is damaged or of another
     format."""
     text = read_text(path, "the values of builds", AlteredFileError, STORED_BYTES)
     try:
-        head, *rows = (parse_json_object(line) for line in lines_checked_by_seal(text))
+        head, *rows = (parse_json_object(line) for line in lines_checked_by_digest(text))
         return _parse_stability_file(path, head, rows)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
@@ -89,17 +89,21 @@ def read_stability_file(path: Path) -> StoredStability:
         ) from None
 
 
-def _parse_stability_file(path: Path, head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> StoredStability:
+def _parse_stability_file(
+    path: Path, head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]
+) -> StoredStatementStability:
     """Returns the content of a parsed stability file. Raises ValueError if it contradicts itself."""
     if (head["format"], head["paper"]) != (FORMAT, path.stem):
         raise ValueError("its format or paper is another one")
     stored = tuple(stored_row_from_json(f"row {number}", line) for number, line in enumerate(rows))
     members = tuple(tuple(int(number) for number in item) for item in head["members"])
     builds = tuple(KernelBuild(tuple(map(str, item))) for item in head["builds"])
-    factors = tuple(BuildFactor(str(name), tuple(map(str, levels))) for name, levels in head["factors"])
+    factors = tuple(BuildVariationFactor(str(name), tuple(map(str, levels))) for name, levels in head["factors"])
     if len(members) != len(builds) or any(not 0 <= item < len(stored) for build in members for item in build):
         raise ValueError("its builds refer to missing rows")
     if any(len(item.levels) != len(factors) for item in builds):
         raise ValueError("its builds have factors that are not declared")
     made_with = {str(key): str(value) for key, value in head["made_by"].items()}
-    return StoredStability(str(head["paper"]), int(head["placements"]), factors, builds, members, stored, made_with)
+    return StoredStatementStability(
+        str(head["paper"]), int(head["placements"]), factors, builds, members, stored, made_with
+    )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         virtual_board_manifest_part,
     )
     from rtoslab.store.point_store import store_point_files
-    from rtoslab.store.store import RunDirectory, remove_interrupted_folders
+    from rtoslab.store.store import RunDirectory, remove_leftover_temporary_folders
     from rtoslab.store.stored_point import (
         CONFORMANCE_FILE,
         MANIFEST,
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
         UART,
         AnyResult,
         StoredPoint,
-        failed_result_of_altered_point,
+        add_digests_to_point_files,
+        failed_result_for_altered_files,
         parse_point_files,
         point_folder_name,
-        seal_point_files,
     )
 else:
     __getattr__ = lazy_attribute_getter(__name__)

@@ -59,7 +59,7 @@ class ResultCache:
             return None
         content = read_bytes(path, CACHED_BYTES, "the cached result", AlteredFileError)
         head, _, packed = content.partition(b"\n")
-        if head != _cached_file_head(key, packed):
+        if head != _cached_file_header(key, packed):
             raise AlteredFileError(f"{path} was changed after it was stored.")
         with zipfile.ZipFile(io.BytesIO(packed)) as stored:
             return {name: stored.read(name) for name in stored.namelist()}
@@ -75,7 +75,7 @@ class ResultCache:
             handle, work = tempfile.mkstemp(prefix=f".{key[:8]}-", dir=path.parent)
             with os.fdopen(handle, "wb") as file:
                 packed = _files_as_zip(files)
-                file.write(_cached_file_head(key, packed) + b"\n" + packed)
+                file.write(_cached_file_header(key, packed) + b"\n" + packed)
                 file.flush()
                 os.fsync(file.fileno())
             Path(work).replace(path)
@@ -109,7 +109,7 @@ def result_cache_key(manifest: Mapping[str, Any], identity: PointId) -> str:
     return hashlib.sha256(to_canonical_json(everything).encode()).hexdigest()
 
 
-def _cached_file_head(key: str, packed: bytes) -> bytes:
+def _cached_file_header(key: str, packed: bytes) -> bytes:
     """Returns the first line of a cached file: its key, and the digest of the rest. `packed`: this rest."""
     return f"rtoslab point {key} {hashlib.sha256(packed).hexdigest()}".encode()
 

@@ -76,7 +76,7 @@ def _schema_for_storage(schema: Any) -> Any:
         case "dict":
             parts = _schema_of_mapping_as_pairs(parts, dict)
         case "counter":
-            parts = _schema_of_mapping_as_pairs(parts, _pairs_to_counter)
+            parts = _schema_of_mapping_as_pairs(parts, _counter_from_value_count_pairs)
         case "set" | "frozenset":
             parts["serialization"] = _list_serializer(sorted, parts["items_schema"])
     return parts
@@ -103,6 +103,6 @@ def _mapping_as_pairs(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
     return list(mapping.items())
 
 
-def _pairs_to_counter(pairs: list[tuple[Any, int]]) -> Counter[Any]:
+def _counter_from_value_count_pairs(pairs: list[tuple[Any, int]]) -> Counter[Any]:
     """Returns a Counter from a list of pairs."""
     return Counter(dict(pairs))

@@ -10,13 +10,13 @@ from typing import Any
 from rtoslab.base import __version__, to_canonical_json
 from rtoslab.catalogue import Board
 from rtoslab.images import BuiltImage
-from rtoslab.plan import Point
+from rtoslab.plan import PlannedPoint
 from rtoslab.targets import simulator_sources_digest, simulator_version, timing_settings, timing_version
 
 FORMAT = 1
 
 
-def virtual_board_manifest_part(root: Path, point: Point, board: Board) -> dict[str, Any]:
+def virtual_board_manifest_part(root: Path, point: PlannedPoint, board: Board) -> dict[str, Any]:
     """Returns what a manifest says of the virtual board: versions, sources, and timing settings, each with how well it
     is known (grade)."""
     chosen = {key.removeprefix("timing."): value for key, value in point.timing.items()}
@@ -42,7 +42,7 @@ def real_board_manifest_part(board: Board) -> dict[str, Any]:
 
 
 def make_manifest(
-    point: Point, board: Board, build: BuiltImage, target: dict[str, Any], conformance: dict[str, Any]
+    point: PlannedPoint, board: Board, build: BuiltImage, target: dict[str, Any], conformance: dict[str, Any]
 ) -> dict[str, Any]:
     """Returns the manifest of a point: everything that can change its figures. `target`: the part about the board."""
     return {

@@ -16,7 +16,7 @@ _MAY_DIFFER: Final = frozenset({LOG, SEAL_FILE})
 seal has the digest of it."""
 
 
-class PointStore(Protocol):
+class MeasuredPointStore(Protocol):
     """The interface of a store of points. The name of a point is the store's own: a folder, a key."""
 
     def contains_point(self, name: str) -> bool:
@@ -37,7 +37,7 @@ class PointStore(Protocol):
         ...
 
 
-def store_point_files(store: PointStore, name: str, files: Mapping[str, bytes]) -> bool:
+def store_point_files(store: MeasuredPointStore, name: str, files: Mapping[str, bytes]) -> bool:
     """Stores a point's files in a store under a name. Returns False if the store has the same already.
 
     Raises StoreError if it has other files under that name: the same manifest must give the same bytes.

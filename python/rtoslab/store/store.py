@@ -35,10 +35,10 @@ from rtoslab.store.plan_file import PlanFile, read_plan_file
 from rtoslab.store.stored_point import (
     AnyResult,
     StoredPoint,
-    failed_result_of_altered_point,
+    add_digests_to_point_files,
+    failed_result_for_altered_files,
     point_folder_name_start,
     read_point_folder,
-    seal_point_files,
 )
 
 LOCK = ".lock"
@@ -96,7 +96,7 @@ class RunDirectory:
         """Whether the run directory contains a point in a folder of that name."""
         return self.point_path(folder_name).is_dir()
 
-    def find_other_build(self, folder_name: str) -> Path | None:
+    def find_same_point_with_other_manifest(self, folder_name: str) -> Path | None:
         """Returns the folder of the same point measured with another manifest, so another image or board. None if there
         is none."""
         point = folder_name.rpartition("-")[0]
@@ -107,12 +107,12 @@ class RunDirectory:
         ]
         return next((build for build in builds if build.name != folder_name), None)
 
-    def add_point(
+    def add_measured_point(
         self, folder_name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
     ) -> Path:
         """Stores a point's result and files, and returns their folder. Raises StoreError if the point exists already,
         or the disk refuses it."""
-        self.store_point_files(folder_name, seal_point_files(folder_name, result, manifest, files))
+        self.store_point_files(folder_name, add_digests_to_point_files(folder_name, result, manifest, files))
         return self.point_path(folder_name)
 
     def store_point_files(self, folder_name: str, files: Mapping[str, bytes]) -> None:
@@ -143,25 +143,27 @@ class RunDirectory:
         """Returns the folder of a point, whether it exists or not."""
         return self.path / POINTS / folder_name
 
-    def read_point(self, folder_name: str) -> StoredPoint:
+    def read_measured_point(self, folder_name: str) -> StoredPoint:
         """Returns one finished point. Raises AlteredFileError, which names the file that was changed."""
         return read_point_folder(self.point_path(folder_name))
 
-    def read_points(self) -> list[StoredPoint]:
+    def read_measured_points(self) -> list[StoredPoint]:
         """Returns every finished point, in the order of the plan.
 
         One that was altered counts as failed, with an AlteredPointWarning.
         """
         plan = self._read_planned_points()
         points = [
-            item for folder in self.point_folders() if (item := self._read_point_or_failed(folder, plan)) is not None
+            item
+            for folder in self.point_folders()
+            if (item := self._read_point_or_mark_as_failed(folder, plan)) is not None
         ]
         order = {point.model_dump_json(): index for index, point in enumerate(plan)}
         return sorted(
             points, key=lambda point: (order.get(point.result.point.model_dump_json(), len(order)), point.folder.name)
         )
 
-    def read_unaltered_points(self) -> Iterator[StoredPoint]:
+    def read_unaltered_measured_points(self) -> Iterator[StoredPoint]:
         """Yields every finished point, in the order of their folders' names. One that was altered is left out, with an
         AlteredPointWarning."""
         for folder in self.point_folders():
@@ -183,7 +185,7 @@ class RunDirectory:
             warnings.warn(str(cause), AlteredPointWarning, stacklevel=3)
             return []
 
-    def _read_point_or_failed(self, folder: Path, plan: list[PointId]) -> StoredPoint | None:
+    def _read_point_or_mark_as_failed(self, folder: Path, plan: list[PointId]) -> StoredPoint | None:
         """Returns the point in a folder. If its files were altered, it counts as failed, or None is returned if the
         plan does not have it."""
         try:
@@ -193,10 +195,10 @@ class RunDirectory:
             known = next(
                 (point_id for point_id in plan if folder.name.startswith(f"{point_folder_name_start(point_id)}-")), None
             )
-            return None if known is None else StoredPoint(folder, failed_result_of_altered_point(known, cause), {})
+            return None if known is None else StoredPoint(folder, failed_result_for_altered_files(known, cause), {})
 
 
-def remove_interrupted_folders(path: Path) -> None:
+def remove_leftover_temporary_folders(path: Path) -> None:
     """Removes the temporary folders that interrupted writers left in a run directory. Files of a living writer stay."""
     for leftover in (path / POINTS).glob(f"{_UNFINISHED}*"):
         # A lock alone is of a writer that ended between giving its folder a name and taking the lock's away.

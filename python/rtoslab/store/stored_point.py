@@ -7,17 +7,17 @@ from pathlib import Path
 
 from rtoslab.base import AlteredFileError, to_canonical_json
 from rtoslab.intake import parse_json_object
-from rtoslab.records import add_seal_file, read_sealed_folder
+from rtoslab.records import add_digest_file, read_sealed_folder
 from rtoslab.results import (
     COLUMNS,
     SAMPLES_FILE,
-    FailedPoint,
+    FailedMeasurement,
     MeasuredPoint,
     NotApplicable,
     PointId,
     ResultFile,
     encode_sample_file,
-    join_series_with_samples,
+    join_latency_series_with_samples,
 )
 from rtoslab.store.folder_names import axes_in_folder_name
 
@@ -26,7 +26,7 @@ MANIFEST = "manifest.json"
 UART = "uart.txt"
 CONFORMANCE_FILE = "conformance.json"
 
-AnyResult = MeasuredPoint | FailedPoint | NotApplicable
+AnyResult = MeasuredPoint | FailedMeasurement | NotApplicable
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,14 @@ def point_folder_name(identity: PointId, run_id: str) -> str:
     return f"{point_folder_name_start(identity)}-{run_id}"
 
 
-def failed_result_of_altered_point(identity: PointId, cause: AlteredFileError) -> FailedPoint:
+def failed_result_for_altered_files(identity: PointId, cause: AlteredFileError) -> FailedMeasurement:
     """Returns the failed result that stands for a point whose files were altered."""
-    return FailedPoint(
+    return FailedMeasurement(
         run_id="0" * 16, point=identity, stage="store", error=AlteredFileError.__name__, message=str(cause)
     )
 
 
-def seal_point_files(
+def add_digests_to_point_files(
     name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
 ) -> dict[str, bytes]:
     """Returns a point as the sealed files of the folder `name`: `files`, and those with the result and its manifest."""
@@ -69,7 +69,7 @@ def seal_point_files(
         contents[SAMPLES_FILE] = encode_sample_file(series)
     apart = {"series": {"__all__": set(COLUMNS)}} if series else {"series"}
     contents[RESULT] = to_canonical_json(result.model_dump(mode="json", exclude=apart)).encode()
-    return add_seal_file(name, contents)
+    return add_digest_file(name, contents)
 
 
 def parse_point_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, object]]:
@@ -78,7 +78,7 @@ def parse_point_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, 
     try:
         stored, manifest = parse_json_object(files[RESULT]), parse_json_object(files[MANIFEST])
         if stored.get("series"):
-            stored["series"] = join_series_with_samples(stored["series"], files[SAMPLES_FILE])
+            stored["series"] = join_latency_series_with_samples(stored["series"], files[SAMPLES_FILE])
         return ResultFile.model_validate({"result": stored}).result, manifest
     except (KeyError, TypeError, AttributeError) as cause:
         raise ValueError(f"not a point of this version ({type(cause).__name__})") from None

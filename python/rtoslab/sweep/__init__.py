@@ -5,4 +5,4 @@
 
 from rtoslab.sweep.cluster import measure_sweep_on_cluster
 from rtoslab.sweep.plan import plan_sweep_points, read_sweep_plan
-from rtoslab.sweep.report import sweep_document
+from rtoslab.sweep.report import make_sweep_report

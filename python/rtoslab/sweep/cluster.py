@@ -22,14 +22,14 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.images import image_inputs_digest
 from rtoslab.measure import (
     Listener,
+    MeasurementPointOutcome,
     MeasureOptions,
-    PointOutcome,
     PointProgress,
     identity_of_point,
     measure_and_store_point,
     picklable_error,
 )
-from rtoslab.plan import Plan, Point
+from rtoslab.plan import MeasurementPlan, PlannedPoint
 from rtoslab.store import AnyResult, RunDirectory, StoredPoint, append_session
 from rtoslab.targets import simulator_sources_digest
 
@@ -59,13 +59,13 @@ class PointFromWorker:
 
 def measure_sweep_on_cluster(
     root: Path,
-    plan: Plan,
+    plan: MeasurementPlan,
     out: Path,
     scheduler: str,
     *,
     listener: Listener = lambda _: None,
     options: MeasureOptions = MeasureOptions(),  # noqa: B008 (it is frozen)
-) -> list[PointOutcome]:
+) -> list[MeasurementPointOutcome]:
     """Measures every point of a sweep on a Dask cluster, and stores each as it comes back. Returns the outcomes in the
     plan's order."""
     catalogue = Catalogue(root)
@@ -78,7 +78,7 @@ def measure_sweep_on_cluster(
         listener(PointProgress(index, plan.points[index], "done", 1.0, outcome))
     with _connect_dask_client(scheduler) as client:
         sources = {
-            index: _digests_equal_on_worker(root, point)
+            index: _digests_to_match_on_worker(root, point)
             for index, point in enumerate(plan.points)
             if index not in finished
         }
@@ -89,18 +89,18 @@ def measure_sweep_on_cluster(
             }
         for future in _completed_futures(client, list(waiting), scheduler):
             index = waiting.pop(future)
-            outcome = _store_point_from_worker(run, _received_point(future, plan.points[index], scheduler))
+            outcome = _store_point_from_worker(run, _receive_point_from_worker(future, plan.points[index], scheduler))
             finished[index] = outcome
             listener(PointProgress(index, plan.points[index], "done", 1.0, outcome))
     return [finished[index] for index in sorted(finished)]
 
 
-def measure_point_on_worker(point: Point, sources: tuple[str, ...], options: MeasureOptions) -> PointFromWorker:
+def measure_point_on_worker(point: PlannedPoint, sources: tuple[str, ...], options: MeasureOptions) -> PointFromWorker:
     """Measures a point on a worker of the cluster in a temporary folder, and returns its files. `sources` are the
     digests that the worker's sources must have."""
     root = find_checkout_root()
     try:
-        if _digests_equal_on_worker(root, point) != sources:
+        if _digests_to_match_on_worker(root, point) != sources:
             raise StoreError(
                 f"The checkout {root} of a worker has another compiler, or other sources of the firmware, the "
                 "simulator or rtoslab than this one; update both to the same revision and start the worker again."
@@ -129,24 +129,26 @@ def _name_of_this_worker() -> str:
         return socket.gethostname()
 
 
-def _empty_result(point: Point, root: Path) -> AnyResult:
+def _empty_result(point: PlannedPoint, root: Path) -> AnyResult:
     """Returns a result without content, for a point that a worker could not measure."""
     from rtoslab.results import NotApplicable  # noqa: PLC0415
 
     return NotApplicable(run_id="0" * 16, point=identity_of_point(Catalogue(root), point), reason="")
 
 
-def _digests_equal_on_worker(root: Path, point: Point) -> tuple[str, ...]:
+def _digests_to_match_on_worker(root: Path, point: PlannedPoint) -> tuple[str, ...]:
     """Returns the digests of the simulator, of rtoslab, and of the point's image, which must be equal on the worker and
     here."""
     return simulator_sources_digest(root), package_digest(), image_inputs_digest(Catalogue(root), point)
 
 
-def _already_stored_points(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[tuple[int, PointOutcome]]:
+def _already_stored_points(
+    catalogue: Catalogue, plan: MeasurementPlan, run: RunDirectory
+) -> Iterator[tuple[int, MeasurementPointOutcome]]:
     """Yields index and outcome of those points of the plan that the run directory already has. Raises StoreError for
     one of another build or virtual board."""
     known: dict[str, StoredPoint] = {
-        stored_point.result.point.model_dump_json(): stored_point for stored_point in run.read_points()
+        stored_point.result.point.model_dump_json(): stored_point for stored_point in run.read_measured_points()
     }
     for index, point in enumerate(plan.points):
         stored = known.get(identity_of_point(catalogue, point).model_dump_json())
@@ -160,16 +162,16 @@ def _already_stored_points(catalogue: Catalogue, plan: Plan, run: RunDirectory) 
                     f"{stored.folder} was measured with another build or virtual board; choose another --out to "
                     "measure again."
                 )
-        yield index, PointOutcome(stored.result, stored.folder, fresh=False)
+        yield index, MeasurementPointOutcome(stored.result, stored.folder, fresh=False)
 
 
-def _store_point_from_worker(run: RunDirectory, shipped: PointFromWorker) -> PointOutcome:
+def _store_point_from_worker(run: RunDirectory, shipped: PointFromWorker) -> MeasurementPointOutcome:
     """Stores a point that a worker sent in the run directory and returns its outcome."""
     if shipped.files is None:
-        return PointOutcome(shipped.result, run.path, fresh=True)
+        return MeasurementPointOutcome(shipped.result, run.path, fresh=True)
     if not run.contains_point(shipped.folder):
         run.store_point_files(shipped.folder, shipped.files)
-    return PointOutcome(
+    return MeasurementPointOutcome(
         shipped.result, run.point_path(shipped.folder), fresh=True, cached=shipped.cached, note=shipped.note
     )
 
@@ -247,10 +249,10 @@ def _report_lost_scheduler(scheduler: str) -> Iterator[None]:
     try:
         yield
     except (asyncio.CancelledError, concurrent.futures.CancelledError, OSError, TimeoutError):
-        raise _lost_scheduler_error(scheduler) from None
+        raise _lost_dask_scheduler_error(scheduler) from None
 
 
-def _lost_scheduler_error(scheduler: str) -> RtoslabError:
+def _lost_dask_scheduler_error(scheduler: str) -> RtoslabError:
     """Returns the error for a lost Dask scheduler."""
     return RtoslabError(
         f"The Dask scheduler at {scheduler} was lost; the received points are stored, so run the same command "
@@ -258,10 +260,10 @@ def _lost_scheduler_error(scheduler: str) -> RtoslabError:
     )
 
 
-def _received_point(future: Any, point: Point, scheduler: str) -> PointFromWorker:
+def _receive_point_from_worker(future: Any, point: PlannedPoint, scheduler: str) -> PointFromWorker:
     """Returns the point that a worker sent in a Dask future. Raises the worker's error."""
     if future.status in _LOST_STATES:
-        raise _lost_scheduler_error(scheduler)
+        raise _lost_dask_scheduler_error(scheduler)
     if future.status != "finished":
         cause = future.exception()
         raise RtoslabError(

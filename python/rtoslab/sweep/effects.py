@@ -16,9 +16,9 @@ from rtoslab.analyses import (
     COUNTS,
     PLACEMENT,
     FigureRatio,
-    TimeOverPlacements,
+    MeasuredTimeInCodePlacements,
     geometric_mean_ratio,
-    leading_times_over_placements,
+    primary_times_in_code_placements,
 )
 from rtoslab.base import count_with_noun
 from rtoslab.parity import AS_USUAL
@@ -30,7 +30,7 @@ Config = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LevelEffect:
+class OptionValueEffect:
     """The effect of one level (value) of an option on the times of all benchmarks, compared with the option's first
     level."""
 
@@ -50,13 +50,13 @@ class LevelEffect:
     @property
     def benchmarks_with_clear_effect(self) -> Sequence[str]:
         """Returns the benchmarks on which the effect is larger than that of the code's placement."""
-        return [target for target, item in self.ratios.items() if item.differs_in_all_placements]
+        return [target for target, item in self.ratios.items() if item.differs_in_all_code_placements]
 
     @property
     def benchmarks_with_undecided_effect(self) -> Sequence[str]:
         """Returns the benchmarks that were measured in one placement only, so that the placement may cause the
         effect."""
-        return [target for target, item in self.ratios.items() if item.is_undecided_by_one_placement]
+        return [target for target, item in self.ratios.items() if item.is_undecided_with_one_code_placement]
 
     @property
     def mean_time_ratio(self) -> FigureRatio:
@@ -72,13 +72,13 @@ class LevelEffect:
         )
 
     @property
-    def change_name(self) -> str:
+    def option_change_label(self) -> str:
         """Returns the name of the effect, such as `opt -O2 to -Os`."""
         return f"{self.option} {self.reference} to {self.level}"
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeInteraction:
+class OptionChangeInteraction:
     """How two changes influence each other: the time with both, divided by the product of both effects alone."""
 
     first: tuple[str, str, str]
@@ -104,8 +104,8 @@ class SweepObservations:
         self.options = list(self.levels)
         self.times: dict[str, dict[Config, float]] = {}
         """By target and configuration, in nanoseconds."""
-        self._placed: dict[str, dict[Config, TimeOverPlacements]] = {}
-        for time in leading_times_over_placements(measured, bound):
+        self._placed: dict[str, dict[Config, MeasuredTimeInCodePlacements]] = {}
+        for time in primary_times_in_code_placements(measured, bound):
             axes = _point_settings_as_texts(time.point)
             config = tuple(axes.get(name, AS_USUAL) for name in self.options)
             target = time.point.benchmark + ("" if time.metric == COUNTS else f" {time.metric}")
@@ -115,7 +115,7 @@ class SweepObservations:
         self.max_placements = max(counts, default=1)
         """The most placements in which a point was measured."""
 
-    def effects_of_levels(self) -> list[LevelEffect]:
+    def effects_of_option_values(self) -> list[OptionValueEffect]:
         """Returns the effect of every level (value) of every varied option, the strongest first."""
         effects = []
         for place, option in enumerate(self.options):
@@ -124,25 +124,25 @@ class SweepObservations:
                 ratios = {
                     target: item
                     for target in self.times
-                    if (item := self._level_ratios(target, place, reference, level))
+                    if (item := self._time_ratios_between_option_values(target, place, reference, level))
                 }
                 if ratios:
                     means = {target: geometric_mean_ratio(item) for target, item in ratios.items()}
-                    effects.append(LevelEffect(option, reference, level, means, sum(map(len, ratios.values()))))
-        return sorted(effects, key=lambda effect: (-effect.effect_strength, effect.change_name))
+                    effects.append(OptionValueEffect(option, reference, level, means, sum(map(len, ratios.values()))))
+        return sorted(effects, key=lambda effect: (-effect.effect_strength, effect.option_change_label))
 
     def rank_options(self) -> list[str]:
         """Returns the varied options, the one with the strongest effect first."""
-        return list(dict.fromkeys(effect.option for effect in self.effects_of_levels()))
+        return list(dict.fromkeys(effect.option for effect in self.effects_of_option_values()))
 
-    def interactions_of_changes(self) -> list[ChangeInteraction]:
+    def interactions_of_changes(self) -> list[OptionChangeInteraction]:
         """Returns how every two changes of options influence each other on every benchmark, the largest influence
         first."""
-        interactions: list[ChangeInteraction] = []
+        interactions: list[OptionChangeInteraction] = []
         for one, other in combinations(range(len(self.options)), 2):
             for level in self.levels[self.options[one]][1:]:
                 for other_level in self.levels[self.options[other]][1:]:
-                    interactions += self._pair_interactions(one, level, other, other_level)
+                    interactions += self._interactions_of_two_option_changes(one, level, other, other_level)
         return sorted(
             interactions,
             key=lambda interaction: (
@@ -153,37 +153,41 @@ class SweepObservations:
             ),
         )
 
-    def quickest_configuration(self, target: str) -> tuple[dict[str, str], TimeOverPlacements]:
+    def quickest_configuration(self, target: str) -> tuple[dict[str, str], MeasuredTimeInCodePlacements]:
         """Returns the options' values with which a benchmark is quickest, and its time."""
         config, _ = min(self.times[target].items(), key=lambda item: (item[1], item[0]))
         return dict(zip(self.options, config, strict=True)), self._placed[target][config]
 
-    def count_equally_quick(self, target: str) -> int:
+    def count_equally_quick_configurations(self, target: str) -> int:
         """Returns the number of configurations of a benchmark that are not slower than the quickest one in every
         placement of the code."""
         _, best = self.quickest_configuration(target)
         others = [time for time in self._placed[target].values() if time is not best]
-        return sum(not other.ratio_to(best).differs_in_all_placements for other in others)
+        return sum(not other.ratio_to(best).differs_in_all_code_placements for other in others)
 
-    def first_levels_time(self, target: str) -> TimeOverPlacements | None:
+    def time_with_first_option_values(self, target: str) -> MeasuredTimeInCodePlacements | None:
         """Returns a benchmark's time with every option at its first level. None if that was not measured."""
         return self._placed[target].get(tuple(self.levels[name][0] for name in self.options))
 
-    def times_by_configuration(self, target: str) -> Mapping[Config, TimeOverPlacements]:
+    def times_by_configuration(self, target: str) -> Mapping[Config, MeasuredTimeInCodePlacements]:
         """Returns the times of a benchmark by configuration (the values of the varied options)."""
         return self._placed[target]
 
-    def _level_ratios(self, target: str, place: int, reference: str, level: str) -> list[FigureRatio]:
+    def _time_ratios_between_option_values(
+        self, target: str, place: int, reference: str, level: str
+    ) -> list[FigureRatio]:
         """Returns the ratios of times between two levels of an option, with all other options equal. `place` is the
         option's index."""
         times = self._placed[target]
         return [
             times[other].ratio_to(first)
             for config, first in times.items()
-            if config[place] == reference and (other := _config_with_level(config, place, level)) in times
+            if config[place] == reference and (other := _configuration_with_option_value(config, place, level)) in times
         ]
 
-    def _pair_interactions(self, one: int, level: str, other: int, other_level: str) -> Iterable[ChangeInteraction]:
+    def _interactions_of_two_option_changes(
+        self, one: int, level: str, other: int, other_level: str
+    ) -> Iterable[OptionChangeInteraction]:
         """Yields how two changes of options influence each other on each benchmark. `one` and `other` are the options'
         indexes."""
         usual, also_usual = self.levels[self.options[one]][0], self.levels[self.options[other]][0]
@@ -192,13 +196,16 @@ class SweepObservations:
             for config, first in times.items():
                 if config[one] != usual or config[other] != also_usual:
                     continue
-                left, right = _config_with_level(config, one, level), _config_with_level(config, other, other_level)
-                both = _config_with_level(left, other, other_level)
+                left, right = (
+                    _configuration_with_option_value(config, one, level),
+                    _configuration_with_option_value(config, other, other_level),
+                )
+                both = _configuration_with_option_value(left, other, other_level)
                 if left in times and right in times and both in times:
                     ratios.append(times[both].ratio_to(times[left]).ratio_to(times[right].ratio_to(first)))
             if ratios:
                 change, beside = (self.options[one], usual, level), (self.options[other], also_usual, other_level)
-                yield ChangeInteraction(change, beside, target, geometric_mean_ratio(ratios), len(ratios))
+                yield OptionChangeInteraction(change, beside, target, geometric_mean_ratio(ratios), len(ratios))
 
 
 def _point_settings_as_texts(identity: PointId) -> dict[str, str]:
@@ -212,7 +219,7 @@ def _point_settings_as_texts(identity: PointId) -> dict[str, str]:
     }
 
 
-def _config_with_level(config: Config, place: int, level: str) -> Config:
+def _configuration_with_option_value(config: Config, place: int, level: str) -> Config:
     """Returns the configuration with another level of the option at index `place`."""
     return (*config[:place], level, *config[place + 1 :])
 

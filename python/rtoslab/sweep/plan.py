@@ -30,7 +30,14 @@ from pydantic import Field
 
 from rtoslab.base import PlanError, StrictModel
 from rtoslab.catalogue import Catalogue, Experiment, read_validated_toml
-from rtoslab.plan import Plan, PlanOptions, Point, experiment_points, plan_with_placements, require_point_limit
+from rtoslab.plan import (
+    MeasurementPlan,
+    PlannedPoint,
+    PlanOptions,
+    experiment_points,
+    repeat_plan_in_code_placements,
+    require_measurement_count_within_limit,
+)
 
 Value = str | int
 _AXES = ("board", "kernel", "benchmark", "cores")
@@ -43,7 +50,7 @@ class SkippedCombinationsRule(StrictModel):
     """Keys of the configuration, or board, kernel, benchmark, cores. All must have that value, or one of those."""
     reason: str
 
-    def leaves_out_point(self, point: Point, config: Mapping[str, str]) -> bool:
+    def is_planned_point_left_out(self, point: PlannedPoint, config: Mapping[str, str]) -> bool:
         """Whether the rule leaves out this point, which has these settings."""
         axes = {name: str(getattr(point, name)) for name in _AXES}
         return all(
@@ -85,16 +92,16 @@ def read_sweep_plan(path: Path) -> SweepPlan:
         if not values:
             raise PlanError(f"{path}, grid.{key} has no value; give at least one or remove it.")
     for configurations in (plan.grid.values(), (plan.point,)):
-        require_point_limit(
+        require_measurement_count_within_limit(
             plan.benchmarks, plan.kernels, plan.boards, plan.cores, range(plan.placements), *configurations
         )
     return plan
 
 
-def plan_sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
+def plan_sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> MeasurementPlan:
     """Returns the plan with all points of a sweep, each once. A point that cannot be measured or is left out has the
     reason. Raises UnknownNameError, PlanError."""
-    points: list[Point] = []
+    points: list[PlannedPoint] = []
     seen: set[str] = set()
     for config in sweep.configurations:
         experiment = Experiment(
@@ -106,16 +113,16 @@ def plan_sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
             config=config,
         )
         for point in experiment_points(catalogue, experiment, PlanOptions()):
-            marked = _marked_if_skipped(point, config, sweep)
+            marked = _mark_planned_point_if_skipped(point, config, sweep)
             if repr(marked) not in seen:
                 seen.add(repr(marked))
                 points.append(marked)
     if not points:
         raise PlanError("The sweep has no point; give at least one benchmark, kernel and board.")
-    return plan_with_placements(catalogue, Plan(tuple(points), None), sweep.placements)
+    return repeat_plan_in_code_placements(catalogue, MeasurementPlan(tuple(points), None), sweep.placements)
 
 
-def _marked_if_skipped(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:
+def _mark_planned_point_if_skipped(point: PlannedPoint, config: Mapping[str, str], sweep: SweepPlan) -> PlannedPoint:
     """Returns the point, marked as not applicable with the reason if a rule of the sweep leaves it out."""
-    why = next((skip.reason for skip in sweep.skip if skip.leaves_out_point(point, config)), None)
+    why = next((skip.reason for skip in sweep.skip if skip.is_planned_point_left_out(point, config)), None)
     return replace(point, not_applicable=point.not_applicable or why)

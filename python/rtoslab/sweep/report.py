@@ -6,12 +6,24 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from rtoslab.analyses import FigureRatio, PlacementBand, TimeOverPlacements, results_depending_on_addresses
+from rtoslab.analyses import (
+    CodePlacementValueRange,
+    FigureRatio,
+    MeasuredTimeInCodePlacements,
+    results_depending_on_addresses,
+)
 from rtoslab.base import ReportError, count_with_noun
-from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, figure_with_band_text, mark_deviations
-from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
+from rtoslab.reports import (
+    ChartData,
+    ReportDocument,
+    ReportSection,
+    TableData,
+    mark_deviations,
+    measured_value_with_range_text,
+)
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable
 from rtoslab.store import StoredPoint
-from rtoslab.sweep.effects import LevelEffect, SweepObservations, settings_common_to_points
+from rtoslab.sweep.effects import OptionValueEffect, SweepObservations, settings_common_to_points
 
 SHOWN_INTERACTIONS = 20
 LEAST_INTERACTION = 0.002
@@ -23,13 +35,13 @@ _ONE_PLACEMENT = (
 )
 
 
-def sweep_document(title: str, points: Sequence[StoredPoint]) -> ReportDocument:
+def make_sweep_report(title: str, points: Sequence[StoredPoint]) -> ReportDocument:
     """Returns the report of a sweep. Raises ReportError if no point was measured, or nothing was varied."""
     measured = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     if not measured:
         raise ReportError("The sweep has no measured point yet; run it first.")
     observations = SweepObservations(measured, results_depending_on_addresses(points))
-    effects = observations.effects_of_levels()
+    effects = observations.effects_of_option_values()
     if not effects:
         raise ReportError(
             "No option of this sweep has two values at points that are equal in everything else, so "
@@ -60,10 +72,10 @@ def percent_change_text_of_ratio(ratio: float) -> str:
 
 def _change_with_range_text(ratio: FigureRatio) -> str:
     """Returns a ratio of times as a change in percent with its range over placements of the code, as text."""
-    return figure_with_band_text(ratio, percent_change_text_of_ratio)
+    return measured_value_with_range_text(ratio, percent_change_text_of_ratio)
 
 
-def _change_range_ends(ratio: FigureRatio) -> dict[str, float]:
+def _change_range_ends_in_percent(ratio: FigureRatio) -> dict[str, float]:
     """Returns `low` and `high` of a change in percent, for a chart's row. Empty if they are equal."""
     return (
         {}
@@ -73,7 +85,7 @@ def _change_range_ends(ratio: FigureRatio) -> dict[str, float]:
 
 
 def _sweep_summary_text(
-    observations: SweepObservations, effects: Sequence[LevelEffect], measured: int, requested: int
+    observations: SweepObservations, effects: Sequence[OptionValueEffect], measured: int, requested: int
 ) -> str:
     """Returns the summary of a sweep's report. `measured` and `requested` are numbers of points."""
     first = next((effect for effect in effects if effect.benchmarks_with_clear_effect), None)
@@ -84,20 +96,20 @@ def _sweep_summary_text(
     )
     if first is not None:
         return (
-            f"{text}The option with the largest effect is {first.change_name}: "
+            f"{text}The option with the largest effect is {first.option_change_label}: "
             f"{_largest_change_text(first, first.benchmarks_with_clear_effect)}."
         )
     open_effect = next((effect for effect in effects if effect.benchmarks_with_undecided_effect), None)
     if open_effect is None:
         return f"{text}No option changes the time by more than the placement of the code does."
     return (
-        f"{text}In one placement each the largest change is that of {open_effect.change_name}: "
+        f"{text}In one placement each the largest change is that of {open_effect.option_change_label}: "
         f"{_largest_change_text(open_effect, open_effect.benchmarks_with_undecided_effect)}. The placement of the "
         "code may be the cause, so no effect is reported."
     )
 
 
-def _largest_change_text(effect: LevelEffect, targets: Sequence[str]) -> str:
+def _largest_change_text(effect: OptionValueEffect, targets: Sequence[str]) -> str:
     """Returns an effect's mean change of time, and its largest on one of the benchmarks in `targets`, as text."""
     worst = max(((name, effect.ratios[name]) for name in targets), key=lambda item: abs(math.log(item[1].value)))
     return (
@@ -106,7 +118,7 @@ def _largest_change_text(effect: LevelEffect, targets: Sequence[str]) -> str:
     )
 
 
-def _option_ranking_section(observations: SweepObservations, effects: Sequence[LevelEffect]) -> ReportSection:
+def _option_ranking_section(observations: SweepObservations, effects: Sequence[OptionValueEffect]) -> ReportSection:
     """Returns the report section that ranks options by their effect on time."""
     rows = []
     has_open = any(effect.benchmarks_with_undecided_effect for effect in effects)
@@ -114,7 +126,7 @@ def _option_ranking_section(observations: SweepObservations, effects: Sequence[L
         ordered = sorted(effect.ratios.items(), key=lambda item: item[1].value)
         (least, low), (most, high) = ordered[0], ordered[-1]
         row = [
-            effect.change_name,
+            effect.option_change_label,
             _change_with_range_text(effect.mean_time_ratio),
             f"{_change_with_range_text(low)} {least}",
             f"{_change_with_range_text(high)} {most}",
@@ -122,7 +134,12 @@ def _option_ranking_section(observations: SweepObservations, effects: Sequence[L
         ]
         rows.append([*row, _effect_significance_text(effect)] if observations.max_placements > 1 or has_open else row)
     chart = [
-        {"x": effect.change_name, "y": 100 * (ratio.value - 1), "series": target, **_change_range_ends(ratio)}
+        {
+            "x": effect.option_change_label,
+            "y": 100 * (ratio.value - 1),
+            "series": target,
+            **_change_range_ends_in_percent(ratio),
+        }
         for effect in effects
         for target, ratio in effect.ratios.items()
     ]
@@ -151,7 +168,7 @@ def _option_ranking_section(observations: SweepObservations, effects: Sequence[L
     )
 
 
-def _effect_significance_text(effect: LevelEffect) -> str:
+def _effect_significance_text(effect: OptionValueEffect) -> str:
     """Returns whether an option's effect is larger than that of the code's placement, and on which benchmarks, as
     text."""
     claimed, of = effect.benchmarks_with_clear_effect, len(effect.ratios)
@@ -160,7 +177,7 @@ def _effect_significance_text(effect: LevelEffect) -> str:
     if not claimed:
         return (
             "no: placement"
-            if any(ratio.may_be_undone_by_placement for ratio in effect.ratios.values())
+            if any(ratio.may_code_placement_reverse_difference for ratio in effect.ratios.values())
             else "no change"
         )
     return "yes" if len(claimed) == of else f"{len(claimed)} of {of}: {', '.join(claimed)}"
@@ -173,13 +190,17 @@ def _option_interactions_section(observations: SweepObservations) -> ReportSecti
         for interaction in observations.interactions_of_changes()
         if abs(interaction.ratio.value - 1) >= LEAST_INTERACTION
     ]
-    unclear = [item for item in off if item.ratio.differs_in_all_placements or item.ratio.is_undecided_by_one_placement]
+    unclear = [
+        item
+        for item in off
+        if item.ratio.differs_in_all_code_placements or item.ratio.is_undecided_with_one_code_placement
+    ]
     if len(observations.options) < 2:
         return None
     rows = [
         [
-            _option_change_name(item.first),
-            _option_change_name(item.second),
+            _format_option_change_name(item.first),
+            _format_option_change_name(item.second),
             item.target,
             _change_with_range_text(item.ratio),
             str(item.squares),
@@ -191,7 +212,7 @@ def _option_interactions_section(observations: SweepObservations) -> ReportSecti
         "How much the effect of two changes together differs from the product of their single effects. At 0 % the "
         f"effects multiply. {pairs} shown, with a difference of {LEAST_INTERACTION:.1%} or more."
     )
-    if any(item.ratio.is_undecided_by_one_placement for item in unclear):
+    if any(item.ratio.is_undecided_with_one_code_placement for item in unclear):
         prose += f" {_ONE_PLACEMENT}"
     if len(off) > len(unclear):
         prose += (
@@ -202,7 +223,7 @@ def _option_interactions_section(observations: SweepObservations) -> ReportSecti
     return ReportSection("interactions", "Pairs that interact", (prose,), (), tables)
 
 
-def _option_change_name(change: tuple[str, str, str]) -> str:
+def _format_option_change_name(change: tuple[str, str, str]) -> str:
     """Returns the name of a change of an option, such as `opt -O2 to -Os`."""
     option, usual, level = change
     return f"{option} {usual} to {level}"
@@ -217,12 +238,12 @@ def _small_charts_section(observations: SweepObservations) -> ReportSection | No
     for target in list(observations.times)[:MULTIPLES]:
         times = observations.times_by_configuration(target)
         reference = (
-            observations.first_levels_time(target) or observations.quickest_configuration(target)[1]
+            observations.time_with_first_option_values(target) or observations.quickest_configuration(target)[1]
         ).seconds.median
-        cells: dict[tuple[str, str], list[PlacementBand]] = {}
+        cells: dict[tuple[str, str], list[CodePlacementValueRange]] = {}
         for config, time in times.items():
             levels = dict(zip(observations.options, config, strict=True))
-            relative = PlacementBand([value / reference for value in time.seconds.values])
+            relative = CodePlacementValueRange([value / reference for value in time.seconds.values])
             cells.setdefault((levels[along], levels[series]), []).append(relative)
         rows += [
             {
@@ -249,16 +270,20 @@ def _quickest_configurations_section(observations: SweepObservations) -> ReportS
     rows = []
     for target in observations.times:
         config, time = observations.quickest_configuration(target)
-        reference = observations.first_levels_time(target)
+        reference = observations.time_with_first_option_values(target)
         changed = [f"{name}={level}" for name, level in config.items() if level != observations.levels[name][0]]
         gain = "" if reference is None else _change_from_reference(time, reference)
         row = [
             target,
-            figure_with_band_text(time.seconds, _nanoseconds_text),
+            measured_value_with_range_text(time.seconds, _nanoseconds_text),
             gain,
             " ".join(changed) or "the first configuration",
         ]
-        rows.append([*row, str(observations.count_equally_quick(target))] if observations.max_placements > 1 else row)
+        rows.append(
+            [*row, str(observations.count_equally_quick_configurations(target))]
+            if observations.max_placements > 1
+            else row
+        )
     columns: tuple[str, ...] = ("benchmark", ">ns", ">against the first", "with")
     prose: tuple[str, ...] = ()
     if observations.max_placements > 1:
@@ -271,7 +296,7 @@ def _quickest_configurations_section(observations: SweepObservations) -> ReportS
     return ReportSection("best", "Quickest configurations", prose, (), [TableData("By benchmark", columns, rows)])
 
 
-def _change_from_reference(time: TimeOverPlacements, reference: TimeOverPlacements) -> str:
+def _change_from_reference(time: MeasuredTimeInCodePlacements, reference: MeasuredTimeInCodePlacements) -> str:
     """Returns the change of a time from the reference in percent, as text."""
     return percent_change_text_of_ratio(1.0) if time is reference else _change_with_range_text(time.ratio_to(reference))
 
@@ -287,7 +312,7 @@ def _unmeasured_points_section(points: Sequence[StoredPoint]) -> ReportSection |
     for point in points:
         if isinstance(point.result, NotApplicable):
             reasons["skipped", point.result.reason] += 1
-        elif isinstance(point.result, FailedPoint):
+        elif isinstance(point.result, FailedMeasurement):
             reasons["failed", point.result.message] += 1
     if not reasons:
         return None

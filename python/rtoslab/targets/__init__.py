@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         apply_timing_settings,
         boards_that_fit_image,
         convert_simulator_errors,
-        find_address,
+        find_symbol_address,
         first_symbol_per_address,
         is_simulator_panic,
         load_image_into_board,
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
         FLOAT_CONTEXTS,
         ISR_URGENCY,
         OFF_AFTER_RESET,
-        enabled_priorities,
         interrupt_controller_registers,
+        priorities_of_enabled_interrupts,
     )
     from rtoslab.targets.call_arguments import NOT_STATED, CallArguments
     from rtoslab.targets.core_view import view_core_as_board
-    from rtoslab.targets.current_task import HandlerIdleFilter, OmittedWriteFilter
+    from rtoslab.targets.current_task import IdleInHandlerEventFilter, OmittedTaskWriteFilter
     from rtoslab.targets.debugging import TaskRow, serve_gdb
     from rtoslab.targets.event_kinds import (
         IDENT_CURRENT,
@@ -71,33 +71,39 @@ if TYPE_CHECKING:
         Fault,
         core_state_as_fault,
         fault_handler_entries,
-        fault_handler_returns,
-        read_fault,
+        first_fault_handler_return_cycles,
+        read_processor_fault,
         registers_of_exception_frame,
     )
     from rtoslab.targets.handlings import UNKNOWN, HandlerRunColumns
     from rtoslab.targets.heap_pieces import HEAP_PIECES
-    from rtoslab.targets.intervals import MarkedInterval, MarkedIntervals, find_measured_intervals
+    from rtoslab.targets.intervals import MeasuredCodeInterval, MeasuredCodeIntervals, find_measured_intervals
     from rtoslab.targets.machine import VirtualMachine
-    from rtoslab.targets.marks import read_marks
-    from rtoslab.targets.observe import ALL_CORES, BenchmarkFunction, OwnCodeSpan, TaskSwitch, WindowObservations
+    from rtoslab.targets.marks import read_interval_marker_addresses
+    from rtoslab.targets.observe import (
+        ALL_CORES,
+        BenchmarkCodeSpan,
+        BenchmarkFunction,
+        MeasurementWindowObservations,
+        TaskSwitch,
+    )
     from rtoslab.targets.origin import simulator_sources_digest, simulator_version, timing_version
     from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL
     from rtoslab.targets.packed_events import events_in_time_order, latest_event_of_each_probe, unpack_events
-    from rtoslab.targets.profiles import APPLICATION, CORE_INTERRUPT, IDLE, LIBRARY, FunctionCycles, function_class
+    from rtoslab.targets.profiles import APPLICATION, CORE_INTERRUPT, IDLE, LIBRARY, FunctionCycles, function_category
     from rtoslab.targets.simulation import (
         SimulationRequest,
         SimulationResult,
-        parse_typing_script,
+        parse_serial_input_script,
         simulate_image,
         unescape_text,
     )
-    from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, ObservedStep
+    from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, ObservedBenchmarkStep
     from rtoslab.targets.structures import (
         KernelStructures,
         StructureMemberPlace,
         find_structure_members,
-        read_text_of_member,
+        read_structure_member_text,
     )
     from rtoslab.targets.task_words import current_task_addresses, find_word_address, watch_idle_code
     from rtoslab.targets.unhandled import cores_in_default_handlers

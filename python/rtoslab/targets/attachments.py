@@ -75,7 +75,9 @@ class DeviceRequest:
             with convert_simulator_errors(PlanError):
                 machine.attach(device, self.bus.kind, self.bus.number, address=self.address, select=select)
         except PlanError as cause:
-            raise PlanError(f"{self.text} cannot be attached to the {board.id}: {_error_clause(str(cause))}.") from None
+            raise PlanError(
+                f"{self.text} cannot be attached to the {board.id}: {_error_message_without_full_stop(str(cause))}."
+            ) from None
 
 
 def parse_device_request(text: str, folder: Path = Path()) -> DeviceRequest:
@@ -90,7 +92,7 @@ def parse_device_request(text: str, folder: Path = Path()) -> DeviceRequest:
     if colon and bus.kind not in {"i2c", "spi"}:
         raise PlanError(f"{quote_text(text)}: {name} takes no {quote_text(place)}; write {name}={what.strip()}.")
     select = place.strip() if bus.kind == "spi" and colon else None
-    return DeviceRequest(text, bus, address, select, _find_device_maker(text, bus, what.strip(), folder))
+    return DeviceRequest(text, bus, address, select, _find_device_constructor(text, bus, what.strip(), folder))
 
 
 def _parse_i2c_address(text: str, place: str) -> int:
@@ -101,7 +103,7 @@ def _parse_i2c_address(text: str, place: str) -> int:
         raise PlanError(f"{quote_text(text)} needs the device's address of seven bits; write i2c1:0x50=….") from None
 
 
-def _find_device_maker(text: str, bus: BoardBus, what: str, folder: Path) -> Callable[[Board], object]:
+def _find_device_constructor(text: str, bus: BoardBus, what: str, folder: Path) -> Callable[[Board], object]:
     """Returns the function that makes the requested device. `what` is the text after `=`, such as `lm75:21.5`. Raises
     PlanError for a device that the bus cannot have."""
     own = _OWN_CLASS.fullmatch(what)
@@ -215,7 +217,7 @@ class _NamedDevice:
             raise AttributeError(name)
         method, text = getattr(self._device, name), self._text
 
-        def call_with_errors(*arguments: Any) -> Any:
+        def call_device_and_convert_errors(*arguments: Any) -> Any:
             """Calls the device's method. Raises RunError in place of the method's own error."""
             try:
                 return method(*arguments)
@@ -223,7 +225,7 @@ class _NamedDevice:
                 file = Path(getattr(sys.modules.get(type(self._device).__module__), "__file__", None) or "")
                 raise RunError(f"The device {text} failed in {name}: {_device_error_text(cause, file)}.") from cause
 
-        return call_with_errors
+        return call_device_and_convert_errors
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_NamedDevice":
         """Returns a copy for a snapshot. Raises RunError if the device cannot be copied."""
@@ -231,7 +233,8 @@ class _NamedDevice:
             return _NamedDevice(copy.deepcopy(self._device, memo), self._text)
         except Exception as cause:
             raise RunError(
-                f"The device {self._text} cannot be copied for a snapshot: {_error_clause(str(cause))}; give its "
+                f"The device {self._text} cannot be copied for a snapshot: "
+                f"{_error_message_without_full_stop(str(cause))}; give its "
                 "class a "
                 "method __deepcopy__."
             ) from cause
@@ -246,9 +249,9 @@ def _device_error_text(cause: BaseException, file: Path) -> str:
     line = cause.lineno if isinstance(cause, SyntaxError) else lines[-1].lineno if lines else None
     message = cause.msg if isinstance(cause, SyntaxError) else str(cause)
     where = f" (line {line} of {file.name})" if line is not None else ""
-    return f"{type(cause).__name__}: {_error_clause(message)}{where}"
+    return f"{type(cause).__name__}: {_error_message_without_full_stop(message)}{where}"
 
 
-def _error_clause(message: str) -> str:
+def _error_message_without_full_stop(message: str) -> str:
     """Returns an error message in one line, without the full stop."""
     return " ".join(message.split()).removesuffix(".")

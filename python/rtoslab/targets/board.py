@@ -143,7 +143,7 @@ def apply_timing_settings(machine: VirtualMachine, values: Mapping[str, int]) ->
             raise SettingError(f"{name}={value} is not possible; a setting is a number from 0 to 2^64 - 1.") from None
 
 
-def find_address(machine: VirtualMachine, symbol_or_address: str) -> int:
+def find_symbol_address(machine: VirtualMachine, symbol_or_address: str) -> int:
     """Returns the address of a symbol, or of a text such as `0x08000100`, without the Thumb bit. Raises SymbolError."""
     if symbol_or_address.lower().startswith("0x"):
         try:

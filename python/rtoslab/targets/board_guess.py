@@ -47,7 +47,7 @@ class BoardStartTrial:
 def boards_with_core_of_image(image: bytes, name: str, boards: Sequence[str]) -> list[str]:
     """Returns those of the boards whose core is one that the image was compiled for. Returns all boards if the image
     does not name its core, or if no board has it. Raises ImageFileError for damaged build attributes."""
-    cores, catalogue = cores_of_image_attributes(image, name), Catalogue(find_checkout_root())
+    cores, catalogue = cores_in_elf_build_attributes(image, name), Catalogue(find_checkout_root())
     return [board for board in boards if catalogue.find_board(board).facts.core in cores] or list(boards)
 
 
@@ -63,7 +63,7 @@ def boards_likely_for_image(image: bytes, name: str, boards: Sequence[str]) -> l
     return [trial.board for trial in printing or best]
 
 
-def cores_of_image_attributes(image: bytes, name: str) -> frozenset[str]:
+def cores_in_elf_build_attributes(image: bytes, name: str) -> frozenset[str]:
     """Returns the names of the cores that an ELF image was compiled for, by its build attributes. Empty if it has none.
     Raises ImageFileError for damaged attributes."""
     if not image.startswith(MAGIC):
@@ -90,13 +90,13 @@ def _try_image_on_board(image: bytes, name: str, board: Board) -> BoardStartTria
     for _ in range(_CHUNKS):
         stop = machine.run(int(_TRIED_S * board.clock.sys_hz) // _CHUNKS)
         output += len(machine.take_uart())
-        strangeness = max((_weight_of_warning_against_board(sentence) for sentence in machine.warnings()), default=0)
+        strangeness = max((_board_mismatch_weight_of_warning(sentence) for sentence in machine.warnings()), default=0)
         if strangeness == _UNFIT or stop["reason"] not in {"cycles", "watch"}:
             return BoardStartTrial(board.id, _UNFIT, output)
     return BoardStartTrial(board.id, strangeness, output)
 
 
-def _weight_of_warning_against_board(warning: str) -> int:
+def _board_mismatch_weight_of_warning(warning: str) -> int:
     """Returns 1 for a warning about a feature that is not modelled, 2 for any other warning, which speaks for another
     chip."""
     return 1 if "not modelled" in warning and "belongs to no block" not in warning else _UNFIT

@@ -17,7 +17,7 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class ProbeHit:
     """An execution of a probed instruction, or a write to a watched word."""
 
     cycle: int
@@ -33,7 +33,7 @@ class Probe:
 
     place: str
     address: int
-    hits: list[Hit] = field(default_factory=list)
+    hits: list[ProbeHit] = field(default_factory=list)
 
     @property
     def cycles(self) -> list[int]:
@@ -42,7 +42,7 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class RecordedPinEdge:
     """A change of a pin's level, with its cycle."""
 
     cycle: int

@@ -145,7 +145,7 @@ def timing_setting_registers(board: Board) -> dict[int, str]:
     return settings
 
 
-def keeps_timing_setting(name: str, word: int, state: Mapping[str, int]) -> bool:
+def is_timing_setting_unchanged_by_write(name: str, word: int, state: Mapping[str, int]) -> bool:
     """Whether writing `word` to the register of a setting leaves the setting as it is in `state`.
 
     False if the register contains nothing else: such a write is never part of a kernel's normal work. FPCCR also has
@@ -184,12 +184,12 @@ def _read_core_settings(machine: VirtualMachine, board: Board, core: int) -> dic
     state["dma"] = sum(word is not None and word & 1 for word in islice(answers, len(channels)))
     state = {name: value for name, value in state.items() if value or name not in OFF_AFTER_RESET}
     shift = _TOP_BIT - board.irq.priority_bits
-    for line, priority in enabled_priorities(list(answers), board.irq.lines).items():
+    for line, priority in priorities_of_enabled_interrupts(list(answers), board.irq.lines).items():
         state[f"urgency.irq{line}"] = priority >> shift
     return state
 
 
-def read_tick_cycles(machine: VirtualMachine) -> int | None:
+def read_cycles_between_ticks(machine: VirtualMachine) -> int | None:
     """Returns the cycles from one tick of core 0's SysTick to the next. None if SysTick is off, or counts another
     clock."""
     control, reload = machine.read_registers(0, [_SYSTICK_RELOAD - 4, _SYSTICK_RELOAD])
@@ -217,13 +217,13 @@ def _value_by_chip_prefix(table: Mapping[str, Entry], board: Board) -> Entry:
 
 
 def interrupt_controller_registers(lines: int) -> list[int]:
-    """Returns the addresses of the registers of the interrupt controller (NVIC) that `enabled_priorities` needs, for a
-    number of lines."""
+    """Returns the addresses of the registers of the interrupt controller (NVIC) that `priorities_of_enabled_interrupts`
+    needs, for a number of lines."""
     enabled = (_ENABLED + 4 * word for word in range(-(-lines // _LINES_IN_WORD)))
     return [*enabled, *(_PRIORITIES + line for line in range(0, lines, 4))]
 
 
-def enabled_priorities(words: Sequence[int | None], lines: int) -> dict[int, int]:
+def priorities_of_enabled_interrupts(words: Sequence[int | None], lines: int) -> dict[int, int]:
     """Returns the priority byte of each enabled interrupt line, by line. `words` are the contents of
     `interrupt_controller_registers`, in the same order."""
     known = [word or 0 for word in words]

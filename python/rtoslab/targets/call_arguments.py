@@ -71,7 +71,7 @@ class CallArgumentCounter:
         """Forgets all calls so far."""
         self._counts.clear()
 
-    def remove_further_arguments(self, packed: bytes) -> bytes:
+    def extract_further_call_argument_events(self, packed: bytes) -> bytes:
         """Counts the calls whose further arguments are among the packed events. Returns the other events."""
         events = np.frombuffer(packed, dtype=EVENT)
         ident = events["id"]

@@ -26,7 +26,7 @@ _BANKS: Final = 4
 _WORD: Final = 4
 
 
-class _CoreView:
+class _SingleCoreBoardView:
     """One core of a board on which each core runs an image of its own, shown as a board that has this core alone."""
 
     def __init__(self, machine: VirtualMachine, core: int, symbols_of: VirtualMachine) -> None:
@@ -114,7 +114,7 @@ def view_core_as_board(
     idle_board = make_board_at_reset(board, cores=1)
     load_image_into_board(idle_board, started, name)  # its boot block, without which no board takes an image
     load_image_into_board(idle_board, image, name)
-    return cast("VirtualMachine", _CoreView(machine, core, idle_board))
+    return cast("VirtualMachine", _SingleCoreBoardView(machine, core, idle_board))
 
 
 def ending_address_of_both_images(machine: VirtualMachine) -> int:

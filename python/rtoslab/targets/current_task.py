@@ -27,7 +27,7 @@ from rtoslab.targets.exceptions import task_switching_exceptions
 _CORES: Final = 2
 
 
-class OmittedWriteFilter:
+class OmittedTaskWriteFilter:
     """Adds the writes of its word that a kernel omits while it idles (`idle_keeps_task` in kernel.toml).
 
     Such a kernel still names the task that ran last, and writes its word only if another task follows. The second
@@ -40,7 +40,7 @@ class OmittedWriteFilter:
         """`current`: core -> the task that its word names as the events begin."""
         probes = kernel.probes if kernel else None
         self._is_active = probes is not None and probes.idle_keeps_task
-        self._no_task = min(probes.no_task_values, default=0) if probes else 0
+        self._no_task = min(probes.values_that_mean_no_task, default=0) if probes else 0
         self._tasks = dict(current)
         """Core -> the task that runs, or will run next."""
         self._idles: dict[int, bool] = {}
@@ -54,7 +54,7 @@ class OmittedWriteFilter:
         is_included = np.ones(len(events), dtype=np.bool_)
         added: list[tuple[float, int, int]] = []
         for core in range(_CORES):
-            self._find_omitted_writes_of_core(events, core, is_included, added)
+            self._find_omitted_task_writes_of_core(events, core, is_included, added)
         included = np.flatnonzero(is_included)
         places = [place for place, _, _ in added]
         writes = events[[round(place) for place in places]]
@@ -63,17 +63,17 @@ class OmittedWriteFilter:
         order = np.argsort(np.concatenate([included, np.asarray(places, dtype=np.float64)]), kind="stable")
         return np.concatenate([events[included], writes])[order].tobytes()
 
-    def _find_omitted_writes_of_core(
+    def _find_omitted_task_writes_of_core(
         self, events: NDArray[np.void], core: int, is_included: NDArray[np.bool_], added: list[tuple[float, int, int]]
     ) -> None:
         """Marks the events of a core that are left out, and adds (place among the events, value, core) of each omitted
         write."""
         mine = events["core"] == core
-        labels = np.flatnonzero(_mask_of_idle_labels(events) & mine)
+        labels = np.flatnonzero(_idle_begin_and_end_event_mask(events) & mine)
         idles = np.asarray(events["id"][labels] == IDENT_IDLE, dtype=np.bool_)
-        turns = _mask_of_changed_values(idles, before=self._idles.get(core, False))
+        turns = _changed_value_mask(idles, before=self._idles.get(core, False))
         is_included[labels[~idles & ~turns]] = False
-        named = np.flatnonzero(_mask_of_task_writes(events) & mine)
+        named = np.flatnonzero(_current_task_write_event_mask(events) & mine)
         done = 0
         for place, begins in zip(labels[turns].tolist(), idles[turns].tolist(), strict=True):
             done = self._name_tasks(events, core, named, done, place, is_included)
@@ -103,7 +103,7 @@ class OmittedWriteFilter:
         return until
 
 
-class NoTaskFilter:
+class NoTaskEventFilter:
     """Removes the events in which the kernel writes "no task" to its current-task variable, so that each switch leads
     from task to task.
 
@@ -121,13 +121,13 @@ class NoTaskFilter:
         if not self._no_task or not raw:
             return raw
         events = np.frombuffer(raw, dtype=EVENT)
-        none = _mask_of_task_writes(events) & np.isin(events["value"], self._no_task)
-        named = _mask_of_task_writes(events) & ~none
-        labels = _mask_of_idle_labels(events)
+        none = _current_task_write_event_mask(events) & np.isin(events["value"], self._no_task)
+        named = _current_task_write_event_mask(events) & ~none
+        labels = _idle_begin_and_end_event_mask(events)
         idles = labels & (events["id"] == IDENT_IDLE)
         begins = np.zeros(len(events), dtype=np.bool_)
         for core in range(_CORES):
-            begins |= self._first_idle_turns(
+            begins |= self._mask_of_first_idle_loop_passes(
                 core, idles & (events["core"] == core), named & (events["id"] == IDENT_CURRENT + core)
             )
         task_events = events.copy()
@@ -135,18 +135,20 @@ class NoTaskFilter:
         task_events["id"][begins] = IDENT_CURRENT + events["core"][begins]
         return task_events[~(none | labels) | begins].tobytes()
 
-    def _first_idle_turns(self, core: int, idles: NDArray[np.bool_], named: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _mask_of_first_idle_loop_passes(
+        self, core: int, idles: NDArray[np.bool_], named: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
         """Returns a mask of the passes of the kernel's idle loop on a core that are the first since a task was
         named."""
         at = np.flatnonzero(idles | named)
         is_start = np.zeros(len(idles), dtype=np.bool_)
-        is_start[at] = _mask_of_changed_values(idles[at], before=self._idles.get(core, False)) & idles[at]
+        is_start[at] = _changed_value_mask(idles[at], before=self._idles.get(core, False)) & idles[at]
         if len(at):
             self._idles[core] = bool(idles[at[-1]])
         return is_start
 
 
-class SupersededChoiceFilter:
+class SupersededTaskChoiceFilter:
     """Removes the events in which the kernel chose a task, and then another one before it switched.
 
     Such a kernel writes its word whenever it chooses. A tick that wakes three tasks may write it three times, and one
@@ -184,15 +186,15 @@ class SupersededChoiceFilter:
         return waiting
 
 
-class SwitchReader:
+class TaskSwitchEventFilter:
     """Filters a kernel's events so that each write of its current-task variable is a switch."""
 
     def __init__(self, kernel: Kernel) -> None:
         """`kernel`: its facts, as kernel.toml has them."""
         probes = kernel.probes
-        self._tasks_only = NoTaskFilter(probes.no_task_values if probes else frozenset())
+        self._tasks_only = NoTaskEventFilter(probes.values_that_mean_no_task if probes else frozenset())
         named_before = probes is not None and probes.named_before_switch
-        self._last_named = SupersededChoiceFilter(task_switching_exceptions(kernel)) if named_before else None
+        self._last_named = SupersededTaskChoiceFilter(task_switching_exceptions(kernel)) if named_before else None
 
     def filter_events(self, raw: bytes, *, is_end: bool = False) -> bytes:
         """Returns the next chunk of packed events, in which each write of the current-task variable is a switch. With
@@ -208,7 +210,7 @@ def last_running_task_of_each_core(raw: bytes, no_task: Collection[int], now: di
     """Returns the control block of the task that runs on each core, or that ran last if none runs. `raw` are the packed
     events so far, and `now` has the current-task variable of each core."""
     events = np.frombuffer(raw, dtype=EVENT)
-    writes = events[_mask_of_task_writes(events)]
+    writes = events[_current_task_write_event_mask(events)]
     tasks = dict(now)
     for core, value in now.items():
         if value in no_task:
@@ -217,24 +219,24 @@ def last_running_task_of_each_core(raw: bytes, no_task: Collection[int], now: di
     return tasks
 
 
-def _mask_of_task_writes(events: NDArray[np.void]) -> NDArray[np.bool_]:
+def _current_task_write_event_mask(events: NDArray[np.void]) -> NDArray[np.bool_]:
     """Returns a mask of the events that write a kernel's current-task variable."""
     is_word = (events["id"] >= IDENT_CURRENT) & (events["id"] < IDENT_CURRENT + _CORES)
     return np.asarray((events["kind"] == KIND_WRITE) & is_word, dtype=np.bool_)
 
 
-def _mask_of_idle_labels(events: NDArray[np.void]) -> NDArray[np.bool_]:
+def _idle_begin_and_end_event_mask(events: NDArray[np.void]) -> NDArray[np.bool_]:
     """Returns a mask of the events at which the kernel's idle code begins or ends."""
     is_idle = (events["id"] == IDENT_IDLE) | (events["id"] == IDENT_IDLE_OVER)
     return np.asarray((events["kind"] == KIND_EXEC) & is_idle, dtype=np.bool_)
 
 
-def _mask_of_changed_values(values: NDArray[np.bool_], *, before: bool) -> NDArray[np.bool_]:
+def _changed_value_mask(values: NDArray[np.bool_], *, before: bool) -> NDArray[np.bool_]:
     """Returns a mask of the values that differ from their predecessor. `before` is the predecessor of the first."""
     return np.asarray(values != np.concatenate(([before], values[:-1])) if len(values) else values, dtype=np.bool_)
 
 
-class HandlerIdleFilter:
+class IdleInHandlerEventFilter:
     """Replaces idling inside an exception handler in a stream of events by a return from the handler and a new entry.
 
     Takes chunks in the order of time. The labels' own events are left out.
@@ -250,34 +252,36 @@ class HandlerIdleFilter:
 
     def filter_events(self, events: NDArray[np.void]) -> NDArray[np.void]:
         """Returns a chunk of events in which idling inside a handler is replaced by a return and an entry."""
-        labels = _mask_of_idle_labels(events)
+        labels = _idle_begin_and_end_event_mask(events)
         handlers = (events["kind"] == KIND_EXCEPTION_ENTER) | (events["kind"] == KIND_EXCEPTION_EXIT)
         if not labels.any():
             self._track_exceptions(events[handlers])
             return events
         returns, is_kept = events.copy(), ~labels
-        for at in np.flatnonzero(handlers | self._label_changes(events, labels)).tolist():
+        for at in np.flatnonzero(handlers | self._idle_change_event_mask(events, labels)).tolist():
             if handlers[at]:
                 self._track_exceptions(events[at : at + 1])
                 continue
-            reported = self._equivalent_event(int(events["core"][at]), idles=events["id"][at] == IDENT_IDLE)
+            reported = self._handler_event_replacing_idle_event(
+                int(events["core"][at]), idles=events["id"][at] == IDENT_IDLE
+            )
             if reported is not None:
                 returns["kind"][at], returns["id"][at], returns["value"][at] = *reported, 0
                 is_kept[at] = True
         return np.asarray(returns[is_kept])
 
-    def _label_changes(self, events: NDArray[np.void], labels: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _idle_change_event_mask(self, events: NDArray[np.void], labels: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Returns a mask of the events at which idling begins or ends, without the further passes of the idle loop."""
         turns = np.zeros(len(events), dtype=np.bool_)
         for core in range(_CORES):
             at = np.flatnonzero(labels & (events["core"] == core))
             idles = np.asarray(events["id"][at] == IDENT_IDLE, dtype=np.bool_)
-            turns[at] = _mask_of_changed_values(idles, before=self._labels.get(core, False))
+            turns[at] = _changed_value_mask(idles, before=self._labels.get(core, False))
             if len(at):
                 self._labels[core] = bool(idles[-1])
         return turns
 
-    def _equivalent_event(self, core: int, *, idles: bool) -> tuple[int, int] | None:
+    def _handler_event_replacing_idle_event(self, core: int, *, idles: bool) -> tuple[int, int] | None:
         """Returns the event (kind, exception number) that replaces the begin or end of idling on a core. None outside a
         handler."""
         stack = self._open.setdefault(core, [])

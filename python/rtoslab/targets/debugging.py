@@ -11,7 +11,7 @@ from rtoslab.targets.attachments import DeviceRequest
 from rtoslab.targets.board import (
     apply_timing_settings,
     convert_simulator_errors,
-    find_address,
+    find_symbol_address,
     load_image_into_board,
     make_board_at_reset,
 )
@@ -54,7 +54,7 @@ def serve_gdb(
         device.attach_device(machine, board)
     if until is not None:
         with convert_simulator_errors(SymbolError):
-            machine.until(find_address(machine, until))
+            machine.until(find_symbol_address(machine, until))
         limit = 10 * board.clock.sys_hz
         stop = machine.run(limit)
         on_text("", machine.take_uart())

@@ -3,13 +3,13 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from rtoslab.base import PlanError, load_architecture
+from rtoslab.base import PlanError, load_architecture_facts
 from rtoslab.intake import parse_integer, quote_text
 
 if TYPE_CHECKING:
     from rtoslab.catalogue import Board, Kernel
 
-_EXCEPTIONS: Final = load_architecture().exception
+_EXCEPTIONS: Final = load_architecture_facts().exception
 NMI: Final = _EXCEPTIONS.nmi
 HARDFAULT: Final = _EXCEPTIONS.hardfault
 SVCALL: Final = _EXCEPTIONS.svcall

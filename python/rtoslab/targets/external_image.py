@@ -8,7 +8,7 @@ from pathlib import Path
 from rtoslab.base import ImageFileError, SettingError
 from rtoslab.catalogue import Catalogue, CatalogueEntry, Kernel
 from rtoslab.intake import MAGIC, read_program_image
-from rtoslab.records import DecodedRun, ExpectedIdentity, read_wire_constants
+from rtoslab.records import DecodedRun, ExpectedImageIdentity, read_wire_constants
 from rtoslab.targets.introduction import run_until_image_identified
 
 
@@ -26,9 +26,9 @@ class ExternalImage:
         return hashlib.sha256(self.content).hexdigest()
 
     @property
-    def expected_identity(self) -> ExpectedIdentity:
+    def identity_expected_of_image(self) -> ExpectedImageIdentity:
         """Returns the run id and manifest that all records of the image must contain."""
-        return ExpectedIdentity(self.introduction.begin.run, self.introduction.begin.manifest)
+        return ExpectedImageIdentity(self.introduction.begin.run, self.introduction.begin.manifest)
 
 
 def read_external_image(catalogue: Catalogue, path: Path, board: str, timing: Mapping[str, int]) -> ExternalImage:

@@ -81,7 +81,7 @@ def fault_handler_entries(events: bytes) -> Iterator[tuple[int, int, int]]:
     yield from _fault_handler_events(events, KIND_EXCEPTION_ENTER)
 
 
-def fault_handler_returns(events: bytes) -> dict[tuple[int, int], int]:
+def first_fault_handler_return_cycles(events: bytes) -> dict[tuple[int, int], int]:
     """Returns the cycle of the first return from each fault handler, by core and exception number, from packed
     events."""
     returns: dict[tuple[int, int], int] = {}
@@ -99,7 +99,7 @@ def _fault_handler_events(events: bytes, kind: int) -> Iterator[tuple[int, int, 
             yield core, ident, cycle
 
 
-def read_fault(machine: VirtualMachine, core: int, exception: int, cycle: int) -> Fault:
+def read_processor_fault(machine: VirtualMachine, core: int, exception: int, cycle: int) -> Fault:
     """Returns the state of a core that is about to execute the first instruction of a fault's handler."""
     now = machine.registers(core)
     exc_return = now["lr"]

@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 
 from rtoslab.catalogue import Kernel
-from rtoslab.targets.board import find_address
-from rtoslab.targets.current_task import HandlerIdleFilter
+from rtoslab.targets.board import find_symbol_address
+from rtoslab.targets.current_task import IdleInHandlerEventFilter
 from rtoslab.targets.event_kinds import (
     IDENT_CURRENT,
     IDENT_SELECT,
@@ -62,7 +62,7 @@ class HandlerRunColumns:
 
 
 @dataclass(slots=True)
-class _OpenHandlerRun:
+class _UnfinishedHandlerRun:
     """The run of an exception handler that has not returned yet."""
 
     exception: int
@@ -76,7 +76,7 @@ class _OpenHandlerRun:
     interrupted: int = 0
 
 
-class HandlerReader:
+class HandlerRunReader:
     """Turns the events of core 0 in a measurement window into runs of exception handlers."""
 
     def __init__(
@@ -95,9 +95,9 @@ class HandlerReader:
         """The task that runs. A kernel may name another as current before it switches to it."""
         self._switching = switching
         self._in_thread = in_thread
-        self._idling = HandlerIdleFilter()
+        self._idling = IdleInHandlerEventFilter()
         self._top = top
-        self._open: list[_OpenHandlerRun] = []
+        self._open: list[_UnfinishedHandlerRun] = []
         self.runs = HandlerRunColumns()
 
     def add_events(self, raw: bytes) -> None:
@@ -122,7 +122,7 @@ class HandlerReader:
         """Records the entry into an exception handler. `latency` are the cycles from the exception's recognition."""
         for handler in self._open:
             handler.interrupted += 1
-        self._open.append(_OpenHandlerRun(exception, cycle, latency, self._runs, self._top))
+        self._open.append(_UnfinishedHandlerRun(exception, cycle, latency, self._runs, self._top))
 
     def _record_handler_return(self, cycle: int, exception: int) -> None:
         """Records the return from an exception handler. Its run is stored if it is a handler of the kernel."""
@@ -136,7 +136,7 @@ class HandlerReader:
             return
         self._store_run(done, cycle)
 
-    def _store_run(self, done: _OpenHandlerRun, cycle: int) -> None:
+    def _store_run(self, done: _UnfinishedHandlerRun, cycle: int) -> None:
         """Adds a row for a run that ends at `cycle`."""
         handlings = self.runs
         handlings.exception.append(done.exception)
@@ -154,7 +154,7 @@ class HandlerReader:
         if ident == IDENT_CURRENT:
             self._current = value
             if self._in_thread and not self._open and value != self._runs:
-                switch = _OpenHandlerRun(THREAD_MODE, cycle, 0, self._runs, self._top)
+                switch = _UnfinishedHandlerRun(THREAD_MODE, cycle, 0, self._runs, self._top)
                 self._runs = value
                 self._store_run(switch, cycle)
         elif ident == IDENT_TOP:
@@ -180,7 +180,7 @@ def attach_handler_probes(machine: VirtualMachine, kernel: Kernel) -> int | None
     if probes is None:
         return None
     if probes.select_symbol and probes.switch_symbol and machine.symbol(probes.select_symbol) is not None:
-        select = find_address(machine, probes.select_symbol)
+        select = find_symbol_address(machine, probes.select_symbol)
         returns = call_return_addresses(machine, probes.switch_symbol, select)
         if returns:
             machine.watch_exec(select, IDENT_SELECT)
@@ -188,7 +188,7 @@ def attach_handler_probes(machine: VirtualMachine, kernel: Kernel) -> int | None
             machine.watch_exec(address, IDENT_SELECTED)
     if not probes.top_priority_symbol or machine.symbol(probes.top_priority_symbol) is None:
         return None
-    word = find_address(machine, probes.top_priority_symbol)
+    word = find_symbol_address(machine, probes.top_priority_symbol)
     machine.watch_write(word, IDENT_TOP)
     return word
 
@@ -196,19 +196,24 @@ def attach_handler_probes(machine: VirtualMachine, kernel: Kernel) -> int | None
 def call_return_addresses(machine: VirtualMachine, caller: str, callee: int) -> list[int]:
     """Returns the addresses after those calls (BL) in the function named `caller` that call the function at
     `callee`."""
-    start = find_address(machine, caller)
+    start = find_symbol_address(machine, caller)
     size = next((size for address, size, name in machine.symbols() if name == caller and address == start), 0)
     code = machine.read(start, size & ~1)
     halfwords = [int.from_bytes(code[at : at + 2], "little") for at in range(0, len(code), 2)]
     calls = []
     for index, (high, low) in enumerate(pairwise(halfwords)):
         behind = start + 2 * index + 4
-        if high >> 11 == 0b11110 and low >> 14 == 0b11 and low & 0x1000 and behind + _call_offset(high, low) == callee:
+        if (
+            high >> 11 == 0b11110
+            and low >> 14 == 0b11
+            and low & 0x1000
+            and behind + _decode_bl_instruction_offset(high, low) == callee
+        ):
             calls.append(behind)
     return calls
 
 
-def _call_offset(high: int, low: int) -> int:
+def _decode_bl_instruction_offset(high: int, low: int) -> int:
     """Returns the offset of a BL instruction from its two halfwords (ARMv7-M Architecture Reference Manual, A7.7.18;
     ARMv6-M, A6.7.13)."""
     sign = high >> 10 & 1

@@ -33,7 +33,7 @@ EDGE_CYCLES: Final = 64
 
 
 @dataclass(slots=True)
-class MarkedInterval:
+class MeasuredCodeInterval:
     """One measured interval of a latency benchmark, between its begin mark and its end mark, in cycles of the core's
     clock."""
 
@@ -53,10 +53,10 @@ class MarkedInterval:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedIntervals:
+class MeasuredCodeIntervals:
     """The measured intervals of a latency benchmark's window, and the events beside them, in the order of time."""
 
-    intervals: tuple[MarkedInterval, ...]
+    intervals: tuple[MeasuredCodeInterval, ...]
     pulses: tuple[int, ...]
     """How long the measurement's pin was high, each time, in cycles."""
     disorder: tuple[str, ...]
@@ -67,7 +67,7 @@ class MarkedIntervals:
     """Series and raw value of each sample that the runner stored, in the order of time. None: the image has no
     `bench_keep`."""
 
-    def intervals_of_series(self, series: int) -> list[MarkedInterval]:
+    def intervals_of_series(self, series: int) -> list[MeasuredCodeInterval]:
         """Returns the intervals of one measured series, by its number."""
         return [interval for interval in self.intervals if interval.series == series]
 
@@ -84,13 +84,13 @@ def find_measured_intervals(
     pin: int | None,
     stamping: int | None = None,
     deferred_tick: int | None = None,
-) -> MarkedIntervals:
+) -> MeasuredCodeIntervals:
     """Returns the measured intervals in the packed events of a window.
 
     `current` is the running task of each core as the window opens. `pin` is the number of the measurement's pin.
     `stamping` is the number of the exception whose recognition starts the intervals of stamped series. Of several
-    ticks, the last one before the end starts the interval. `deferred_tick` is the number of the exception that SysTick's
-    handler requests for the kernel's work of a tick.
+    ticks, the last one before the end starts the interval. `deferred_tick` is the number of the exception that
+    SysTick's handler requests for the kernel's work of a tick.
     """
     reader = _IntervalReader(services, dict(current), stamping, deferred_tick)
     events = np.frombuffer(raw, dtype=EVENT)
@@ -100,19 +100,19 @@ def find_measured_intervals(
         if kind == KIND_EXEC and ident == IDENT_KEEP:
             reader.samples.append((value, more))
         elif kind == KIND_EXEC and ident >= IDENT_MARK:
-            reader.handle_interval_mark(cycle, ident - IDENT_MARK)
+            reader.process_interval_marker(cycle, ident - IDENT_MARK)
         elif kind == KIND_PIN:
             reader.handle_pin_edge(cycle, value)
         elif kind == KIND_EXCEPTION_EXIT:
             reader.return_cycle = cycle
             reader.resumed.setdefault(ident, set()).add(pc)
         elif kind == KIND_EXCEPTION_ENTER and ident == stamping:
-            reader.start_stamped_interval(cycle - value)
+            reader.start_interval_at_interrupt(cycle - value)
         else:
             reader.count_event_in_interval(kind, cycle, ident, value, core)
     resumed = {number: frozenset(addresses) for number, addresses in reader.resumed.items()}
     stored = tuple(reader.samples) or None
-    return MarkedIntervals(tuple(reader.intervals), tuple(reader.pulses), tuple(reader.disorder), resumed, stored)
+    return MeasuredCodeIntervals(tuple(reader.intervals), tuple(reader.pulses), tuple(reader.disorder), resumed, stored)
 
 
 def _interval_event_mask(events: NDArray[np.void], pin: int | None) -> NDArray[np.bool_]:
@@ -134,9 +134,9 @@ class _IntervalReader:
     current: dict[int, int]
     stamping: int | None
     deferred_tick: int | None = None
-    open: MarkedInterval | None = None
+    open: MeasuredCodeInterval | None = None
     high_since: int | None = None
-    intervals: list[MarkedInterval] = field(default_factory=list)
+    intervals: list[MeasuredCodeInterval] = field(default_factory=list)
     pulses: list[int] = field(default_factory=list)
     disorder: list[str] = field(default_factory=list)
     end_cycle: int = -EDGE_CYCLES
@@ -145,13 +145,13 @@ class _IntervalReader:
     resumed: dict[int, set[int]] = field(default_factory=dict)
     samples: list[tuple[int, int]] = field(default_factory=list)
 
-    def start_stamped_interval(self, cycle: int) -> None:
+    def start_interval_at_interrupt(self, cycle: int) -> None:
         """Begins an interval at an interrupt's event. Its series is known only from its end mark."""
         if self.open is not None and (self.stamping != SYSTICK or self.open.series != STAMPED):
             self.disorder.append("a timer's event came before the one before it was stamped")
-        self.open = MarkedInterval(STAMPED, cycle)
+        self.open = MeasuredCodeInterval(STAMPED, cycle)
 
-    def handle_interval_mark(self, cycle: int, tag: int) -> None:
+    def process_interval_marker(self, cycle: int, tag: int) -> None:
         """Begins or ends an interval at a mark in the code. `tag` is twice the series' number, plus 1 for an end."""
         series, is_end = tag >> 1, bool(tag & 1)
         if is_end:
@@ -167,7 +167,7 @@ class _IntervalReader:
             return
         if self.open is not None:
             self.disorder.append(f"an interval of series {series} begins inside one of series {self.open.series}")
-        self.open = MarkedInterval(series, cycle, touched=cycle - self.return_cycle < EDGE_CYCLES)
+        self.open = MeasuredCodeInterval(series, cycle, touched=cycle - self.return_cycle < EDGE_CYCLES)
 
     def handle_pin_edge(self, cycle: int, level: int) -> None:
         """Begins or ends a pulse of the measurement's pin."""

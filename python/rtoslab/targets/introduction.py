@@ -5,7 +5,7 @@ from typing import Final
 
 from rtoslab.base import RunError
 from rtoslab.catalogue import Board
-from rtoslab.records import DecodedRun, WireConstants, decode_unfinished_run
+from rtoslab.records import DecodedRun, WireFormatConstants, decode_unfinished_run
 from rtoslab.targets.board import (
     apply_timing_settings,
     boards_that_fit_image,
@@ -21,7 +21,7 @@ _FIRST_LINES: Final = (b" begin ", b" param ")
 
 
 def run_until_image_identified(
-    image: bytes, name: str, board: Board, settings: Mapping[str, int], constants: WireConstants
+    image: bytes, name: str, board: Board, settings: Mapping[str, int], constants: WireFormatConstants
 ) -> DecodedRun:
     """Runs an image until it has sent its begin record and its parameters, and returns these records. Raises RunError
     for an image that sends no begin record of rtoslab's runner."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 
-def kernel_address_test(
+def make_kernel_address_predicate(
     symbols: Sequence[tuple[int, int, str]], is_kernel_function: Callable[[str], bool]
 ) -> Callable[[int], bool]:
     """Returns a function that tells whether an address is in a function of the kernel. `symbols` are address, size and

@@ -14,7 +14,7 @@ SECTION = ".bench_marks"
 
 
 @dataclass(frozen=True, slots=True)
-class IntervalMark:
+class IntervalMarkerAddress:
     """An address in the code at which a measured interval begins or ends."""
 
     address: int
@@ -22,12 +22,12 @@ class IntervalMark:
     is_end: bool
 
 
-def read_marks(image: bytes, name: str) -> tuple[IntervalMark, ...]:
+def read_interval_marker_addresses(image: bytes, name: str) -> tuple[IntervalMarkerAddress, ...]:
     """Returns the addresses at which an image's measured intervals begin and end, from its section `.bench_marks`.
     Empty without this section. Raises ImageFileError."""
     try:
         elf = ElfFile(image)
-        section = elf.find_section(SECTION)
+        section = elf.find_elf_section(SECTION)
         words = elf.section_bytes(section) if section is not None else b""
     except ValueError as cause:
         raise ImageFileError(f"{name} cannot be read as an ELF file ({cause}); build it again.") from None
@@ -37,6 +37,6 @@ def read_marks(image: bytes, name: str) -> tuple[IntervalMark, ...]:
             "of word pairs; build it again."
         )
     return tuple(
-        IntervalMark(without_thumb_bit(address), tag >> 1, bool(tag & 1))
+        IntervalMarkerAddress(without_thumb_bit(address), tag >> 1, bool(tag & 1))
         for address, tag in struct.iter_unpack("<II", words)
     )

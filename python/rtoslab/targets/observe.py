@@ -14,8 +14,8 @@ from rtoslab.targets.board import simulator_module
 from rtoslab.targets.call_arguments import CallArguments
 from rtoslab.targets.event_kinds import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING
 from rtoslab.targets.handlings import HandlerRunColumns
-from rtoslab.targets.intervals import MarkedIntervals
-from rtoslab.targets.steps import ObservedStep
+from rtoslab.targets.intervals import MeasuredCodeIntervals
+from rtoslab.targets.steps import ObservedBenchmarkStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class BlockingCalls:
 
 
 @dataclass(frozen=True, slots=True)
-class CriticalCycles:
+class CriticalSectionCycles:
     """The number and the cycles of the kernel's critical sections on one core in the measurement window.
 
     The kernel counts once it has its locks, so the waiting for them is outside. A switch that the window's end cuts off
@@ -70,7 +70,7 @@ ALL_CORES: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class OwnCodeSpan:
+class BenchmarkCodeSpan:
     """Adjacent instructions that were executed equally often, with their number and cycles."""
 
     address: int
@@ -90,13 +90,13 @@ class BenchmarkFunction:
     name: str
     entries: int
     """Executions of its first instruction."""
-    stretches: tuple[OwnCodeSpan, ...]
+    stretches: tuple[BenchmarkCodeSpan, ...]
     calls: tuple[tuple[str, int], ...]
     """Function, `svc` or `indirect`, and how often it was called or jumped to from here."""
 
 
 @dataclass(slots=True)
-class WindowObservations:
+class MeasurementWindowObservations:
     """Everything that the virtual board observed during the measurement window. Exceptions are per core: number ->
     entries."""
 
@@ -111,17 +111,17 @@ class WindowObservations:
     """(core, watched service, first argument) -> calls: which object each core called it with."""
     waits: dict[int, BlockingCalls] = field(default_factory=dict)
     """Per core. Empty if the kernel's functions do not tell."""
-    critical: dict[int, CriticalCycles] = field(default_factory=dict)
+    critical: dict[int, CriticalSectionCycles] = field(default_factory=dict)
     """Per core. Empty if the kernel does not count how deep critical sections are nested."""
     exceptions: dict[int, dict[int, int]] = field(default_factory=dict)
     event_count: int = 0
     event_digest: str = ""
     """XXH3 of 128 bits of all events as they came: two runs with the same one did the same in the same cycles."""
-    intervals: MarkedIntervals | None = None
+    intervals: MeasuredCodeIntervals | None = None
     """The intervals of a latency benchmark."""
     handled: HandlerRunColumns | None = None
     """The handler runs, for a benchmark that shows the kernel's own handlers."""
-    steps: tuple[ObservedStep, ...] = ()
+    steps: tuple[ObservedBenchmarkStep, ...] = ()
     """What tasks and handlers did in the first part of the window, in the order of time."""
     steps_cut: bool = False
     """Whether there were more steps than these."""
@@ -137,7 +137,7 @@ class WindowObservations:
     """What each core executed that is neither the kernel's nor a library's, over the whole window."""
     call_distance: int = 0
     """Instructions between the marks of intervals and the calls that they measure: see
-    `own_code.instructions_from_marks_to_calls`."""
+    `own_code.instructions_from_markers_to_calls`."""
     compiler: str = ""
     """The compilers that the image names. Empty if it names none, or was built elsewhere with unknown options."""
     own_floats: tuple[str, ...] = ()
@@ -159,7 +159,7 @@ class WindowObservations:
     is seen twice, so this may be off by one or two."""
 
 
-class WindowObserver:
+class MeasurementWindowObserver:
     """Counts task switches, service calls and critical sections in the events of a measurement window."""
 
     def __init__(
@@ -182,14 +182,14 @@ class WindowObserver:
         self._digest.update(raw)
         self._tally.feed(raw)
 
-    def window_observations(self, exceptions: dict[int, dict[int, int]]) -> WindowObservations:
+    def window_observations(self, exceptions: dict[int, dict[int, int]]) -> MeasurementWindowObservations:
         """Returns the counts of the measurement window. `exceptions` are the exception entries by core and number,
         which are added."""
         tally = self._tally
-        observed = WindowObservations(
+        observed = MeasurementWindowObservations(
             exceptions=exceptions, event_count=tally.event_count(), event_digest=self._digest.hexdigest()
         )
-        observed.critical = {core: CriticalCycles(*tally.sections(core)) for core in self._depths}
+        observed.critical = {core: CriticalSectionCycles(*tally.sections(core)) for core in self._depths}
         for core, ident, value, count in tally.call_counts():
             observed.objects[core, self._service_of_probe(ident), value] = count
         for core, before, after, ident, count in tally.switch_counts():

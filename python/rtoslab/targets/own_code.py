@@ -17,9 +17,9 @@ from rtoslab.base import RunError
 from rtoslab.catalogue import Kernel
 from rtoslab.images import branch_target_address
 from rtoslab.targets.board import convert_simulator_errors, simulator_module
-from rtoslab.targets.marks import IntervalMark
-from rtoslab.targets.observe import ALL_CORES, BenchmarkFunction, OwnCodeSpan
-from rtoslab.targets.profiles import APPLICATION, LIBRARY, PROFILE, function_class
+from rtoslab.targets.marks import IntervalMarkerAddress
+from rtoslab.targets.observe import ALL_CORES, BenchmarkCodeSpan, BenchmarkFunction
+from rtoslab.targets.profiles import APPLICATION, LIBRARY, PROFILE, function_category
 
 SUPERVISOR_CALL: Final = "svc"
 """Stands for the function that an SVC instruction calls."""
@@ -94,7 +94,7 @@ def _is_in_idle_code(address: int, idling: Sequence[Symbol]) -> bool:
 def _is_benchmark_function(name: str, kernel: Kernel) -> bool:
     """Whether a function is the benchmark's own, and not the kernel's or a linker's veneer. A function whose name only
     looks like a library's is own."""
-    return function_class(name, kernel) in {APPLICATION, LIBRARY} and not name.endswith(_VENEER)
+    return function_category(name, kernel) in {APPLICATION, LIBRARY} and not name.endswith(_VENEER)
 
 
 class FirmwareCode:
@@ -142,7 +142,7 @@ def _make_benchmark_function(
 ) -> BenchmarkFunction:
     """Returns one of the benchmark's functions with its spans of equally often executed instructions, and its calls.
     `executed` and `cycles` are by address."""
-    stretches: list[OwnCodeSpan] = []
+    stretches: list[BenchmarkCodeSpan] = []
     calls: Counter[str] = Counter()
     behind = -1
     for address, executions in sorted(executed.items()):
@@ -150,9 +150,11 @@ def _make_benchmark_function(
         first = int.from_bytes(code[:2], "little")
         if stretches and address == behind and stretches[-1].executions == executions:
             last = stretches[-1]
-            stretches[-1] = OwnCodeSpan(last.address, last.instructions + 1, executions, last.cycles + cycles[address])
+            stretches[-1] = BenchmarkCodeSpan(
+                last.address, last.instructions + 1, executions, last.cycles + cycles[address]
+            )
         else:
-            stretches.append(OwnCodeSpan(address, 1, executions, cycles[address]))
+            stretches.append(BenchmarkCodeSpan(address, 1, executions, cycles[address]))
         behind = address + (4 if first >= _WIDE else 2)
         called = _called_function_name(address, code, place, places)
         if called is not None:
@@ -225,9 +227,9 @@ def _leaves(code: bytes) -> bool:
     return (first & 0xFF7F == 0xF85F or first & 0xFFF0 in {0xF8D0, 0xF850}) and second >> 12 == 0xF
 
 
-def instructions_from_marks_to_calls(
+def instructions_from_markers_to_calls(
     own: Sequence[BenchmarkFunction],
-    marks: Sequence[IntervalMark],
+    marks: Sequence[IntervalMarkerAddress],
     symbols: Sequence[Symbol],
     read: Callable[[int, int], bytes],
 ) -> int:

@@ -80,7 +80,7 @@ def cycles_by_function(
             total[3] += executions
         functions += [
             FunctionCycles(
-                core, name, IDLE if name in labels else function_class(name, kernel), cycles, wait, entries, executed
+                core, name, IDLE if name in labels else function_category(name, kernel), cycles, wait, entries, executed
             )
             for name, (cycles, wait, entries, executed) in totals.items()
         ]
@@ -93,7 +93,7 @@ def _function_name_at(address: int, index: SymbolIndex) -> tuple[str, bool]:
     return (f"{address & ~0xFF:#010x}", False) if symbol is None else (symbol[2], address == symbol[0])
 
 
-def function_class(name: str, kernel: Kernel) -> str:
+def function_category(name: str, kernel: Kernel) -> str:
     """Returns the class of a function by its name's prefix: a class that kernel.toml lists, else `library` or
     `application`."""
     for kind, prefixes in kernel.classes.items():

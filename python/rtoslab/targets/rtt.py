@@ -57,7 +57,7 @@ class RttBuffers:
         if not 0 < size <= _BYTES_MOST or write >= size or read >= size or write == read:
             return b""
         whole = self._read_memory(buffer, size)
-        self.names.setdefault(number, self._read_name(name))
+        self.names.setdefault(number, self._read_rtt_buffer_name(name))
         self.machine.write(at + _READ_AT, write.to_bytes(4, "little"))
         return whole[read:write] if read < write else whole[read:] + whole[:write]
 
@@ -75,7 +75,7 @@ class RttBuffers:
             write = (write + 1) % size
         self.machine.write(at + _WRITE_AT, write.to_bytes(4, "little"))
 
-    def _read_name(self, address: int) -> str:
+    def _read_rtt_buffer_name(self, address: int) -> str:
         """Returns the name of an RTT buffer, which the target's memory has as a C string at this address. Empty for
         address 0."""
         text = self._read_memory(address, _NAME_MOST).partition(b"\0")[0] if address else b""

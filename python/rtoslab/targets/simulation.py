@@ -16,7 +16,7 @@ from rtoslab.targets.board import (
     MOST_CYCLES,
     apply_timing_settings,
     convert_simulator_errors,
-    find_address,
+    find_symbol_address,
     first_symbol_per_address,
     load_image_into_board,
     make_board_at_reset,
@@ -34,7 +34,7 @@ from rtoslab.targets.watched_run import (
     DrivenPinLevel,
     OnOutput,
     WatchedRun,
-    WatchedRunEnd,
+    WatchedRunEndReason,
 )
 
 DEFAULT_SECONDS = 10
@@ -44,7 +44,7 @@ _VTOR: Final = 0xE000_ED08
 
 
 @dataclass(frozen=True, slots=True)
-class AddressPairCycles:
+class AddressPairExecutionCycles:
     """The number of times that execution went from address `start` to address `end`, and the cycles in between."""
 
     start: str
@@ -66,7 +66,7 @@ class SimulationResult:
     cycles: list[int]
     instructions: list[int]
     uart: bytes
-    between: list[AddressPairCycles]
+    between: list[AddressPairExecutionCycles]
     warnings: list[str]
     reached: bool
     """Whether the run came to the requested end, without a fault."""
@@ -99,8 +99,8 @@ class SimulationResult:
             "cycles": self.cycles,
             "instructions": self.instructions,
             "uart": self.uart.decode("utf-8", errors="replace"),
-            "rtt": _channel_texts(self.rtt),
-            "debug": _channel_texts(self.debug),
+            "rtt": _output_channel_texts(self.rtt),
+            "debug": _output_channel_texts(self.debug),
             "defmt": [line.as_json() for line in self.logs],
             "exit_code": self.exit_code,
             "notes": list(self.notes),
@@ -185,9 +185,9 @@ def simulate_image(
     by_symbol = request.until is not None and parse_cycle_count(request.until) is None
     with convert_simulator_errors(SymbolError):
         if by_symbol and request.until is not None:
-            machine.until(find_address(machine, request.until))
+            machine.until(find_symbol_address(machine, request.until))
         pairs = [
-            (start, end, machine.between(find_address(machine, start), find_address(machine, end)))
+            (start, end, machine.between(find_symbol_address(machine, start), find_symbol_address(machine, end)))
             for start, end in request.between
         ]
     if request.script:
@@ -240,8 +240,8 @@ def _make_simulation_result(
     cores: int,
     request: SimulationRequest,
     watched: WatchedRun,
-    ended: WatchedRunEnd,
-    between: list[AddressPairCycles],
+    ended: WatchedRunEndReason,
+    between: list[AddressPairExecutionCycles],
     notes: Sequence[str],
 ) -> SimulationResult:
     """Returns the result of a run of `rtoslab sim` that has ended."""
@@ -251,7 +251,7 @@ def _make_simulation_result(
     stats = machine.stats()["cores"][:cores]
     unhandled = [] if reason in {"until", PASSED, FAILED, EXIT} else cores_in_default_handlers(machine, cores)
     exit_code = machine.exit_code() if reason == EXIT else None
-    failed = bool(unhandled) or _is_failed_stop(reason, detail) or watched.fault is not None or bool(exit_code)
+    failed = bool(unhandled) or _is_failure_stop_reason(reason, detail) or watched.fault is not None or bool(exit_code)
     logs = watched.logs.lines if watched.logs is not None else ()
     watched.output.pop(CHANNEL, None)
     return SimulationResult(
@@ -287,7 +287,7 @@ def _has_ended_as_requested(request: SimulationRequest, reason: str) -> bool:
     return request.until is None or reason == "until" or (by_cycles and reason == "cycles")
 
 
-def _channel_texts(channels: Mapping[str, bytes]) -> dict[str, str]:
+def _output_channel_texts(channels: Mapping[str, bytes]) -> dict[str, str]:
     """Returns the output of each channel as text, with invalid UTF-8 replaced."""
     return {name: text.decode("utf-8", errors="replace") for name, text in channels.items()}
 
@@ -304,21 +304,21 @@ def _compile_pattern(text: str | None) -> re.Pattern[str] | None:
         ) from None
 
 
-def _is_failed_stop(reason: str, detail: str) -> bool:
+def _is_failure_stop_reason(reason: str, detail: str) -> bool:
     """Whether a run's reason to stop is a failure: a forbidden access, the failing pattern, or a lock-up without
     BKPT."""
     return reason in {"strict", FAILED} or (reason == "lockup" and "BKPT" not in detail)
 
 
-def _read_cycles_between(machine: VirtualMachine, start: str, end: str, index: int) -> AddressPairCycles:
+def _read_cycles_between(machine: VirtualMachine, start: str, end: str, index: int) -> AddressPairExecutionCycles:
     """Returns the cycles that the board measured between two addresses, under the index of `between`."""
     result = machine.between_result(index)
-    return AddressPairCycles(
+    return AddressPairExecutionCycles(
         start, end, result["count"], result["min_cycles"], result["max_cycles"], result["total_cycles"]
     )
 
 
-def parse_typing_script(text: str, enter: bytes = b"\r") -> list[tuple[bytes, bytes]]:
+def parse_serial_input_script(text: str, enter: bytes = b"\r") -> list[tuple[bytes, bytes]]:
     r"""Returns the steps of a typing script, which has one `prompt => text` per line.
 
     Each text is typed, followed by Enter, once its prompt has appeared in the output since the step before. An empty

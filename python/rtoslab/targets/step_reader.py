@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.base import load_architecture, without_thumb_bit
+from rtoslab.base import load_architecture_facts, without_thumb_bit
 from rtoslab.targets.event_kinds import (
     IDENT_BEHIND,
     IDENT_CURRENT,
@@ -37,7 +37,7 @@ from rtoslab.targets.steps import (
     STOP,
     SWITCH,
     TICK,
-    ObservedStep,
+    ObservedBenchmarkStep,
     ProbeNumberMeanings,
 )
 
@@ -52,15 +52,19 @@ def find_return_addresses(raw: bytes, watching: ProbeNumberMeanings) -> list[int
     events = np.frombuffer(raw, dtype=EVENT)
     mine = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
     addresses = {without_thumb_bit(int(address)) for address in sorted_distinct_values(events["pc"][mine])}
-    top = load_architecture().code.exception_return_from
+    top = load_architecture_facts().code.exception_return_from
     return sorted(address for address in addresses if address < top and not watching.is_in_kernel(address))
 
 
-def find_run_steps(raw: bytes, watching: ProbeNumberMeanings, current: Mapping[int, int]) -> tuple[ObservedStep, ...]:
+def find_benchmark_run_steps(
+    raw: bytes, watching: ProbeNumberMeanings, current: Mapping[int, int]
+) -> tuple[ObservedBenchmarkStep, ...]:
     """Returns the steps of a benchmark's run (calls, switches, ticks, marks) that packed events contain. `current` is
     the running task of each core at the begin, empty without a kernel."""
     contexts, whose = defaultdict(int, current), defaultdict(int, current)
-    reader = _StepReader(watching, dict(current), contexts, whose, probed_returns=frozenset(watching.return_addresses))
+    reader = _BenchmarkStepReader(
+        watching, dict(current), contexts, whose, probed_returns=frozenset(watching.return_addresses)
+    )
     called, returned, behind = reader.append_kernel_call, reader.end_kernel_call, watching.return_addresses
     events = np.frombuffer(raw, dtype=EVENT)
     # Where one handler follows another without a return between, the board reports the entry before the return.
@@ -76,9 +80,9 @@ def find_run_steps(raw: bytes, watching: ProbeNumberMeanings, current: Mapping[i
             elif ident >= IDENT_SYMBOL:
                 called(core, cycle, ident - IDENT_SYMBOL, value, more, pc)
             elif ident >= IDENT_MARK:
-                reader.append_interval_mark(core, cycle, ident - IDENT_MARK)
+                reader.append_interval_marker_step(core, cycle, ident - IDENT_MARK)
         elif kind == KIND_WRITE:
-            reader.append_switch_or_heap_write(core, cycle, ident, value)
+            reader.append_task_switch_or_heap_write(core, cycle, ident, value)
         elif kind == KIND_EXCEPTION_ENTER:
             reader.append_handler_entry(core, cycle, ident, cycle - value)
         elif kind == KIND_EXCEPTION_EXIT:
@@ -89,7 +93,7 @@ def find_run_steps(raw: bytes, watching: ProbeNumberMeanings, current: Mapping[i
 
 
 @dataclass(slots=True)
-class _StepReader:
+class _BenchmarkStepReader:
     """Builds the steps of a benchmark's run (calls, switches, ticks, marks) from events."""
 
     watching: ProbeNumberMeanings
@@ -98,56 +102,58 @@ class _StepReader:
     """Core -> the context that runs."""
     step_owners: dict[int, int]
     """Core -> who a step there belongs to: a control block, or HANDLER."""
-    steps: list[ObservedStep] = field(default_factory=list)
+    steps: list[ObservedBenchmarkStep] = field(default_factory=list)
     probed_returns: frozenset[int] = frozenset()
     """Return addresses that have a probe."""
     handlers: dict[int, list[int]] = field(default_factory=dict)
     """Core -> exception numbers of the handlers in progress."""
     interrupted_starts: dict[int, int] = field(default_factory=dict)
     """Context -> function at whose first instruction an interrupt came, until the context continues."""
-    calls: dict[int, list[tuple[ObservedStep, int]]] = field(default_factory=dict)
+    calls: dict[int, list[tuple[ObservedBenchmarkStep, int]]] = field(default_factory=dict)
     """Context -> calls in progress, and where they return to."""
-    last_steps: dict[int, ObservedStep] = field(default_factory=dict)
+    last_steps: dict[int, ObservedBenchmarkStep] = field(default_factory=dict)
     resume_cycles: dict[int, int] = field(default_factory=dict)
     """Context -> when its own code continued after a call."""
-    last_own_steps: dict[int, ObservedStep] = field(default_factory=dict)
+    last_own_steps: dict[int, ObservedBenchmarkStep] = field(default_factory=dict)
     """Context -> the last step of its own code."""
     kernel_spans: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     """Core -> begin and end of the kernel's handlers since the last step of any own code."""
     leaving: dict[int, int] = field(default_factory=dict)
     """Core -> task that still runs, where the kernel names the next one before it switches."""
-    completed_calls: dict[int, ObservedStep] = field(default_factory=dict)
+    completed_calls: dict[int, ObservedBenchmarkStep] = field(default_factory=dict)
     """Context -> the last call that a call of another function completed."""
     restarting: dict[int, int] = field(default_factory=dict)
     """Context -> function that will be started again, because an interrupt hit its first instruction."""
 
-    def append_interval_mark(self, core: int, cycle: int, tag: int) -> None:
+    def append_interval_marker_step(self, core: int, cycle: int, tag: int) -> None:
         """Appends the start or end of a measured interval. `tag` is twice the series' number, plus 1 for an end."""
-        self.append_own_code_step(
-            ObservedStep(cycle, core, STOP if tag & 1 else START, self.step_owners[core], first=tag >> 1)
+        self.append_benchmark_code_step(
+            ObservedBenchmarkStep(cycle, core, STOP if tag & 1 else START, self.step_owners[core], first=tag >> 1)
         )
 
-    def append_switch_or_heap_write(self, core: int, cycle: int, ident: int, value: int) -> None:
+    def append_task_switch_or_heap_write(self, core: int, cycle: int, ident: int, value: int) -> None:
         """Appends a switch to a new current task, or the write to a heap block's last word."""
         if ident == IDENT_CURRENT + core:
             self.append_task_switch(core, cycle, value)
         elif IDENT_FILL <= ident < IDENT_FILL + len(self.watching.blocks):
             block, size = self.watching.blocks[ident - IDENT_FILL]
-            self.append_own_code_step(ObservedStep(cycle, core, FILL, self.step_owners[core], first=block, second=size))
+            self.append_benchmark_code_step(
+                ObservedBenchmarkStep(cycle, core, FILL, self.step_owners[core], first=block, second=size)
+            )
 
-    def append_other_step(self, step: ObservedStep) -> None:
+    def append_step_outside_benchmark_code(self, step: ObservedBenchmarkStep) -> None:
         """Appends a step that is not of the benchmark's own code: a switch, a tick, an interrupt."""
         self.steps.append(step)
         self.last_steps[step.core] = step
 
-    def append_own_code_step(self, step: ObservedStep) -> None:
+    def append_benchmark_code_step(self, step: ObservedBenchmarkStep) -> None:
         """Appends a step of a task's or handler's own code, and computes the cycles of own code before it."""
         core = step.core
         context, last = self.contexts[core], self.last_steps.get(core)
         spans = self.kernel_spans.pop(core, None)
         if last is not None and not (last.kind == CALL and last.who == step.who and last.end_cycle is None):
             since = max(last.cycle, last.end_cycle or 0, self.resume_cycles.get(context, 0))
-            step.own_cycles = step.cycle - since - (_span_cycles_since(since, spans) if spans else 0)
+            step.own_cycles = step.cycle - since - (_cycles_of_spans_since(since, spans) if spans else 0)
         self.last_own_steps[context] = step
         self.interrupted_starts.pop(context, None)
         self.steps.append(step)
@@ -159,9 +165,11 @@ class _StepReader:
         before = self.steps[at] if self.steps else None
         is_behind = before is not None and before.kind == STOP and cycle - before.cycle <= _TO_THE_PIN_CYCLES
         who = before.who if before is not None and is_behind else self.step_owners[core]
-        self.steps.insert(at if is_behind else len(self.steps), ObservedStep(cycle, core, PIN, who, first=level))
+        self.steps.insert(
+            at if is_behind else len(self.steps), ObservedBenchmarkStep(cycle, core, PIN, who, first=level)
+        )
 
-    def update_context(self, core: int, *, is_handler: bool) -> None:
+    def update_execution_context(self, core: int, *, is_handler: bool) -> None:
         """Updates which context (a task or the core's handlers) runs on a core."""
         current = self.current.get(core, 0)
         self.contexts[core], self.step_owners[core] = (-1 - core, HANDLER) if is_handler else (current, current)
@@ -180,17 +188,17 @@ class _StepReader:
         name = self.watching.functions[index]
         if name in self.watching.bracket_functions and context < 0:
             return
-        if name in self.watching.completes and self.join_completed_call(context, name, behind):
+        if name in self.watching.completes and self.merge_call_with_preceding_call(context, name, behind):
             return
         for running in (context, self.leaving.get(core, context)):
             for before, at in self.calls.get(running, ()):
                 if at == behind and before.name != name:
                     return  # an address calls one function: that one continues as this one, and does not return there
-        step = ObservedStep(cycle, core, CALL, self.step_owners[core], name, first, second)
-        self.append_own_code_step(step)
+        step = ObservedBenchmarkStep(cycle, core, CALL, self.step_owners[core], name, first, second)
+        self.append_benchmark_code_step(step)
         self.calls[context] = [(step, behind)]  # whatever it called before has returned
 
-    def join_completed_call(self, context: int, name: str, behind: int) -> bool:
+    def merge_call_with_preceding_call(self, context: int, name: str, behind: int) -> bool:
         """Merges a call of the function `name` with the call before it if both make up one service. Returns whether it
         did."""
         last = self.last_own_steps.get(context)
@@ -219,10 +227,12 @@ class _StepReader:
         if task == before:
             return
         self.current[core] = task
-        self.update_context(core, is_handler=self.contexts[core] < 0)
+        self.update_execution_context(core, is_handler=self.contexts[core] < 0)
         if not self.handlers.get(core):
             self.leaving[core] = before
-        self.append_other_step(ObservedStep(cycle, core, SWITCH, before, self.running_function(before), task))
+        self.append_step_outside_benchmark_code(
+            ObservedBenchmarkStep(cycle, core, SWITCH, before, self.running_function(before), task)
+        )
 
     def running_function(self, context: int) -> str:
         """Returns the name of the kernel function that a context is in, or an empty text. A call whose return has no
@@ -244,8 +254,8 @@ class _StepReader:
                 self.watching.functions.index(last.name)
             ]
         if number >= _FIRST_OWN:
-            self.append_other_step(
-                ObservedStep(
+            self.append_step_outside_benchmark_code(
+                ObservedBenchmarkStep(
                     cycle, core, TICK if number == SYSTICK else INTERRUPT, self.step_owners[core], first=number
                 )
             )
@@ -254,7 +264,7 @@ class _StepReader:
             self.leaving.pop(core, None)
             self.kernel_spans.setdefault(core, []).append((recognised, recognised))
         self.handlers.setdefault(core, []).append(number)
-        self.update_context(core, is_handler=number >= _FIRST_OWN or self.contexts[core] < 0)
+        self.update_execution_context(core, is_handler=number >= _FIRST_OWN or self.contexts[core] < 0)
 
     def record_handler_return(self, core: int, cycle: int, number: int, address: int | None) -> None:
         """Records the return from an exception handler. `address` is where the interrupted code continues, None if
@@ -262,7 +272,7 @@ class _StepReader:
         nested = self.handlers.get(core, [])
         while nested and nested.pop() != number:
             pass  # one that was entered before the first event has no entry here
-        self.update_context(core, is_handler=any(call >= _FIRST_OWN for call in nested))
+        self.update_execution_context(core, is_handler=any(call >= _FIRST_OWN for call in nested))
         spans = self.kernel_spans.get(core)
         if number < _FIRST_OWN and spans:
             spans[-1] = (spans[-1][0], cycle)
@@ -276,7 +286,7 @@ class _StepReader:
         self.interrupted_starts.pop(context, None)
 
 
-def _span_cycles_since(since: int, spans: Sequence[tuple[int, int]]) -> int:
+def _cycles_of_spans_since(since: int, spans: Sequence[tuple[int, int]]) -> int:
     """Returns the cycles of those parts of the spans (begin, end) that are later than cycle `since`. The spans are in
     the order of time."""
     cycles = 0

@@ -20,7 +20,7 @@ CALL, SWITCH, START, STOP, FILL, TICK, INTERRUPT, PIN = (
 
 
 @dataclass(slots=True)
-class ObservedStep:
+class ObservedBenchmarkStep:
     """One observed step of a benchmark run: a call, switch, mark, interrupt or pin edge on a core."""
 
     cycle: int

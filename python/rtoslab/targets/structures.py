@@ -60,7 +60,9 @@ def find_structure_members(image: bytes, structures: Iterable[str]) -> MemberPla
     }
 
 
-def read_text_of_member(members: Mapping[str, StructureMemberPlace], name: str, base: int, read: ReadBytes) -> str:
+def read_structure_member_text(
+    members: Mapping[str, StructureMemberPlace], name: str, base: int, read: ReadBytes
+) -> str:
     """Returns the text of a member (a character array or a pointer to characters) of the C structure at address `base`.
 
     Characters end with a zero or where the next member begins: a name that fills its place has no zero. Empty without
@@ -97,7 +99,9 @@ def _members_named_in_kernel_toml(kernel: Kernel) -> Iterator[tuple[str, str, li
         yield "memory.task_block", block.type, [item for item in structures if item]
 
 
-def _require_members(kernel: str, table: str, structure: str, names: Iterable[str], places: MemberPlaces) -> None:
+def _require_structure_members(
+    kernel: str, table: str, structure: str, names: Iterable[str], places: MemberPlaces
+) -> None:
     """Raises SymbolError if a C structure of the image lacks a member that kernel.toml names."""
     members = places.get(structure)
     lacking = [name for name in names if members is not None and name not in members]
@@ -110,7 +114,7 @@ def _require_members(kernel: str, table: str, structure: str, names: Iterable[st
         )
 
 
-def _is_member_nonzero(
+def _is_structure_member_nonzero(
     members: Mapping[str, StructureMemberPlace], name: str, word: ReadWord, address: int
 ) -> int | None:
     """Returns 1 if a member of the C structure at an address is not zero, 0 if it is. None if it cannot be read."""
@@ -131,18 +135,18 @@ class KernelStructures:
         types = [object_.type for object_ in kernel.objects.values()]
         self._members = find_structure_members(image, [*types, *([self._block.type] if self._block else [])])
         for table, kind, names in _members_named_in_kernel_toml(kernel):
-            _require_members(kernel.id, table, kind, names, self._members)
+            _require_structure_members(kernel.id, table, kind, names, self._members)
 
     def read_priorities(self, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
         """Returns the priority in each task's control block, as the kernel numbers priorities. `word` reads the board's
         memory."""
-        return self._read_member(self._block.priority if self._block else None, word, blocks)
+        return self._read_control_block_member(self._block.priority if self._block else None, word, blocks)
 
     def read_task_numbers(self, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
         """Returns, for each task control block, the number by which the kernel's calls identify the task."""
-        return self._read_member(self._block.number if self._block else None, word, blocks)
+        return self._read_control_block_member(self._block.number if self._block else None, word, blocks)
 
-    def _read_member(self, member: str | None, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
+    def _read_control_block_member(self, member: str | None, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
         """Returns the value of one member of each task control block. Empty if kernel.toml does not name the member."""
         if self._block is None or member is None:
             return {}
@@ -150,7 +154,9 @@ class KernelStructures:
         values = {item: place.read_member(word, item) for item in sorted(blocks) if item} if place is not None else {}
         return {block: value for block, value in values.items() if value is not None}
 
-    def read_objects(self, word: ReadWord, calls: Mapping[str, Iterable[int]]) -> dict[tuple[str, int], dict[str, int]]:
+    def read_kernel_object_members(
+        self, word: ReadWord, calls: Mapping[str, Iterable[int]]
+    ) -> dict[tuple[str, int], dict[str, int]]:
         """Returns the members of every kernel object that was the first argument of a call, by (kind, address).
 
         `calls`: function -> the first arguments of its calls.
@@ -166,7 +172,8 @@ class KernelStructures:
                     if members
                 }
                 values |= {
-                    f"nonzero {name}": _is_member_nonzero(members, name, word, address) for name in facts.nonzero
+                    f"nonzero {name}": _is_structure_member_nonzero(members, name, word, address)
+                    for name in facts.nonzero
                 }
                 objects[kind, address] = {name: value for name, value in values.items() if value is not None}
         return objects

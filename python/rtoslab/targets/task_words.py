@@ -4,7 +4,7 @@ from typing import Final
 
 from rtoslab.base import RunError, SymbolError, without_thumb_bit
 from rtoslab.catalogue import Kernel
-from rtoslab.targets.board import convert_simulator_errors, find_address
+from rtoslab.targets.board import convert_simulator_errors, find_symbol_address
 from rtoslab.targets.event_kinds import IDENT_IDLE, IDENT_IDLE_OVER
 from rtoslab.targets.machine import VirtualMachine
 
@@ -15,7 +15,7 @@ def find_word_address(machine: VirtualMachine, expression: str) -> int:
     """Returns the address of a variable or label that kernel.toml gives as `symbol` or `symbol+offset`. Raises
     SymbolError."""
     base, *offsets = expression.split("+")
-    return find_address(machine, base.strip()) + sum(
+    return find_symbol_address(machine, base.strip()) + sum(
         _parse_offset(machine, offset.strip(), expression) for offset in offsets
     )
 
@@ -48,8 +48,8 @@ def current_task_addresses(machine: VirtualMachine, kernel: Kernel, cores: int) 
 
 
 def watch_idle_code(machine: VirtualMachine, kernel: Kernel) -> None:
-    """Sets probes on the code in which a kernel idles, if it idles outside a task. See `HandlerIdleFilter`."""
-    for begin, end in _idle_labels(machine, kernel):
+    """Sets probes on the code in which a kernel idles, if it idles outside a task. See `IdleInHandlerEventFilter`."""
+    for begin, end in _idle_code_label_pairs(machine, kernel):
         with convert_simulator_errors(RunError):
             machine.watch_exec(find_word_address(machine, begin), IDENT_IDLE)
             machine.watch_exec(find_word_address(machine, end), IDENT_IDLE_OVER)
@@ -57,13 +57,13 @@ def watch_idle_code(machine: VirtualMachine, kernel: Kernel) -> None:
 
 def idle_code_ranges(machine: VirtualMachine, kernel: Kernel) -> list[tuple[int, int, str]]:
     """Returns (begin, end, first label) of the code in which the kernel idles outside a task."""
-    labels = _idle_labels(machine, kernel)
+    labels = _idle_code_label_pairs(machine, kernel)
     if kernel.probes is not None and kernel.probes.idle_keeps_task:
         return [_function_range(machine, begin) for begin, _ in labels]
     return [(find_word_address(machine, begin), find_word_address(machine, end), begin) for begin, end in labels]
 
 
-def _idle_labels(machine: VirtualMachine, kernel: Kernel) -> list[tuple[str, str]]:
+def _idle_code_label_pairs(machine: VirtualMachine, kernel: Kernel) -> list[tuple[str, str]]:
     """Returns the pairs of labels in which the kernel idles. A configuration in which it idles in a task lacks the
     first label."""
     pairs = kernel.probes.idle_labels if kernel.probes else ()
@@ -72,7 +72,7 @@ def _idle_labels(machine: VirtualMachine, kernel: Kernel) -> list[tuple[str, str
 
 def _function_range(machine: VirtualMachine, name: str) -> tuple[int, int, str]:
     """Returns (begin, end, name) of a function."""
-    begin = find_address(machine, name)
+    begin = find_symbol_address(machine, name)
     size = next(
         (size for address, size, own in machine.symbols() if own == name and without_thumb_bit(address) == begin), 0
     )

@@ -5,7 +5,7 @@ from typing import Final
 
 from rtoslab.base import PlanError, count_with_noun, without_thumb_bit
 from rtoslab.catalogue import Board
-from rtoslab.targets.board import find_address, simulator_module
+from rtoslab.targets.board import find_symbol_address, simulator_module
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, NMI, PENDSV, SYSTICK, exception_name, parse_exception_number
 from rtoslab.targets.machine import VirtualMachine
 
@@ -36,7 +36,7 @@ def find_exception_number(machine: VirtualMachine, board: Board, core: int, name
     except PlanError:
         if name.lower().removeprefix("irq").lstrip("-").isdigit():
             raise
-    address = find_address(machine, name)
+    address = find_symbol_address(machine, name)
     table = machine.registers(core)["vtor"]
     vectors = read_exception_vectors(machine, table, FIRST_EXTERNAL + board.irq.lines)
     numbers = [number for number, vector in enumerate(vectors) if number > 1 and without_thumb_bit(vector) == address]

@@ -18,7 +18,7 @@ from rtoslab.targets.benchmark_symbols import DONE_SYMBOL, SENDING_LIMIT_S, SETU
 from rtoslab.targets.board import (
     apply_timing_settings,
     convert_simulator_errors,
-    find_address,
+    find_symbol_address,
     first_symbol_per_address,
     load_image_into_board,
     make_board_at_reset,
@@ -27,13 +27,13 @@ from rtoslab.targets.board import (
 from rtoslab.targets.board_state import (
     FLOAT_CONTEXTS,
     ISR_URGENCY,
-    keeps_timing_setting,
+    is_timing_setting_unchanged_by_write,
     read_board_settings,
-    read_tick_cycles,
+    read_cycles_between_ticks,
     timing_setting_registers,
 )
 from rtoslab.targets.core_view import ending_address_of_both_images, view_core_as_board
-from rtoslab.targets.current_task import OmittedWriteFilter, SwitchReader, last_running_task_of_each_core
+from rtoslab.targets.current_task import OmittedTaskWriteFilter, TaskSwitchEventFilter, last_running_task_of_each_core
 from rtoslab.targets.event_kinds import (
     IDENT_CALL,
     IDENT_CURRENT,
@@ -45,13 +45,13 @@ from rtoslab.targets.event_kinds import (
 )
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, task_switching_exceptions
-from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach_handler_probes
+from rtoslab.targets.handlings import UNKNOWN, HandlerRunReader, attach_handler_probes
 from rtoslab.targets.heap_pieces import count_free_pieces
 from rtoslab.targets.intervals import find_measured_intervals
 from rtoslab.targets.machine import VirtualMachine
-from rtoslab.targets.marks import IntervalMark, read_marks
-from rtoslab.targets.observe import WindowObservations, WindowObserver
-from rtoslab.targets.own_code import executed_benchmark_functions, instructions_from_marks_to_calls
+from rtoslab.targets.marks import IntervalMarkerAddress, read_interval_marker_addresses
+from rtoslab.targets.observe import MeasurementWindowObservations, MeasurementWindowObserver
+from rtoslab.targets.own_code import executed_benchmark_functions, instructions_from_markers_to_calls
 from rtoslab.targets.own_floats import functions_with_float_code
 from rtoslab.targets.profiles import (
     FunctionCycles,
@@ -121,7 +121,7 @@ class RunOutput:
     uart: bytes
     failure: str | None = None
     """Why the run is void, if the target itself knows. The decoder may know more."""
-    observed: WindowObservations | None = None
+    observed: MeasurementWindowObservations | None = None
     stats: Stats | None = None
     functions: tuple[FunctionCycles, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -137,12 +137,14 @@ def run_virtual_benchmark(
     started = job.started or job.image
     load_image_into_board(machine, started, job.name)
     if job.core is None:
-        return _BenchmarkWindowRun(job, machine, progress, None).run_window_and_sending()
+        return _ObservedBenchmarkRun(job, machine, progress, None).run_measurement_window_and_sending()
     shown = view_core_as_board(machine, job.core, job.image, started, job.name, job.board)
-    return _BenchmarkWindowRun(job, shown, progress, ending_address_of_both_images(machine)).run_window_and_sending()
+    return _ObservedBenchmarkRun(
+        job, shown, progress, ending_address_of_both_images(machine)
+    ).run_measurement_window_and_sending()
 
 
-class _BenchmarkWindowRun:
+class _ObservedBenchmarkRun:
     """A run of one benchmark image, with its probes and the readers of their events."""
 
     def __init__(
@@ -154,7 +156,7 @@ class _BenchmarkWindowRun:
         self.progress = progress
         self.done_address = done_address
         self.uart = bytearray()
-        self.observer: WindowObserver | None = None
+        self.observer: MeasurementWindowObserver | None = None
         self.current_words: dict[int, int] = {}
         self.nesting_words: dict[int, int] = {}
         self.current: dict[int, int] = {}
@@ -164,10 +166,10 @@ class _BenchmarkWindowRun:
         pin = pin_number_in_events(job.board.pins.out)
         self.watch = StepRecorder(machine, job.image, job.kernel, job.cores, pin, most)
         self.top_word: int | None = None
-        self.handlers: HandlerReader | None = None
-        self.no_task_values = job.kernel.probes.no_task_values if job.kernel.probes else frozenset()
-        self.omitted_writes = OmittedWriteFilter(job.kernel, {})
-        self.switches = SwitchReader(job.kernel)
+        self.handlers: HandlerRunReader | None = None
+        self.values_that_mean_no_task = job.kernel.probes.values_that_mean_no_task if job.kernel.probes else frozenset()
+        self.omitted_writes = OmittedTaskWriteFilter(job.kernel, {})
+        self.switches = TaskSwitchEventFilter(job.kernel)
         self.state: dict[str, int] = {}
         # Two cores of one kernel execute two to six times as slowly beside words that are watched. There only the state
         # as the window closes is compared.
@@ -176,15 +178,15 @@ class _BenchmarkWindowRun:
         self.tick_cycles: int | None = None
         self.task_words: tuple[int, ...] = ()
 
-    def run_window_and_sending(self) -> RunOutput:
+    def run_measurement_window_and_sending(self) -> RunOutput:
         """Runs set-up, measurement window and sending, and returns the output. A failure is in the output."""
         output = RunOutput(b"")
         try:
-            self._attach_probes()
-            self._run_to_window_state(1, "set-up", SETUP_LIMIT_S)
+            self._set_virtual_board_probes()
+            self._run_to_measurement_window_state(1, "set-up", SETUP_LIMIT_S)
             self._begin_window_observations()
-            self._run_to_window_state(2, "window", self.job.window_ms / 1000 + WINDOW_SLACK_S)
-            self._end_window_observations(output)
+            self._run_to_measurement_window_state(2, "window", self.job.window_ms / 1000 + WINDOW_SLACK_S)
+            self._finish_measurement_window_observations(output)
             self._run_to_end_of_records()
         except (RunError, SymbolError) as cause:
             output = RunOutput(b"", failure=str(cause))
@@ -192,24 +194,24 @@ class _BenchmarkWindowRun:
         output.warnings = tuple(self.machine.warnings())
         return output
 
-    def _attach_probes(self) -> None:
+    def _set_virtual_board_probes(self) -> None:
         """Sets the probes for the whole run: on the window's state, the end of the run, watched kernel functions and
         interval marks."""
         with convert_simulator_errors(RunError):
-            self.machine.watch_write(find_address(self.machine, WINDOW_SYMBOL), IDENT_WINDOW, True)
-            done = find_address(self.machine, DONE_SYMBOL) if self.done_address is None else self.done_address
+            self.machine.watch_write(find_symbol_address(self.machine, WINDOW_SYMBOL), IDENT_WINDOW, True)
+            done = find_symbol_address(self.machine, DONE_SYMBOL) if self.done_address is None else self.done_address
             self.machine.until(without_thumb_bit(done))
             for index, service in enumerate(self.job.watched_services):
                 self._watch_service(IDENT_CALL + index, self.job.kernel.symbols.get(service, ()))
-            self.watch.set_call_probes()
+            self.watch.set_kernel_function_probes()
             # Before the window, too: a call that an exception cut off is seen twice.
             self.machine.trace_exceptions(True)
-            self.nesting_words = self._nesting_addresses()
+            self.nesting_words = self._critical_nesting_count_addresses()
             for core, address in self.nesting_words.items():
                 self.machine.watch_write(address, IDENT_NESTING + core)
-            for mark in self._interval_marks() if self.job.latency else ():
+            for mark in self._interval_marker_addresses() if self.job.latency else ():
                 self.machine.watch_exec(mark.address, IDENT_MARK + 2 * mark.series + mark.is_end)
-            self._watch_samples()
+            self._watch_sample_storing_function()
             for index, address in enumerate(self.settings):
                 self.machine.watch_write(address, IDENT_SETTING + index)
             self.current_words = current_task_addresses(self.machine, self.job.kernel, self.job.cores)
@@ -219,17 +221,17 @@ class _BenchmarkWindowRun:
             if self.job.handlers:
                 self.top_word = attach_handler_probes(self.machine, self.job.kernel)
 
-    def _interval_marks(self) -> list[IntervalMark]:
+    def _interval_marker_addresses(self) -> list[IntervalMarkerAddress]:
         """Returns the begin and end marks of the measured intervals. If messages come from the other core's image, the
         begins are in that image."""
-        own = read_marks(self.job.image, self.job.name)
+        own = read_interval_marker_addresses(self.job.image, self.job.name)
         if self.job.sender is None:
             return list(own)
-        other = read_marks(self.job.sender, self.job.name)
+        other = read_interval_marker_addresses(self.job.sender, self.job.name)
         ends = [mark for mark in own if mark.is_end or mark.series == 0]
         return ends + [mark for mark in other if not mark.is_end and mark.series]
 
-    def _watch_samples(self) -> None:
+    def _watch_sample_storing_function(self) -> None:
         """Sets a probe on the runner's function that stores a sample."""
         keep_address = self.machine.symbol(KEEP_SYMBOL) if self.job.latency else None
         if keep_address is not None:
@@ -246,7 +248,7 @@ class _BenchmarkWindowRun:
             ):
                 self.machine.watch_exec(address, ident)
 
-    def _nesting_addresses(self) -> dict[int, int]:
+    def _critical_nesting_count_addresses(self) -> dict[int, int]:
         """Returns, for each core, the address of the kernel's count of nested critical sections. Empty if the kernel
         has none."""
         critical = self.job.kernel.critical
@@ -261,17 +263,17 @@ class _BenchmarkWindowRun:
         before = self.switches.filter_events(self._take_events(), is_end=True)
         self.setting_writes.clear()
         self.state = read_board_settings(self.machine, self.job.board, self.job.cores)
-        self.tick_cycles = read_tick_cycles(self.machine)
-        self.task_words = self._read_task_words()
+        self.tick_cycles = read_cycles_between_ticks(self.machine)
+        self.task_words = self._read_runner_task_table()
         self.machine.reset_stats()
         self.machine.profile(True)
         self.machine.trace_exceptions(True)
         now = {core: self._read_word(address) for core, address in self.current_words.items()}
-        self.current = last_running_task_of_each_core(before, self.no_task_values, now)
+        self.current = last_running_task_of_each_core(before, self.values_that_mean_no_task, now)
         opened = self.machine.cycle()
         depths = {core: (opened, self._read_word(word)) for core, word in self.nesting_words.items()}
-        self.observer = WindowObserver(self.job.watched_services, self.current, depths)
-        self.watch.begin_window(before, self.current)
+        self.observer = MeasurementWindowObserver(self.job.watched_services, self.current, depths)
+        self.watch.begin_measurement_window_recording(before, self.current)
         urgency = self.machine.symbol(URGENCY_SYMBOL)
         self.state |= {} if urgency is None else {ISR_URGENCY: urgency}
         self.state |= count_free_pieces(self.machine, self.watch.read_word, self.job.image, self.job.kernel)
@@ -281,9 +283,9 @@ class _BenchmarkWindowRun:
             top = UNKNOWN if self.top_word is None else self._read_word(self.top_word)
             switching = task_switching_exceptions(self.job.kernel)
             in_thread = self.job.kernel.behaviour.switch_mode == "thread"
-            self.handlers = HandlerReader(now.get(0, 0), top, switching, in_thread=in_thread)
+            self.handlers = HandlerRunReader(now.get(0, 0), top, switching, in_thread=in_thread)
 
-    def _read_task_words(self) -> tuple[int, ...]:
+    def _read_runner_task_table(self) -> tuple[int, ...]:
         """Returns the words of the runner's table of tasks. Empty if the image has no table of this name, or several
         ones."""
         tables = {(address, size) for address, size, name in self.machine.symbols() if name == TASKS_SYMBOL}
@@ -303,7 +305,7 @@ class _BenchmarkWindowRun:
                 "Hz; correct its clock set-up, or the clock of the build."
             )
 
-    def _end_window_observations(self, output: RunOutput) -> None:
+    def _finish_measurement_window_observations(self, output: RunOutput) -> None:
         """Ends the observations of the measurement window and stores them in `output`."""
         assert self.observer is not None
         stats = self.machine.stats()
@@ -324,7 +326,9 @@ class _BenchmarkWindowRun:
         )
         if self.job.latency:
             own = output.observed.own
-            output.observed.call_distance = instructions_from_marks_to_calls(own, self._interval_marks(), symbols, read)
+            output.observed.call_distance = instructions_from_markers_to_calls(
+                own, self._interval_marker_addresses(), symbols, read
+            )
         output.observed.compiler = compilers_named_in_image(self.job.image)
         if any(name.startswith("fpu") for name in self.state):
             output.observed.own_floats = functions_with_float_code(self.job.image)
@@ -332,7 +336,7 @@ class _BenchmarkWindowRun:
         slept = {core: stats["cores"][core]["sleep_cycles"] for core in cores}
         whole = {core: stats["cores"][core]["cycles"] for core in cores}
         output.observed.loads = load_of_each_core(output.functions, slept, whole)
-        self.watch.store_steps(output.observed)
+        self.watch.store_recorded_benchmark_steps(output.observed)
         floats = any(stats["cores"][core]["float_frames"] for core in cores)
         output.observed.state = dict(sorted({**self.state, FLOAT_CONTEXTS: int(floats)}.items()))
         closing = read_board_settings(self.machine, self.job.board, self.job.cores)
@@ -341,7 +345,7 @@ class _BenchmarkWindowRun:
         }
         output.observed.setting_writes = dict(sorted(self.setting_writes.items()))
         output.observed.tick_cycles = self.tick_cycles
-        output.observed.task_words = (self.task_words, self._read_task_words())
+        output.observed.task_words = (self.task_words, self._read_runner_task_table())
         output.observed.waits = count_blocking_calls(output.functions, self.job.kernel, cores)
         self.machine.trace_exceptions(False)
         if self.job.latency:
@@ -349,14 +353,19 @@ class _BenchmarkWindowRun:
             pin = pin_number_in_events(self.job.board.pins.out)
             stamping = self.job.stamping_exception
             intervals = find_measured_intervals(
-                bytes(self.events), self.job.watched_services, self.current, pin, stamping, self._deferred_tick()
+                bytes(self.events),
+                self.job.watched_services,
+                self.current,
+                pin,
+                stamping,
+                self._deferred_tick_exception_number(),
             )
             output.observed.intervals = intervals
         self.observer = None
         if self.handlers is not None:
             output.observed.handled = self.handlers.runs
 
-    def _deferred_tick(self) -> int | None:
+    def _deferred_tick_exception_number(self) -> int | None:
         """Returns the number of the exception in which the kernel does a tick's work, if SysTick's handler does not."""
         probes = self.job.kernel.probes
         line = probes.tick_lines.get(self.job.board.chip) if probes is not None else None
@@ -381,7 +390,7 @@ class _BenchmarkWindowRun:
         Not counted are writes that leave the setting as it was when the window opened, if the register also contains
         bits of the running task.
         """
-        taken = self.watch.call_arguments.remove_further_arguments(self.machine.take_events())
+        taken = self.watch.call_arguments.extract_further_call_argument_events(self.machine.take_events())
         packed = self.omitted_writes.filter_events(taken)
         if not self.settings:
             return packed
@@ -393,18 +402,20 @@ class _BenchmarkWindowRun:
         names = list(self.settings.values())
         written = zip(numbers[is_setting].tolist(), events["value"][is_setting].tolist(), strict=True)
         self.setting_writes.update(
-            names[number] for number, word in written if not keeps_timing_setting(names[number], word, self.state)
+            names[number]
+            for number, word in written
+            if not is_timing_setting_unchanged_by_write(names[number], word, self.state)
         )
         return events[~is_setting].tobytes()
 
-    def _run_to_window_state(self, state: int, phase: str, limit_s: float) -> None:
+    def _run_to_measurement_window_state(self, state: int, phase: str, limit_s: float) -> None:
         """Runs until the image sets its window to this state (1 opened, 2 closed). Raises RunError if it ends, hangs or
         sets another state."""
         while True:
             stop = self._run_to_write_or_end(phase, limit_s)
             if stop["reason"] == "until":
                 raise RunError(f"The image ended during its {phase}, before the end of the measured window.")
-            window = self._read_word(find_address(self.machine, WINDOW_SYMBOL))
+            window = self._read_word(find_symbol_address(self.machine, WINDOW_SYMBOL))
             if window == state:
                 return
             if window != 0:
@@ -413,7 +424,7 @@ class _BenchmarkWindowRun:
     def _run_to_end_of_records(self) -> None:
         """Runs until the image has sent all its records. Raises RunError if it opens another window."""
         while self._run_to_write_or_end("sending", self.job.sending_limit_s)["reason"] != "until":
-            if self._read_word(find_address(self.machine, WINDOW_SYMBOL)) == 1:
+            if self._read_word(find_symbol_address(self.machine, WINDOW_SYMBOL)) == 1:
                 raise RunError("The image began a second window, but this version measures one.")
 
     def _run_to_write_or_end(self, phase: str, limit_s: float) -> "Stop":
@@ -433,10 +444,11 @@ class _BenchmarkWindowRun:
             if stop["reason"] != "cycles":
                 raise RunError(f"The virtual board stopped during {phase} ({stop['reason']}): {stop['detail']}")
         raise RunError(
-            f"The image did not complete its {phase} within {limit_s:g} s of virtual time; {self._positions_of_cores()}"
+            f"The image did not complete its {phase} within {limit_s:g} s of virtual time; "
+            f"{self._current_functions_of_cores()}"
         )
 
-    def _positions_of_cores(self) -> str:
+    def _current_functions_of_cores(self) -> str:
         """Returns the function in which each core is, as the end of an error sentence."""
         names = {address: (size, name) for address, size, name in first_symbol_per_address(self.machine.symbols())}
         parts = []

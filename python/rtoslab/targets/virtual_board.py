@@ -19,13 +19,13 @@ from rtoslab.targets.board import (
     MOST_CYCLES,
     apply_timing_settings,
     convert_simulator_errors,
-    find_address,
+    find_symbol_address,
     load_image_into_board,
     make_board_at_reset,
     parse_pin_number,
     pin_number_in_events,
 )
-from rtoslab.targets.board_records import Edge, ExceptionEvent, Hit, Interval, Probe, Stop
+from rtoslab.targets.board_records import ExceptionEvent, Interval, Probe, ProbeHit, RecordedPinEdge, Stop
 from rtoslab.targets.event_kinds import KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC, KIND_PIN, KIND_WRITE
 from rtoslab.targets.events import EVENT, events_as_integer_tuples
 from rtoslab.targets.exceptions import parse_exception_number
@@ -65,7 +65,7 @@ class VirtualBoard:
         self.facts = board
         self._machine = machine
         self._probes: list[Probe] = []
-        self._edges: list[Edge] = []
+        self._edges: list[RecordedPinEdge] = []
         self._exceptions: list[ExceptionEvent] = []
 
     @classmethod
@@ -101,7 +101,7 @@ class VirtualBoard:
 
     def address(self, place: Place) -> int:
         """Returns the address of a place (a symbol or an address), without the Thumb bit. Raises SymbolError."""
-        return without_thumb_bit(place) if isinstance(place, int) else find_address(self._machine, place)
+        return without_thumb_bit(place) if isinstance(place, int) else find_symbol_address(self._machine, place)
 
     def run(self, cycles: int | None = None, *, seconds: float | None = None) -> Stop:
         """Runs for a number of cycles, or for virtual seconds. Returns why and where it stopped, which is earlier for a
@@ -109,7 +109,7 @@ class VirtualBoard:
         if (cycles is None) == (seconds is None):
             raise RunError("The length of the run is missing; give either cycles or seconds.")
         if cycles is None:
-            stop = self._run_to(self._machine, _nanoseconds_after(self._machine, seconds or 0.0))
+            stop = self._run_machine_to_time(self._machine, _nanoseconds_after(self._machine, seconds or 0.0))
         elif 0 <= cycles <= MOST_CYCLES:
             stop = self._machine.run(cycles)
         else:
@@ -125,12 +125,12 @@ class VirtualBoard:
         with convert_simulator_errors(SymbolError):
             finder.until(address)
         end = _nanoseconds_after(finder, limit_s)
-        stop = self._run_to(finder, end)
+        stop = self._run_machine_to_time(finder, end)
         while stop["reason"] in {"watch", "until"} and finder.nanoseconds() < end:
             # The instruction at which the board is now does not count.
             if stop["address"] == address and finder.cycle() > self.cycle:
                 break
-            stop = self._run_to(finder, end)
+            stop = self._run_machine_to_time(finder, end)
         if stop["reason"] != "until" or stop["address"] != address:
             raise RunError(f"{place} was not executed within {limit_s:g} s of virtual time ({stop['detail']}).")
         while self.cycle < finder.cycle():
@@ -165,7 +165,7 @@ class VirtualBoard:
     def probe(self, place: Place) -> Probe:
         """Records every execution of the instruction at a place from now on. Returns the probe with its hits. Raises
         SymbolError."""
-        probe = self._new_probe(str(place), self.address(place))
+        probe = self._create_address_probe(str(place), self.address(place))
         with convert_simulator_errors(SymbolError):
             self._machine.watch_exec(probe.address, len(self._probes) - 1)
         return probe
@@ -173,7 +173,7 @@ class VirtualBoard:
     def watch(self, place: Place) -> Probe:
         """Records every write to a word of RAM or to a register from now on. Returns the probe with its hits. Raises
         SymbolError."""
-        probe = self._new_probe(str(place), self._address_of(place) & ~3)
+        probe = self._create_address_probe(str(place), self._address_of(place) & ~3)
         with convert_simulator_errors(SymbolError):
             self._machine.watch_write(probe.address, len(self._probes) - 1)
         return probe
@@ -189,7 +189,7 @@ class VirtualBoard:
         self._machine.trace_pins(pins)
         self._machine.trace_exceptions(exceptions)
 
-    def edges(self, pin: int | str | None = None) -> Iterator[Edge]:
+    def edges(self, pin: int | str | None = None) -> Iterator[RecordedPinEdge]:
         """Yields the recorded edges of one pin, or of all pins, in the order of time. `pin` is written as in board.toml
         (`PA8`, 2)."""
         number = None if pin is None else pin_number_in_events(pin)
@@ -285,16 +285,16 @@ class VirtualBoard:
         return self._machine.symbols()
 
     @staticmethod
-    def _run_to(machine: "Machine", ns: int) -> "MachineStop":
+    def _run_machine_to_time(machine: "Machine", ns: int) -> "MachineStop":
         """Runs a machine to a time since power-on, in nanoseconds. Raises RunError for an error of the simulator."""
         with convert_simulator_errors(RunError):
             return machine.run_to_time(ns)
 
     def _address_of(self, place: Place) -> int:
         """Returns the address of a place. A number keeps its Thumb bit."""
-        return place if isinstance(place, int) else find_address(self._machine, place)
+        return place if isinstance(place, int) else find_symbol_address(self._machine, place)
 
-    def _new_probe(self, place: str, address: int) -> Probe:
+    def _create_address_probe(self, place: str, address: int) -> Probe:
         """Returns a new probe on an address, without hits. `place` is its name for the user."""
         self._probes.append(Probe(place, address))
         return self._probes[-1]
@@ -309,9 +309,9 @@ class VirtualBoard:
             np.frombuffer(self._machine.take_events(), EVENT)
         ):
             if kind in {KIND_EXEC, KIND_WRITE}:
-                self._probes[ident].hits.append(Hit(cycle, core, value, pc))
+                self._probes[ident].hits.append(ProbeHit(cycle, core, value, pc))
             elif kind == KIND_PIN:
-                self._edges.append(Edge(cycle, ident, value))
+                self._edges.append(RecordedPinEdge(cycle, ident, value))
             elif kind in {KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT}:
                 entered = kind == KIND_EXCEPTION_ENTER
                 self._exceptions.append(ExceptionEvent(cycle, core, ident, entered, value))

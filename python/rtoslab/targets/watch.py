@@ -28,11 +28,11 @@ from rtoslab.targets.event_kinds import (
 )
 from rtoslab.targets.events import EVENT, sorted_distinct_values
 from rtoslab.targets.held_blocks import count_allocated_blocks
-from rtoslab.targets.kernel_code import kernel_address_test
+from rtoslab.targets.kernel_code import make_kernel_address_predicate
 from rtoslab.targets.machine import VirtualMachine
-from rtoslab.targets.observe import WindowObservations
-from rtoslab.targets.profiles import APPLICATION, LIBRARY, function_class
-from rtoslab.targets.step_reader import find_return_addresses, find_run_steps
+from rtoslab.targets.observe import MeasurementWindowObservations
+from rtoslab.targets.profiles import APPLICATION, LIBRARY, function_category
+from rtoslab.targets.step_reader import find_benchmark_run_steps, find_return_addresses
 from rtoslab.targets.steps import ProbeNumberMeanings
 from rtoslab.targets.structures import KernelStructures
 
@@ -64,7 +64,7 @@ def _functions_of_port(image: bytes) -> frozenset[str]:
     return frozenset(symbol.name for symbol in symbols if symbol.name.startswith(_PORT) and not symbol.is_local)
 
 
-def _any_number(arguments: Iterable[Sequence[Argument]]) -> bool:
+def _has_numeric_argument(arguments: Iterable[Sequence[Argument]]) -> bool:
     """Whether a number is among the arguments."""
     return any(isinstance(word, int) for words in arguments for word in words)
 
@@ -88,11 +88,11 @@ class StepRecorder:
         self._raw = bytearray()
         self._current: dict[int, int] = {}
         self._meanings = ProbeNumberMeanings((), (), (), (), lambda _: False)
-        self._at_open = WindowObservations()
+        self._at_open = MeasurementWindowObservations()
         self._ports = _functions_of_port(image)
         self.call_arguments = CallArgumentCounter()
 
-    def set_call_probes(self) -> None:
+    def set_kernel_function_probes(self) -> None:
         """Sets a probe on each kernel function that a service may call, before the image runs. The function that
         switches tasks gets none."""
         switch = self._kernel.probes.switch_symbol if self._kernel.probes else None
@@ -124,17 +124,19 @@ class StepRecorder:
         services = [service for service, names in self._kernel.symbols.items() if function in names]
         seconds = [self._kernel.arguments.get(service, ())[1:2] for service in services]
         further = [self._kernel.further_arguments.get(service, ()) for service in services]
-        second = _any_number(seconds)
-        third, fourth, fifth, sixth = (_any_number([words[at : at + 1] for words in further]) for at in range(4))
+        second = _has_numeric_argument(seconds)
+        third, fourth, fifth, sixth = (
+            _has_numeric_argument([words[at : at + 1] for words in further]) for at in range(4)
+        )
         has_second_event = second and self._kernel.is_third_argument_recorded(function)
         return StatedArguments(second, third, fourth, fifth, sixth, has_second_event)
 
-    def begin_window(self, before: bytes, current: Mapping[int, int]) -> None:
+    def begin_measurement_window_recording(self, before: bytes, current: Mapping[int, int]) -> None:
         """Starts the recording as the measurement window opens. `before` are the events so far, and `current` is the
         running task of each core."""
         self.call_arguments.clear_counts()
         names, addresses = tuple(self._functions), tuple(self._functions.values())
-        own = kernel_address_test(self._machine.symbols(), self._is_kernel_function)
+        own = make_kernel_address_predicate(self._machine.symbols(), self._is_kernel_function)
         learned = ProbeNumberMeanings(names, addresses, (), (), own)
         behind = tuple(find_return_addresses(before, learned))
         for index, address in enumerate(behind):
@@ -155,7 +157,9 @@ class StepRecorder:
         blocks_of_tasks = self._tasks_run_so_far(before) | set(current.values())
         self._at_open.priorities = structures.read_priorities(self.read_word, blocks_of_tasks)
         self._at_open.numbers = structures.read_task_numbers(self.read_word, blocks_of_tasks)
-        self._at_open.objects_at_open = structures.read_objects(self.read_word, self._first_arguments(before))
+        self._at_open.objects_at_open = structures.read_kernel_object_members(
+            self.read_word, self._first_arguments_by_kernel_function(before)
+        )
         self._at_open.heap_blocks = self._count_held_blocks(before)
         self._at_open.timers_started = self._find_started_timers(before)
 
@@ -198,7 +202,7 @@ class StepRecorder:
 
     def _is_kernel_function(self, name: str) -> bool:
         """Whether a function belongs to the kernel or its port."""
-        return name in self._ports or function_class(name, self._kernel) not in {APPLICATION, LIBRARY}
+        return name in self._ports or function_category(name, self._kernel) not in {APPLICATION, LIBRARY}
 
     def add_events(self, raw: bytes) -> None:
         """Stores the events of the next chunk that make steps of the benchmark, up to the limit."""
@@ -209,9 +213,9 @@ class StepRecorder:
             if left <= 0:
                 return
             some = events[first : first + _AT_ONCE]
-            self._raw += some.view(_WHOLE)[self._step_event_mask(some)].tobytes()[:left]
+            self._raw += some.view(_WHOLE)[self._benchmark_step_event_mask(some)].tobytes()[:left]
 
-    def _step_event_mask(self, events: NDArray[np.void]) -> NDArray[np.bool_]:
+    def _benchmark_step_event_mask(self, events: NDArray[np.void]) -> NDArray[np.bool_]:
         """Returns a mask of the events that make steps of the benchmark. Calls that the kernel makes of its own
         functions are not among them."""
         ident, kind = events["id"], events["kind"]
@@ -231,9 +235,9 @@ class StepRecorder:
         )
         return np.asarray(outside[which], dtype=np.bool_)
 
-    def store_steps(self, observed: WindowObservations) -> None:
+    def store_recorded_benchmark_steps(self, observed: MeasurementWindowObservations) -> None:
         """Writes the recorded steps, and the kernel's objects as the window opened, to `observed`."""
-        observed.steps = find_run_steps(bytes(self._raw), self._meanings, self._current)
+        observed.steps = find_benchmark_run_steps(bytes(self._raw), self._meanings, self._current)
         observed.steps_cut = len(self._raw) >= self._most_events * EVENT.itemsize
         observed.priorities = self._at_open.priorities
         observed.numbers = self._at_open.numbers
@@ -251,7 +255,7 @@ class StepRecorder:
         mine = writes & (events["id"] < IDENT_CURRENT + self._cores)
         return {int(block) for block in sorted_distinct_values(events["value"][mine])}
 
-    def _first_arguments(self, before: bytes) -> dict[str, set[int]]:
+    def _first_arguments_by_kernel_function(self, before: bytes) -> dict[str, set[int]]:
         """Returns the first arguments of each kernel function's calls so far, by function. `before` are the packed
         events."""
         events = np.frombuffer(before, dtype=EVENT)

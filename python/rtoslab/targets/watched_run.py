@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from rtoslab import interrupts
 from rtoslab.base import PlanError
 from rtoslab.targets.board import convert_simulator_errors
-from rtoslab.targets.faults import Fault, fault_handler_entries, fault_handler_returns, read_fault
+from rtoslab.targets.faults import Fault, fault_handler_entries, first_fault_handler_return_cycles, read_processor_fault
 from rtoslab.targets.logs import CHANNEL, DefmtLog
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.rtt import RttBuffers, find_rtt_buffers
@@ -35,7 +35,7 @@ OnOutput = Callable[[str, bytes], None]
 
 
 @dataclass(frozen=True, slots=True)
-class WatchedRunEnd:
+class WatchedRunEndReason:
     """The reason why a run ended."""
 
     reason: str
@@ -80,7 +80,7 @@ class WatchedRun:
     handled: list[Fault] = field(default_factory=list)
     """Faults whose handler returned."""
 
-    def run_to_end(self) -> WatchedRunEnd:
+    def run_to_end(self) -> WatchedRunEndReason:
         """Runs the image to its end and returns the reason why it ended."""
         rtt = find_rtt_buffers(self.machine, self.rtt_typed)
         self.machine.trace_exceptions(True)
@@ -98,15 +98,19 @@ class WatchedRun:
                     chunk = min(chunk, ceil((drives[0].at_s - elapsed_s) * clock_hz))
                 stop = self._run_some_cycles(max(1, min(chunk, left)))
                 elapsed_s += (self.machine.cycle() - cycle) / clock_hz
-                ended = self._pass_on_new_output(rtt) or self._end_by_stop(stop) or self._end_by_timeout(elapsed_s)
+                ended = (
+                    self._pass_on_new_output(rtt)
+                    or self._run_end_if_board_stopped(stop)
+                    or self._run_end_if_timed_out(elapsed_s)
+                )
                 if ended is not None:
                     return ended
         except KeyboardInterrupt as cause:
             self._pass_on_new_output(rtt)
-            return WatchedRunEnd("interrupted", interrupts.interrupt_reason(cause))
+            return WatchedRunEndReason("interrupted", interrupts.process_interruption_reason(cause))
         if self.fault is not None:
-            return WatchedRunEnd("fault", f"Core {self.fault.core} took a {self.fault.exception_name}.")
-        return WatchedRunEnd("cycles", f"The limit of {self.limit} cycles was reached.")
+            return WatchedRunEndReason("fault", f"Core {self.fault.core} took a {self.fault.exception_name}.")
+        return WatchedRunEndReason("cycles", f"The limit of {self.limit} cycles was reached.")
 
     def _cycle_limit(self) -> int:
         """Returns the cycle at which the run ends at the latest."""
@@ -122,25 +126,25 @@ class WatchedRun:
         events = self.machine.take_events()
         since = -1
         if self.fault is not None:
-            returned = fault_handler_returns(events).get((self.fault.core, self.fault.exception))
+            returned = first_fault_handler_return_cycles(events).get((self.fault.core, self.fault.exception))
             if returned is None:
                 return stop
             self.handled.append(self.fault)
             self.fault, since = None, returned
         entered = [entry for entry in fault_handler_entries(events) if entry[2] > since]
         for item in entered:
-            fault = self._read_fault(before, *item)
+            fault = self._run_to_and_record_fault(before, *item)
             if fault is not None:
                 return fault
         return self._rerun_from_snapshot(before, cycles) if entered else stop
 
-    def _read_fault(self, before: "Snapshot", core: int, exception: int, cycle: int) -> "Stop | None":
+    def _run_to_and_record_fault(self, before: "Snapshot", core: int, exception: int, cycle: int) -> "Stop | None":
         """Runs from a snapshot to the begin of a fault's handler and records the fault. Returns None for a breakpoint,
         which is no fault."""
         self.machine.restore(before)
         stop = self.machine.run(cycle - self.machine.cycle())
         self.machine.take_events()
-        fault = read_fault(self.machine, core, exception, cycle)
+        fault = read_processor_fault(self.machine, core, exception, cycle)
         if fault.is_breakpoint_instruction:
             return None
         self.fault = fault
@@ -153,19 +157,19 @@ class WatchedRun:
         self.machine.take_events()
         return stop
 
-    def _end_by_timeout(self, elapsed_s: float) -> WatchedRunEnd | None:
+    def _run_end_if_timed_out(self, elapsed_s: float) -> WatchedRunEndReason | None:
         """Returns the end of the run if its limit of virtual seconds is reached, or None."""
         if self.timeout_s is None or elapsed_s < self.timeout_s or self.fault is not None:
             return None
-        return WatchedRunEnd(TIMEOUT, f"The limit of {self.timeout_s:g} virtual seconds was reached.")
+        return WatchedRunEndReason(TIMEOUT, f"The limit of {self.timeout_s:g} virtual seconds was reached.")
 
-    def _end_by_stop(self, stop: "Stop") -> WatchedRunEnd | None:
+    def _run_end_if_board_stopped(self, stop: "Stop") -> WatchedRunEndReason | None:
         """Returns the end of the run if the board stopped by itself, or None."""
         if stop["reason"] in {"cycles", "watch"}:
             return None
-        return WatchedRunEnd(stop["reason"], stop["detail"])
+        return WatchedRunEndReason(stop["reason"], stop["detail"])
 
-    def _pass_on_new_output(self, rtt: RttBuffers | None) -> WatchedRunEnd | None:
+    def _pass_on_new_output(self, rtt: RttBuffers | None) -> WatchedRunEndReason | None:
         """Passes on new output. Returns the end of the run if the output matches a pattern, or None."""
         outputs = [self._append_channel_output("uart", self.machine.take_uart())]
         outputs += [self._append_channel_output(channel, fresh) for channel, fresh in self.machine.take_debug_text()]
@@ -180,7 +184,7 @@ class WatchedRun:
         matched = [output for output in outputs if output is not None]
         return next((output for output in matched if output.reason == FAILED), next(iter(matched), None))
 
-    def _append_channel_output(self, channel: str, fresh: bytes) -> WatchedRunEnd | None:
+    def _append_channel_output(self, channel: str, fresh: bytes) -> WatchedRunEndReason | None:
         """Adds new output of a channel. Returns the end of the run if it matches a pattern, or None."""
         if not fresh:
             return None
@@ -195,7 +199,9 @@ class WatchedRun:
                 hits.append(
                     (
                         match.start(),
-                        WatchedRunEnd(reason, (f"{channel} printed {match[0]!r}, which matches {pattern.pattern!r}.")),
+                        WatchedRunEndReason(
+                            reason, (f"{channel} printed {match[0]!r}, which matches {pattern.pattern!r}.")
+                        ),
                     )
                 )
         return min(hits, key=lambda hit: hit[0])[1] if hits else None

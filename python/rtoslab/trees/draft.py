@@ -14,10 +14,10 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from rtoslab.base import CatalogueError
-from rtoslab.catalogue import Kernel, SourceTree, TreeRequirements, make_tree_description
+from rtoslab.catalogue import Kernel, KernelTreeRequirements, SourceTree, make_tree_description
 from rtoslab.intake import read_bytes
 from rtoslab.trees.repositories import version_from_git
-from rtoslab.trees.versions import FILE_BYTES, MOST_FILES, names_absent_in_tree
+from rtoslab.trees.versions import FILE_BYTES, MOST_FILES, names_absent_in_kernel_tree
 
 _CODE: Final = {".c", ".s", ".S"}
 _MOST_SHOWN: Final = 6
@@ -32,7 +32,7 @@ class _SourceIndex:
     headers: tuple[PurePosixPath, ...]
 
 
-def draft_tree_description(kernel: Kernel, port: str, ident: str, path: Path, version: str | None) -> SourceTree:
+def draft_kernel_tree_description(kernel: Kernel, port: str, ident: str, path: Path, version: str | None) -> SourceTree:
     """Returns a proposal for the description of the kernel sources in `path`: which files and header folders the port
     uses.
 
@@ -66,10 +66,10 @@ def draft_tree_description(kernel: Kernel, port: str, ident: str, path: Path, ve
             "cores": usable,
         }
     )
-    return tree.model_copy(update={"absent": names_absent_in_tree(kernel, tree)})
+    return tree.model_copy(update={"absent": names_absent_in_kernel_tree(kernel, tree)})
 
 
-def _index_source_files(root: Path, wants: TreeRequirements) -> _SourceIndex:
+def _index_source_files(root: Path, wants: KernelTreeRequirements) -> _SourceIndex:
     """Returns the lists of a kernel's source files and headers below `root`, without those that the port avoids.
 
     Raises CatalogueError for too many files, or no source file.
@@ -77,7 +77,9 @@ def _index_source_files(root: Path, wants: TreeRequirements) -> _SourceIndex:
     code, headers, seen = [], [], 0
     for base, folders, names in os.walk(root):
         folders[:] = sorted(
-            folder for folder in folders if not folder.startswith(".") and not _is_avoided_by_port(folder, wants)
+            folder
+            for folder in folders
+            if not folder.startswith(".") and not _is_name_avoided_by_kernel_port(folder, wants)
         )
         seen += len(names)
         if seen > MOST_FILES:
@@ -89,7 +91,7 @@ def _index_source_files(root: Path, wants: TreeRequirements) -> _SourceIndex:
             if (
                 place.suffix in _CODE
                 and not _contains_any_word(place.stem, wants.skip)
-                and not _is_avoided_by_port(place.stem, wants)
+                and not _is_name_avoided_by_kernel_port(place.stem, wants)
             ):
                 code.append(place)
             elif place.suffix == ".h":
@@ -104,64 +106,71 @@ def _contains_any_word(name: str, words: Iterable[str]) -> bool:
     return any(word.lower() in name.lower() for word in words)
 
 
-def _is_avoided_by_port(name: str, wants: TreeRequirements) -> bool:
+def _is_name_avoided_by_kernel_port(name: str, wants: KernelTreeRequirements) -> bool:
     """Whether the name of a folder or file is one that the port avoids, or has such a word between underscores."""
     parts = {name.lower(), *name.lower().split("_")}
     return any(pattern.lower() in parts for pattern in wants.avoid)
 
 
-def _files_for_core(index: _SourceIndex, wants: TreeRequirements, words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _files_for_core(
+    index: _SourceIndex, wants: KernelTreeRequirements, words: tuple[str, ...]
+) -> dict[str, tuple[str, ...]]:
     """Returns the source files and header folders for one core, as fields of `CompiledTreePart`. `words`: those in the
     paths for this core."""
-    named = ((header, name) for header in index.headers for name in wants.headers if _can_be_included_as(header, name))
+    named = (
+        (header, name)
+        for header in index.headers
+        for name in wants.headers
+        if _does_include_name_match_header(header, name)
+    )
     headers = dict.fromkeys(
-        str(_include_folder(item, name)) for item, name in named if _path_contains_words(item, words)
+        str(_find_header_search_folder(item, name)) for item, name in named if _does_path_contain_all_words(item, words)
     )
     return {
-        "sources": tuple(str(path) for path in index.code if _path_contains_words(path, words)),
+        "sources": tuple(str(path) for path in index.code if _does_path_contain_all_words(path, words)),
         "headers": tuple(headers),
     }
 
 
-def _can_be_included_as(path: PurePosixPath, name: str) -> bool:
+def _does_include_name_match_header(path: PurePosixPath, name: str) -> bool:
     """Whether `#include` with this name, which may have folders in front, can mean the header at this path."""
     return path.as_posix() == name or path.as_posix().endswith(f"/{name}")
 
 
-def _include_folder(path: PurePosixPath, name: str) -> PurePosixPath:
+def _find_header_search_folder(path: PurePosixPath, name: str) -> PurePosixPath:
     """Returns the folder in which `#include` with `name` finds the header at this path."""
     return path.parents[len(PurePosixPath(name).parts) - 1]
 
 
-def _path_contains_words(path: PurePosixPath, words: tuple[str, ...]) -> bool:
+def _does_path_contain_all_words(path: PurePosixPath, words: tuple[str, ...]) -> bool:
     """Whether each word is a folder of the path or ends its file's name (as `_gcc`), in whichever letter case."""
     parts = [part.lower() for part in path.parts[:-1]]
     return all(word.lower() in parts or path.stem.lower().endswith(word.lower()) for word in words)
 
 
-def _file_patterns_for_all_cores(index: _SourceIndex, kernel: Kernel, wants: TreeRequirements) -> list[str]:
+def _file_patterns_for_all_cores(index: _SourceIndex, kernel: Kernel, wants: KernelTreeRequirements) -> list[str]:
     """Returns file patterns of the fewest folders that define the measured functions for every core. Raises
     CatalogueError for a missing function.
 
     Functions that folders for one core define, in C or assembly, need no other folder.
     """
     names = {symbol for symbols in kernel.symbols.values() for symbol in symbols} | set(wants.also)
-    own = {path for words in wants.cores.values() for path in index.code if _path_contains_words(path, words)}
+    own = {path for words in wants.cores.values() for path in index.code if _does_path_contain_all_words(path, words)}
     for path in own:
-        text = _read_source(index.root / path)
+        text = _read_c_source_file(index.root / path)
         names -= {label.decode() for label in re.findall(rb"^[ \t]*(\w+):", text, re.MULTILINE)}
         names -= _find_defined_functions(text, names)
     headers: dict[PurePosixPath, set[str]] = {}
     for path in index.code:
         if path.suffix == ".c" and path not in own:
             headers.setdefault(path.parent, set()).update(
-                _find_defined_functions(_read_source(index.root / path), names)
+                _find_defined_functions(_read_c_source_file(index.root / path), names)
             )
     chosen = _folders_defining_all_names(headers)
     if not chosen:
         raise CatalogueError(
             f"{index.root} contains none of the functions that the port of {kernel.title} calls; check the path, "
-            f"or `[symbols]` and `also` in the port's kernel.toml: {_first_names_in_order(names)}."
+            f"or `[symbols]` and `also` in the port's kernel.toml: {_first_sorted_names_text(names)}."
         )
     missing = names.intersection(wants.also).difference(*headers.values())
     if missing:
@@ -171,7 +180,7 @@ def _file_patterns_for_all_cores(index: _SourceIndex, kernel: Kernel, wants: Tre
     ]
 
 
-def _first_names_in_order(names: Iterable[str]) -> str:
+def _first_sorted_names_text(names: Iterable[str]) -> str:
     """Returns the first few names in order, as text for an error message."""
     ordered = sorted(names)
     return ", ".join(ordered[:_MOST_SHOWN]) + (", …" if len(ordered) > _MOST_SHOWN else "")
@@ -182,7 +191,7 @@ def _find_defined_functions(text: bytes, names: Iterable[str]) -> set[str]:
     line before the name."""
     words = b"|".join(re.escape(name.encode()) for name in sorted(names))
     pattern = re.compile(rb"^(?:[A-Za-z_][^;=#\n]*?\b)?(" + words + rb")[ \t]*\(", re.MULTILINE)
-    return {match[1].decode() for match in pattern.finditer(text) if _does_body_follow(text, match.end())}
+    return {match[1].decode() for match in pattern.finditer(text) if _does_function_body_follow(text, match.end())}
 
 
 def _folders_defining_all_names(names_by_folder: dict[PurePosixPath, set[str]]) -> list[PurePosixPath]:
@@ -201,7 +210,7 @@ def _folders_defining_all_names(names_by_folder: dict[PurePosixPath, set[str]]) 
         covered |= rest[best]
 
 
-def _does_body_follow(text: bytes, start: int) -> bool:
+def _does_function_body_follow(text: bytes, start: int) -> bool:
     """Whether a function's body follows the parameter list that begins at `start` in C source text."""
     depth = 1
     for place in range(start, min(start + 2000, len(text))):
@@ -212,16 +221,18 @@ def _does_body_follow(text: bytes, start: int) -> bool:
     return False
 
 
-def _patterns_of_source_folder(folder: PurePosixPath, index: _SourceIndex, wants: TreeRequirements) -> Iterator[str]:
+def _patterns_of_source_folder(
+    folder: PurePosixPath, index: _SourceIndex, wants: KernelTreeRequirements
+) -> Iterator[str]:
     """Yields the pattern of a folder's source files, then a pattern for each file to leave out, which begins with
     `!`."""
     yield str(folder / "*.c")
     for path in sorted((index.root / folder).glob("*.c")):
-        if _contains_any_word(path.stem, wants.skip) or _is_avoided_by_port(path.stem, wants):
+        if _contains_any_word(path.stem, wants.skip) or _is_name_avoided_by_kernel_port(path.stem, wants):
             yield f"!{folder / path.name}"
 
 
-def _find_needed_header_folders(index: _SourceIndex, wants: TreeRequirements, common: list[str]) -> list[str]:
+def _find_needed_header_folders(index: _SourceIndex, wants: KernelTreeRequirements, common: list[str]) -> list[str]:
     """Returns the folder of each header that the port needs. If there are several, it is the one nearest to the
     sources. Raises CatalogueError.
 
@@ -230,26 +241,32 @@ def _find_needed_header_folders(index: _SourceIndex, wants: TreeRequirements, co
     near = [PurePosixPath(folder.removeprefix("!")).parent for folder in common]
     folders = []
     for name in wants.headers:
-        places = [_include_folder(header, name) for header in index.headers if _can_be_included_as(header, name)]
+        places = [
+            _find_header_search_folder(header, name)
+            for header in index.headers
+            if _does_include_name_match_header(header, name)
+        ]
         if not places:
             raise CatalogueError(f"There is no {name} in {index.root}; check the path.")
-        if not any(_path_contains_words(path / name, words) for words in wants.cores.values() for path in places):
-            folders.append(str(min(places, key=lambda place: (_distance_to_nearest(place, near), str(place)))))
+        if not any(
+            _does_path_contain_all_words(path / name, words) for words in wants.cores.values() for path in places
+        ):
+            folders.append(str(min(places, key=lambda place: (_distance_to_nearest_folder(place, near), str(place)))))
     return list(dict.fromkeys(folders))
 
 
-def _distance_to_nearest(folder: PurePosixPath, near: list[PurePosixPath]) -> int:
+def _distance_to_nearest_folder(folder: PurePosixPath, near: list[PurePosixPath]) -> int:
     """Returns the number of steps in the tree from a folder to the nearest of `near`."""
 
-    def folder_distance(other: PurePosixPath) -> int:
+    def count_folders_between(other: PurePosixPath) -> int:
         """Returns the number of folders between `folder` and another one."""
         shared = takewhile(lambda pair: pair[0] == pair[1], zip(folder.parts, other.parts, strict=False))
         return len(folder.parts) + len(other.parts) - 2 * len(list(shared))
 
-    return min(map(folder_distance, near))
+    return min(map(count_folders_between, near))
 
 
-def _read_version(index: _SourceIndex, wants: TreeRequirements, used_folders: list[str]) -> str:
+def _read_version(index: _SourceIndex, wants: KernelTreeRequirements, used_folders: list[str]) -> str:
     """Returns a kernel's version from a text or from macros in its headers. Empty if there is none.
 
     Headers of the used folders come first, because an old one of the same name may be elsewhere.
@@ -259,9 +276,9 @@ def _read_version(index: _SourceIndex, wants: TreeRequirements, used_folders: li
     if wants.version_text:
         pattern = re.compile(re.escape(wants.version_text.encode()) + rb"[ \t]+([Vv]?\d[\w.+-]*)")
         texts = (
-            _read_source(index.root / header)
+            _read_c_source_file(index.root / header)
             for header in headers
-            if any(_can_be_included_as(header, name) for name in wants.headers)
+            if any(_does_include_name_match_header(header, name) for name in wants.headers)
         )
         if match := next(filter(None, map(pattern.search, texts)), None):
             return match[1].decode()
@@ -286,12 +303,12 @@ def _split_version_number(number: str, digits: tuple[int, ...]) -> list[str]:
 
 def _macro_value(path: Path, name: str) -> str | None:
     """Returns the value of the macro `name` in a header, the last one of several words. None without the macro."""
-    text = _read_source(path)
+    text = _read_c_source_file(path)
     value = rb"[ \t]+\(?\"?(?:[\w ]+ )?([\w.+-]+?)[uUlL]*\"?\)?[ \t]*(?:/|\r?$)"
     match = re.search(rb"^[ \t]*#[ \t]*define[ \t]+" + name.encode() + value, text, re.MULTILINE)
     return match[1].decode() if match else None
 
 
-def _read_source(path: Path) -> bytes:
+def _read_c_source_file(path: Path) -> bytes:
     """Returns the content of a source file or header. Raises CatalogueError."""
     return read_bytes(path, FILE_BYTES, "the source file", CatalogueError)

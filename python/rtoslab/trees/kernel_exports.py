@@ -12,12 +12,12 @@ from rtoslab.base import CatalogueError, count_with_noun
 from rtoslab.catalogue import (
     DEFAULT_OPT,
     CatalogueEntry,
-    ExportRequirements,
     Kernel,
+    KernelExportRequirements,
     SourceTree,
-    kernel_export_key,
+    kernel_export_identifier,
     make_tree_description,
-    parse_export_key,
+    parse_kernel_export_identifier,
 )
 from rtoslab.intake import quote_text, read_text
 from rtoslab.trees.versions import names_absent_in_export, names_added_after
@@ -62,7 +62,7 @@ def make_defconfig(
     `needs`: groups of services. `absent`: names that its version does not have yet. Raises CatalogueError for a board
     that the port does not know.
     """
-    wants = _export_requirements(kernel)
+    wants = _kernel_export_requirements(kernel)
     requested = {**_requested_options(kernel, board, needs, absent), wants.optimisation: f'"{opt}"'}
     written = {option: value for option, value in requested.items() if option not in wants.asked_elsewhere}
     lines = [f"# {option} is not set" if value is None else f"{option}={value}" for option, value in written.items()]
@@ -77,7 +77,7 @@ def kernel_build_configuration_files(
     The instructions are made from `config/README.in`. `folder`: where the files will be. `version`: of an earlier
     kernel. Raises CatalogueError.
     """
-    wants, config = _export_requirements(kernel), kernel.folder / "config"
+    wants, config = _kernel_export_requirements(kernel), kernel.folder / "config"
     absent = () if version is None else names_added_after(kernel.facts, version)
     machine = str(_requested_options(kernel, board, (), absent).get(wants.board)).strip('"')
     offered_for = [need for need in needs if wants.lacks[need]]
@@ -109,7 +109,7 @@ def add_kernel_export(
     `known`: the description so far, if there is one. Raises CatalogueError if the export was not built as the port
     requires.
     """
-    wants, title = _export_requirements(kernel), kernel.facts.title
+    wants, title = _kernel_export_requirements(kernel), kernel.facts.title
     if not (path / wants.config).is_file():
         raise CatalogueError(
             f"{path} is not an export of {title}, because it has no {wants.config}; see "
@@ -118,8 +118,8 @@ def add_kernel_export(
     option_values, absent = read_kconfig_options(path / wants.config), _absent_names(kernel, path)
     board, cores, needs = (
         _find_board_of_export(kernel, option_values, absent),
-        _count_cores_of_export(wants, option_values),
-        _find_service_groups_of_export(kernel, option_values),
+        _count_cores_of_kernel_export(wants, option_values),
+        _find_kernel_export_service_groups(kernel, option_values),
     )
     wrong = _differing_options_clause(kernel, board, needs, absent, option_values)
     if wrong:
@@ -130,14 +130,15 @@ def add_kernel_export(
     if stale := _outdated_export_clause(wants, path):
         raise CatalogueError(f"The export {path} {stale}; {_how_to_export_again_clause(kernel)}.")
     key, version = (
-        kernel_export_key(board, cores, _find_optimisation_of_export(wants, option_values)),
+        kernel_export_identifier(board, cores, _find_kernel_export_optimisation_level(wants, option_values)),
         _read_version(wants, path),
     )
-    lacks = _services_lacking_without_needs(wants, needs)
+    lacks = _services_missing_from_kernel_export(wants, needs)
     if known is not None and (known.version, known.lacks) != (version, lacks):
         raise CatalogueError(
-            f"The exports of {ident} have version {known.version} and lack {_listed_or_nothing(known.lacks)}, but "
-            f"this one has version {version} and lacks {_listed_or_nothing(lacks)}; give it another name: `rtoslab "
+            f"The exports of {ident} have version {known.version} and lack "
+            f"{_format_services_or_nothing(known.lacks)}, but this one has version {version} and lacks "
+            f"{_format_services_or_nothing(lacks)}; give it another name: `rtoslab "
             f"kernel tree add {ident}-2 {path} --port {port}`."
         )
     exports = {**(known.exports if known else {}), key: str(path)}
@@ -146,44 +147,46 @@ def add_kernel_export(
     return make_tree_description({**description, "exports": exports}), key
 
 
-def find_kernel_export(kernel: CatalogueEntry[Kernel], key: str) -> SourceTree:
+def find_kernel_export_tree(kernel: CatalogueEntry[Kernel], key: str) -> SourceTree:
     """Returns the export (libraries and headers from the kernel's own build) with this key, as a tree.
 
     Raises CatalogueError if there is none.
     """
-    tree, wants = kernel.tree, _export_requirements(kernel)
+    tree, wants = kernel.tree, _kernel_export_requirements(kernel)
     if tree is None or key not in tree.exports:
         raise CatalogueError(
-            f"There is no export of {kernel.id} for {_export_target_text(key)}; see "
+            f"There is no export of {kernel.id} for {_kernel_export_target_text(key)}; see "
             f"{_how_to_export_kernel_clause(kernel)}."
         )
-    return tree.export_tree(key, wants.headers, wants.linked)
+    return tree.kernel_export_as_source_tree(key, wants.headers, wants.linked)
 
 
 def why_export_is_unusable(kernel: CatalogueEntry[Kernel], key: str) -> str | None:
     """Returns why no image can be built from the export with this key, as a clause. None if one can."""
-    wants, tree, board = _export_requirements(kernel), kernel.tree, parse_export_key(key)[0]
+    wants, tree, board = _kernel_export_requirements(kernel), kernel.tree, parse_kernel_export_identifier(key)[0]
     if tree is None or key not in tree.exports:
         return (
-            f"no export of {kernel.facts.title} for {_export_target_text(key)} is known: "
+            f"no export of {kernel.facts.title} for {_kernel_export_target_text(key)} is known: "
             f"{_how_to_export_kernel_clause(kernel)}"
         )
     path = Path(tree.exports[key])
     if not (path / wants.config).is_file():
-        gone = f"the export of {kernel.id} for {_export_target_text(key)} is no longer at {path}"
+        gone = f"the export of {kernel.id} for {_kernel_export_target_text(key)} is no longer at {path}"
         return f"{gone}: `rtoslab kernel tree add {kernel.id}` adds another one"
     option_values = read_kconfig_options(path / wants.config)
-    needs, absent = _find_service_groups_of_export(kernel, option_values), _absent_names(kernel, path)
+    needs, absent = _find_kernel_export_service_groups(kernel, option_values), _absent_names(kernel, path)
     wrong = _differing_options_clause(kernel, board, needs, absent, option_values)
     if wrong:
         return f"the export {path} was not built as the port requires: {wrong}; {_how_to_export_again_clause(kernel)}"
     if stale := _outdated_export_clause(wants, path):
         return f"the export {path} {stale}; {_how_to_export_again_clause(kernel)}"
-    facts = (_read_version(wants, path), _services_lacking_without_needs(wants, needs), absent)
+    facts = (_read_version(wants, path), _services_missing_from_kernel_export(wants, needs), absent)
     if (
         facts != (tree.version, tree.lacks, tree.absent)
-        or kernel_export_key(
-            board, _count_cores_of_export(wants, option_values), _find_optimisation_of_export(wants, option_values)
+        or kernel_export_identifier(
+            board,
+            _count_cores_of_kernel_export(wants, option_values),
+            _find_kernel_export_optimisation_level(wants, option_values),
         )
         != key
     ):
@@ -191,7 +194,7 @@ def why_export_is_unusable(kernel: CatalogueEntry[Kernel], key: str) -> str | No
     return None
 
 
-def _export_requirements(kernel: CatalogueEntry[Kernel]) -> ExportRequirements:
+def _kernel_export_requirements(kernel: CatalogueEntry[Kernel]) -> KernelExportRequirements:
     """Returns the table `[export]` of a kernel.toml, which says what the port needs of an export. Raises CatalogueError
     if there is none."""
     if kernel.facts.export is None:
@@ -201,9 +204,9 @@ def _export_requirements(kernel: CatalogueEntry[Kernel]) -> ExportRequirements:
     return kernel.facts.export
 
 
-def _export_target_text(key: str) -> str:
+def _kernel_export_target_text(key: str) -> str:
     """Returns the board, cores and optimisation level that an export is for, as text. `key`: the export's."""
-    board, cores, opt = parse_export_key(key)
+    board, cores, opt = parse_kernel_export_identifier(key)
     return f"{board} with {count_with_noun(cores, 'core')}{'' if opt == DEFAULT_OPT else f' and {opt}'}"
 
 
@@ -225,7 +228,7 @@ def _read_port_kconfig_file(kernel: CatalogueEntry[Kernel], name: str) -> Settin
 
 def _options_by_board(kernel: CatalogueEntry[Kernel]) -> dict[str, Settings]:
     """Returns, for each board that the port knows, the Kconfig options that are requested for this board only."""
-    others = {_COMMON, *_export_requirements(kernel).lacks}
+    others = {_COMMON, *_kernel_export_requirements(kernel).lacks}
     paths = sorted((kernel.folder / "config").glob("*.defconfig"))
     return {path.stem: read_kconfig_options(path) for path in paths if path.stem not in others}
 
@@ -263,13 +266,15 @@ def _options_unknown_to_version(path: Path) -> list[str]:
 def _absent_names(kernel: CatalogueEntry[Kernel], path: Path) -> tuple[str, ...]:
     """Returns the names (of functions and options) of later kernel versions that the export at this path does not
     have."""
-    return names_absent_in_export(kernel.facts, [path / header for header in _export_requirements(kernel).headers])
+    return names_absent_in_export(
+        kernel.facts, [path / header for header in _kernel_export_requirements(kernel).headers]
+    )
 
 
 def _find_board_of_export(kernel: CatalogueEntry[Kernel], option_values: Settings, absent: Iterable[str]) -> str:
     """Returns the board that an export was built for, by its Kconfig options. Raises CatalogueError for one that the
     port does not know."""
-    option = _export_requirements(kernel).board
+    option = _kernel_export_requirements(kernel).board
     boards = {
         str(_requested_options(kernel, board, (), absent).get(option)): board for board in _options_by_board(kernel)
     }
@@ -279,26 +284,27 @@ def _find_board_of_export(kernel: CatalogueEntry[Kernel], option_values: Setting
     return boards[value]
 
 
-def _find_service_groups_of_export(kernel: CatalogueEntry[Kernel], option_values: Settings) -> tuple[str, ...]:
+def _find_kernel_export_service_groups(kernel: CatalogueEntry[Kernel], option_values: Settings) -> tuple[str, ...]:
     """Returns the groups of services that an export was built with, by its Kconfig options."""
     firsts = {
-        need: next(iter(_read_port_kconfig_file(kernel, need).items())) for need in _export_requirements(kernel).lacks
+        need: next(iter(_read_port_kconfig_file(kernel, need).items()))
+        for need in _kernel_export_requirements(kernel).lacks
     }
     return tuple(need for need, (option, value) in firsts.items() if option_values.get(option) == value)
 
 
-def _services_lacking_without_needs(wants: ExportRequirements, needs: Iterable[str]) -> tuple[str, ...]:
+def _services_missing_from_kernel_export(wants: KernelExportRequirements, needs: Iterable[str]) -> tuple[str, ...]:
     """Returns the services that an export without some groups of services lacks. `needs`: the groups that it has."""
     return tuple(service for need, services in wants.lacks.items() if need not in needs for service in services)
 
 
-def _count_cores_of_export(wants: ExportRequirements, option_values: Settings) -> int:
+def _count_cores_of_kernel_export(wants: KernelExportRequirements, option_values: Settings) -> int:
     """Returns the number of cores that an export was built for, by its Kconfig options."""
     cores = option_values.get(wants.cores) or "1"
     return int(cores) if re.fullmatch(r"[1-9]", cores) else 1
 
 
-def _find_optimisation_of_export(wants: ExportRequirements, option_values: Settings) -> str:
+def _find_kernel_export_optimisation_level(wants: KernelExportRequirements, option_values: Settings) -> str:
     """Returns the optimisation level that an export was built with, by its Kconfig options."""
     return str(option_values.get(wants.optimisation)).strip('"')
 
@@ -313,8 +319,9 @@ def _differing_options_clause(
         for option, value in _requested_options(kernel, board, needs, absent).items()
         if option_values.get(option) != value
         and not (
-            option == _export_requirements(kernel).optimisation
-            and _find_optimisation_of_export(_export_requirements(kernel), option_values) in OPTIMISATIONS
+            option == _kernel_export_requirements(kernel).optimisation
+            and _find_kernel_export_optimisation_level(_kernel_export_requirements(kernel), option_values)
+            in OPTIMISATIONS
         )
     ]
     more = f" and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
@@ -326,7 +333,7 @@ def _option_value_text(value: str | None, verb: str = "is ") -> str:
     return f"{verb}{'not set' if value is None else quote_text(value)}"
 
 
-def _read_version(wants: ExportRequirements, path: Path) -> str:
+def _read_version(wants: KernelExportRequirements, path: Path) -> str:
     """Returns the kernel's version from a header in the export at this path, or `unknown`."""
     header = path / wants.version_header
     text = read_text(header, "the export's header of its version", CatalogueError, _BYTES)
@@ -334,7 +341,7 @@ def _read_version(wants: ExportRequirements, path: Path) -> str:
     return match[1] if match else "unknown"
 
 
-def _outdated_export_clause(wants: ExportRequirements, path: Path) -> str | None:
+def _outdated_export_clause(wants: KernelExportRequirements, path: Path) -> str | None:
     """Returns why an export may be older than its sources, as the end of a sentence. None if no source was changed
     after it was built."""
     product = path / wants.made_of
@@ -348,6 +355,6 @@ def _outdated_export_clause(wants: ExportRequirements, path: Path) -> str | None
     return next((f"is older than {item}, from which it was built" for item in edited), None)
 
 
-def _listed_or_nothing(services: Iterable[str]) -> str:
+def _format_services_or_nothing(services: Iterable[str]) -> str:
     """Returns the services separated by commas, or the word "nothing"."""
     return ", ".join(services) or "nothing"

@@ -20,7 +20,7 @@ from rtoslab.base import (
     to_canonical_json,
     write_file_atomically,
 )
-from rtoslab.catalogue import SourceTree, tree_path_variable
+from rtoslab.catalogue import SourceTree, kernel_tree_path_environment_variable
 from rtoslab.intake import read_json_object
 
 _UNREAD: Final = "unread"
@@ -34,7 +34,7 @@ class _ReadFilesCache(StrictModel):
 
 def names_of_tree_files(tree: SourceTree, core: str) -> str:
     """Returns the names of all files in the folders of sources and headers for one core, one on each line."""
-    root, part = Path(tree.path), tree.compiled_part_for_core(core)
+    root, part = Path(tree.path), tree.compiled_tree_part_for_core(core)
     folders = {root / header.removeprefix("!") for header in part.headers}
     folders |= {(root / source.removeprefix("!")).parent for source in (*part.sources, *tree.linked)}
     result = {
@@ -49,7 +49,7 @@ def names_of_tree_files(tree: SourceTree, core: str) -> str:
 def source_files_of_tree(tree: SourceTree, core: str) -> tuple[str, ...]:
     """Returns the source files that a tree's description names for one core, relative to the tree and in order."""
     root, files = Path(tree.path), set[str]()
-    patterns = tree.compiled_part_for_core(core).sources
+    patterns = tree.compiled_tree_part_for_core(core).sources
     for pattern in sorted(patterns, key=lambda inside: inside.startswith("!")):  # exclusions come last
         matches = {path.relative_to(root).as_posix() for path in root.glob(pattern.removeprefix("!"))}
         files = files - matches if pattern.startswith("!") else files | matches
@@ -73,7 +73,12 @@ def missing_tree_files(tree: SourceTree, core: str | None = None) -> list[str]:
         gone = [path for path in tree.exports.values() if not Path(path).is_dir()]
         return [f"There is no folder {path}, an export of {tree.id}." for path in gone]
     if not root.is_dir():
-        return [f"The tree {tree.id} is not at {tree.path}; set {tree_path_variable(tree.id)} to its folder."]
+        return [
+            (
+                f"The tree {tree.id} is not at {tree.path}; set "
+                f"{kernel_tree_path_environment_variable(tree.id)} to its folder."
+            )
+        ]
     missing = []
     cores = {name: part for name, part in tree.cores.items() if core in (None, name)}
     for where, part in (("", tree), *((f" (for {name})", part) for name, part in cores.items())):
@@ -87,13 +92,13 @@ def missing_tree_files(tree: SourceTree, core: str | None = None) -> list[str]:
     return missing
 
 
-def tree_inputs_listing(tree: SourceTree, cache: Path) -> str:
+def kernel_tree_build_inputs_digest_text(tree: SourceTree, cache: Path) -> str:
     """Returns the names of the tree's files that the last build read, with digests of their present content, as text.
 
     A file that no longer exists is listed as gone, which gives another key. Without a build it is a fixed word.
-    `cache`: the file of `load_tree_inputs`.
+    `cache`: the file of `load_build_inputs_from_kernel_tree`.
     """
-    files = load_tree_inputs(cache)
+    files = load_build_inputs_from_kernel_tree(cache)
     if files is None:
         return _UNREAD
     root = Path(tree.path)
@@ -102,7 +107,7 @@ def tree_inputs_listing(tree: SourceTree, cache: Path) -> str:
     return listing_of_file_hashes(root, [root / path for path in present]) + "".join(f"{path} gone\n" for path in gone)
 
 
-def load_tree_inputs(cache: Path) -> tuple[str, ...] | None:
+def load_build_inputs_from_kernel_tree(cache: Path) -> tuple[str, ...] | None:
     """Returns the names of the tree's files that the last build read, from a file that lists them.
 
     None if there is no such file, or it cannot be read.
@@ -115,7 +120,7 @@ def load_tree_inputs(cache: Path) -> tuple[str, ...] | None:
         return None
 
 
-def store_tree_inputs(cache: Path, files: tuple[str, ...]) -> None:
+def store_build_inputs_from_kernel_tree(cache: Path, files: tuple[str, ...]) -> None:
     """Stores the names of the tree's files that a build read in the file `cache`. Raises StoreError."""
     make_folder(cache.parent)
     write_file_atomically(cache, to_canonical_json({"files": files}), "the list of files that were read from a tree")

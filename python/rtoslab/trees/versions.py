@@ -16,13 +16,16 @@ MOST_FILES: Final = 400_000
 FILE_BYTES: Final = 4 << 20
 
 
-def recognise_port(catalogue: Catalogue, path: Path) -> CatalogueEntry[Kernel]:
+def recognise_kernel_port(catalogue: Catalogue, path: Path) -> CatalogueEntry[Kernel]:
     """Returns the port that a folder of kernel sources, or an export, belongs to. Raises CatalogueError unless exactly
     one fits."""
     files = islice((name for _, _, names in os.walk(path) for name in names), MOST_FILES)
     headers = {name for name in files if name.endswith(".h")}
-    ports = [catalogue.read_port(folder) for folder in sorted({kernel.folder for kernel in catalogue.kernels.values()})]
-    fitting = [port for port in ports if _is_port_of(port.facts, path, headers)]
+    ports = [
+        catalogue.read_kernel_port(folder)
+        for folder in sorted({kernel.folder for kernel in catalogue.kernels.values()})
+    ]
+    fitting = [port for port in ports if _is_kernel_tree_of_port(port.facts, path, headers)]
     if len(fitting) != 1:
         known = ", ".join(entry.id for entry in fitting or ports if entry.facts.tree or entry.facts.export)
         why = "more than one port fits" if fitting else "no port's headers are all there"
@@ -32,14 +35,14 @@ def recognise_port(catalogue: Catalogue, path: Path) -> CatalogueEntry[Kernel]:
     return fitting[0]
 
 
-def _is_port_of(facts: Kernel, path: Path, headers: set[str]) -> bool:
+def _is_kernel_tree_of_port(facts: Kernel, path: Path, headers: set[str]) -> bool:
     """Whether a folder is a source tree, or an export, of this port. `headers`: the names of the headers in it."""
     if facts.export is not None:
         return all((path / name).is_file() for name in (facts.export.config, facts.export.version_header))
     return facts.tree is not None and headers.issuperset(Path(header).name for header in facts.tree.headers)
 
 
-def names_absent_in_tree(kernel: Kernel, tree: SourceTree) -> tuple[str, ...]:
+def names_absent_in_kernel_tree(kernel: Kernel, tree: SourceTree) -> tuple[str, ...]:
     """Returns the names (of functions and options) of later kernel versions that no file of a source tree contains."""
     root, parts = Path(tree.path), (tree, *tree.cores.values())
     folders = {root / header for part in parts for header in part.headers}
@@ -92,10 +95,10 @@ def _find_names_in_no_file(names: tuple[str, ...], files: tuple[tuple[Path, int,
     return tuple(name for name in names if not any(re.search(rb"\b%b\b" % name.encode(), text) for text in texts))
 
 
-def why_version_no_longer_fits(kernel: CatalogueEntry[Kernel]) -> str | None:
+def reason_kernel_tree_version_mismatch(kernel: CatalogueEntry[Kernel]) -> str | None:
     """Returns why a tree's description no longer fits the kernel version of its files, as a clause. None if it does."""
     tree = kernel.tree
-    if tree is None or names_absent_in_tree(kernel.facts, tree) == tree.absent:
+    if tree is None or names_absent_in_kernel_tree(kernel.facts, tree) == tree.absent:
         return None
     again = f"`rtoslab kernel tree add {tree.id} PATH --force`"
     return f"the tree {tree.id} has another version than when it was added: {again}"

@@ -10,8 +10,8 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import ConformanceVerdict
 from rtoslab.images import IMAGE
 from rtoslab.measure import decode_and_judge_output, image_result_fields
-from rtoslab.records import ExpectedIdentity, find_unexpected_files, read_sealed_folder
-from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
+from rtoslab.records import ExpectedImageIdentity, find_unexpected_files, read_sealed_folder
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable
 from rtoslab.store import (
     CONFORMANCE_FILE,
     EVIDENCE_FILE,
@@ -44,7 +44,7 @@ class VerifiedPoint:
     """Values that could not be computed again, with the reason."""
 
 
-def verify_point(catalogue: Catalogue, folder: Path) -> VerifiedPoint:
+def verify_stored_point(catalogue: Catalogue, folder: Path) -> VerifiedPoint:
     """Checks a stored point against its raw data. It never raises an error for the folder's content, but returns it."""
     try:
         files = read_sealed_folder(folder)
@@ -54,7 +54,7 @@ def verify_point(catalogue: Catalogue, folder: Path) -> VerifiedPoint:
     except ValueError as cause:
         return VerifiedPoint(folder, (f"{folder / RESULT} is not a result of this version ({type(cause).__name__}).",))
     remarks = [f"{name} is not one of the point's files." for name in find_unexpected_files(folder, files)]
-    differences = list(_identity_differences(folder.name, result, manifest))
+    differences = list(_point_identity_contradictions(folder.name, result, manifest))
     try:
         differences += _conformance_differences(files, manifest)
         if not isinstance(result, NotApplicable) and UART in files:
@@ -66,7 +66,7 @@ def verify_point(catalogue: Catalogue, folder: Path) -> VerifiedPoint:
     return VerifiedPoint(folder, tuple(differences), tuple(remarks))
 
 
-def _identity_differences(name: str, result: AnyResult, manifest: Mapping[str, Any]) -> Iterator[str]:
+def _point_identity_contradictions(name: str, result: AnyResult, manifest: Mapping[str, Any]) -> Iterator[str]:
     """Yields a sentence for each part of a point's folder name and identity that its manifest contradicts."""
     if isinstance(result, NotApplicable):
         if name != point_folder_name(result.point, "na"):
@@ -95,12 +95,15 @@ def _conformance_differences(files: Mapping[str, bytes], manifest: Mapping[str, 
 
 
 def _recompute_stored_result(
-    catalogue: Catalogue, files: Mapping[str, bytes], result: MeasuredPoint | FailedPoint, manifest: Mapping[str, Any]
+    catalogue: Catalogue,
+    files: Mapping[str, bytes],
+    result: MeasuredPoint | FailedMeasurement,
+    manifest: Mapping[str, Any],
 ) -> tuple[AnyResult, list[str]]:
     """Computes a stored result again from its raw data. Returns it, and remarks on values that could not be
     computed."""
     build = manifest["build"]
-    expected = ExpectedIdentity(run=build["run_id"], manifest=int(build["manifest"], 16))
+    expected = ExpectedImageIdentity(run=build["run_id"], manifest=int(build["manifest"], 16))
     remarks = []
     if EVIDENCE_FILE in files:
         output = decode_board_observations(files[EVIDENCE_FILE], files[UART])
@@ -134,7 +137,7 @@ def _find_stored_image(catalogue: Catalogue, manifest: Mapping[str, Any]) -> Pat
 def _differences_from_recomputed(stored: AnyResult, again: AnyResult) -> list[str]:
     """Returns a sentence for each value that differs between the stored result and the one computed again."""
     if stored.status != again.status:
-        why = f": {again.message}" if isinstance(again, FailedPoint) else ""
+        why = f": {again.message}" if isinstance(again, FailedMeasurement) else ""
         return [f"{RESULT} says {stored.status}, but computed again the point is {again.status}{why}"]
     one, two = (_flatten_values(result.model_dump(mode="json")) for result in (stored, again))
     differences = [

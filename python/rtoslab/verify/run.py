@@ -6,7 +6,7 @@ from pathlib import Path
 from rtoslab.base import RtoslabError
 from rtoslab.catalogue import Catalogue
 from rtoslab.store import JOURNAL_FILE, PLAN, RunDirectory, read_journal_sessions
-from rtoslab.verify.point import VerifiedPoint, verify_point
+from rtoslab.verify.point import VerifiedPoint, verify_stored_point
 from rtoslab.worst_case import find_sweep_differences, is_sweep_folder
 
 
@@ -25,4 +25,4 @@ def verify_folder(catalogue: Catalogue, folder: Path) -> Iterator[VerifiedPoint]
         except RtoslabError as cause:
             yield VerifiedPoint(folder / name, (str(cause),))
     for path in run.point_folders():
-        yield verify_point(catalogue, path)
+        yield verify_stored_point(catalogue, path)

@@ -4,7 +4,12 @@
 `arrivals` sweeps, `places` names instructions, `worst_case` computes the result, `folder` and `document` store and show
 it."""
 
-from rtoslab.worst_case.arrivals import SweepInterruptedError, SweepSpan, inject_at_every_cycle, parse_sweep_span
+from rtoslab.worst_case.arrivals import (
+    SweepInterruptedError,
+    SweepSpan,
+    inject_interrupt_at_every_cycle,
+    parse_sweep_span,
+)
 from rtoslab.worst_case.document import worst_case_document
 from rtoslab.worst_case.folder import (
     default_sweep_folder,
@@ -15,12 +20,12 @@ from rtoslab.worst_case.folder import (
 )
 from rtoslab.worst_case.scenario import (
     WINDOW_MS,
+    InterruptSweepTarget,
     SweepScenario,
-    SweepTarget,
-    benchmark_scenario,
-    image_scenario,
+    default_interrupt_sweep_benchmark,
+    prepare_benchmark_sweep_scenario,
+    prepare_elf_image_sweep_scenario,
     services_to_pick,
-    settings_calling_service,
-    sweeping_benchmark,
+    settings_for_background_service_calls,
 )
 from rtoslab.worst_case.worst_case import WorstCase, find_worst_case

@@ -47,7 +47,7 @@ class SweepSpan:
         """Whether the sweep raises its interrupt in every cycle of the span."""
         return self.offsets is None
 
-    def part_covered_by_arrivals(self, arrivals: int) -> "SweepSpan":
+    def sweep_span_covered_by_arrivals(self, arrivals: int) -> "SweepSpan":
         """Returns the part of the span that its first `arrivals` arrivals cover, for a sweep that ended early."""
         cycles = arrivals if self.offsets is None else self.offsets[arrivals]
         name = f"{self.name}, ended after the first {cycles:,} cycles"
@@ -102,7 +102,7 @@ def _make_sweep_span(cycles: int, name: str, samples: int | None, seed: int, rea
     """Returns a span of so many cycles, or of `samples` cycles drawn from them."""
     if samples is None or samples >= cycles:
         return SweepSpan(cycles, name, reason=reason)
-    return SweepSpan(cycles, name, draw_distinct_offsets(cycles, samples, seed), seed, reason)
+    return SweepSpan(cycles, name, draw_distinct_random_offsets(cycles, samples, seed), seed, reason)
 
 
 def _default_sweep_span(scenario: SweepScenario, samples: int | None, seed: int) -> SweepSpan:
@@ -135,7 +135,7 @@ def _default_sweep_span(scenario: SweepScenario, samples: int | None, seed: int)
     return _make_sweep_span(cycles, name, drawn, seed, f"The span is {name}, because {reason}.{limit}")
 
 
-def draw_distinct_offsets(cycles: int, samples: int, seed: int) -> tuple[int, ...]:
+def draw_distinct_random_offsets(cycles: int, samples: int, seed: int) -> tuple[int, ...]:
     """Returns `samples` different numbers below `cycles`, in ascending order. The same seed gives the same numbers on
     every machine."""
     generator = random.Random(seed)  # noqa: S311 (repeatable, not secret)
@@ -145,7 +145,7 @@ def draw_distinct_offsets(cycles: int, samples: int, seed: int) -> tuple[int, ..
     return tuple(sorted(chosen))
 
 
-def inject_at_every_cycle(
+def inject_interrupt_at_every_cycle(
     scenario: SweepScenario,
     span: SweepSpan,
     *,
@@ -168,10 +168,10 @@ def inject_at_every_cycle(
         if not 0 < known < len(cycles):
             raise
         arrivals = np.concatenate(arrays)
-        _require_answered_arrivals(scenario, arrivals)
-        raise SweepInterruptedError(cause, span.part_covered_by_arrivals(known), arrivals) from None
+        _require_handled_interrupt_arrivals(scenario, arrivals)
+        raise SweepInterruptedError(cause, span.sweep_span_covered_by_arrivals(known), arrivals) from None
     arrivals = np.concatenate(arrays)
-    _require_answered_arrivals(scenario, arrivals)
+    _require_handled_interrupt_arrivals(scenario, arrivals)
     return arrivals
 
 
@@ -198,7 +198,7 @@ def _measure_arrivals_in_batches(
     progress(len(cycles), len(cycles))
 
 
-def _require_answered_arrivals(scenario: SweepScenario, arrivals: NDArray[np.void]) -> None:
+def _require_handled_interrupt_arrivals(scenario: SweepScenario, arrivals: NDArray[np.void]) -> None:
     """Raises RunError if an arrival was not followed by its handler or task within the allowed time."""
     for name in ("handler", "task") if scenario.task is not None else ("handler",):
         missing = arrivals[arrivals[name] == UNANSWERED]

@@ -6,7 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import count_with_noun
-from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, cycle_count_text, mark_deviations_by
+from rtoslab.reports import (
+    ChartData,
+    ReportDocument,
+    ReportSection,
+    TableData,
+    cycle_count_text,
+    mark_report_of_deviating_kernels,
+)
 from rtoslab.worst_case.worst_case import ArrivalLatency, WorstCase
 
 PLOTTED: Final = 2500
@@ -37,7 +44,7 @@ def worst_case_document(finding: WorstCase, arrivals: NDArray[np.void]) -> Repor
             _interrupted_functions_section(finding),
         ),
     )
-    return mark_deviations_by(document, finding.deviations, all_deviate=bool(finding.deviations))
+    return mark_report_of_deviating_kernels(document, finding.deviations, all_deviate=bool(finding.deviations))
 
 
 def _latency_figures_section(finding: WorstCase, latencies: list[tuple[str, ArrivalLatency]]) -> ReportSection:
@@ -71,7 +78,7 @@ def _latency_figures_section(finding: WorstCase, latencies: list[tuple[str, Arri
             _METHOD + ("" if finding.own_entries else _SINGLE_IMAGE),
             *filter(
                 None,
-                (finding.span_reason, finding.earlier_arrivals_sentence, finding.own_requests_latency_sentence),
+                (finding.span_reason, finding.earlier_arrivals_sentence, finding.firmware_requests_latency_sentence),
             ),
         ),
         (),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rtoslab.base import AlteredFileError, default_runs_folder, make_folder, to_canonical_json, write_file_atomically
 from rtoslab.intake import ParquetColumn, encode_parquet, printable_path
-from rtoslab.records import add_seal_file, read_sealed_folder
+from rtoslab.records import add_digest_file, read_sealed_folder
 from rtoslab.results import decode_parquet_columns
 from rtoslab.worst_case.arrivals import UNANSWERED, SweepSpan
 from rtoslab.worst_case.scenario import SweepScenario
@@ -58,7 +58,7 @@ def write_sweep_folder(
         RESULT: (json.dumps(finding.as_json(), indent=1) + "\n").encode(),
     }
     make_folder(folder)
-    for name, content in add_seal_file(folder.resolve().name, files).items():
+    for name, content in add_digest_file(folder.resolve().name, files).items():
         write_file_atomically(folder / name, content, "the sweep")
 
 

@@ -49,7 +49,7 @@ class HandlerExecution:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnInterrupt:
+class FirmwareRaisedInterrupt:
     """An exception that the image's own hardware raises, with the runs of its handler."""
 
     exception: int
@@ -67,7 +67,7 @@ class OwnInterrupt:
         return round(usual) if usual > 0 and 2 * np.count_nonzero(equal) > len(distances) else None
 
 
-def find_own_interrupts(snapshot: "Snapshot", core: int, cycles: int) -> dict[int, OwnInterrupt]:
+def find_firmware_raised_interrupts(snapshot: "Snapshot", core: int, cycles: int) -> dict[int, FirmwareRaisedInterrupt]:
     """Returns the exceptions that a core takes within `cycles` cycles from a snapshot on, by exception number."""
     machine: Any = snapshot.open()
     start, end = machine.cycle(), machine.cycle() + cycles
@@ -83,14 +83,16 @@ def find_own_interrupts(snapshot: "Snapshot", core: int, cycles: int) -> dict[in
     events = events[(events["core"] == core) & (events["cycle"] < end)]
     entries = events["kind"] == KIND_EXCEPTION_ENTER
     return {
-        int(number): OwnInterrupt(
+        int(number): FirmwareRaisedInterrupt(
             int(number), _handler_runs_between(events[events["id"] == number], start, machine.cycle())
         )
         for number in np.unique(events["id"][entries]).tolist()
     }
 
 
-def find_own_requests(snapshot: "Snapshot", core: int, own: OwnInterrupt) -> NDArray[np.int64]:
+def find_firmware_interrupt_requests(
+    snapshot: "Snapshot", core: int, own: FirmwareRaisedInterrupt
+) -> NDArray[np.int64]:
     """Returns the cycles, since the snapshot, in which the image's own requests of an interrupt became pending. There
     is one for each of the first `MOST_REQUESTS` runs of its handler.
 
@@ -159,7 +161,7 @@ def _handler_runs_between(events: NDArray[np.void], start: int, end: int) -> tup
     return tuple(handlings)
 
 
-def mask_of_arrivals_at_own_requests(
+def mask_arrivals_meeting_firmware_requests(
     handlings: Sequence[HandlerExecution],
     requests: NDArray[np.int64],
     offsets: NDArray[np.int64],

@@ -11,7 +11,7 @@ from rtoslab.images import SourceLines
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionPlace:
+class InstructionLocation:
     """The place of one instruction: address, function, source line, disassembly."""
 
     address: int
@@ -38,9 +38,9 @@ class InstructionNames:
         self._lines = SourceLines(elf)
         self._symbols = symbols
 
-    def locate_instruction(self, address: int) -> InstructionPlace:
+    def locate_instruction(self, address: int) -> InstructionLocation:
         """Returns the place of the instruction at an address."""
-        return InstructionPlace(
+        return InstructionLocation(
             address,
             self.function_name_at(address, offset=True),
             self._lines.source_lines_at(address),

@@ -14,7 +14,7 @@ from rtoslab.catalogue import Benchmark, Board, Catalogue
 from rtoslab.conformance import check_port_conformance
 from rtoslab.images import build_point_image
 from rtoslab.intake import read_program_image
-from rtoslab.plan import PlanOptions, make_plan
+from rtoslab.plan import PlanOptions, make_measurement_plan
 from rtoslab.reports import Deviations
 from rtoslab.store import make_manifest, virtual_board_manifest_part
 from rtoslab.targets import (
@@ -27,15 +27,15 @@ from rtoslab.targets import (
     Progress,
     apply_timing_settings,
     convert_simulator_errors,
-    find_address,
     find_exception_number,
+    find_symbol_address,
     first_symbol_per_address,
     load_image_into_board,
     make_board_at_reset,
     parse_cycle_count,
-    read_marks,
+    read_interval_marker_addresses,
 )
-from rtoslab.worst_case.own_interrupts import OwnInterrupt, find_own_interrupts
+from rtoslab.worst_case.own_interrupts import FirmwareRaisedInterrupt, find_firmware_raised_interrupts
 
 if TYPE_CHECKING:
     from rtoslab._sim import Snapshot
@@ -73,7 +73,7 @@ class SweepScenario:
     """(address, size in bytes, name) of functions and objects, by address."""
     manifest: Mapping[str, Any]
     """Everything that can change a number."""
-    interrupts: Mapping[int, OwnInterrupt] = field(default_factory=dict)
+    interrupts: Mapping[int, FirmwareRaisedInterrupt] = field(default_factory=dict)
     """The exceptions that an image's own hardware raises in `LOOK_S` from the snapshot on. Empty for a benchmark."""
     deviations: Deviations
     """The declared deviations of the kernel from the port contract. Empty for a user's image."""
@@ -82,7 +82,7 @@ class SweepScenario:
 
 
 @dataclass(frozen=True, slots=True)
-class SweepTarget:
+class InterruptSweepTarget:
     """The interrupt that a sweep of an image raises, and the place where it begins, by the user's names."""
 
     interrupt: str
@@ -101,12 +101,12 @@ def _sweepable_benchmarks(catalogue: Catalogue) -> list[str]:
     return [name for name, entry in catalogue.benchmarks.items() if entry.facts.phase]
 
 
-def sweeping_benchmark(catalogue: Catalogue) -> str:
+def default_interrupt_sweep_benchmark(catalogue: Catalogue) -> str:
     """Returns the id of the default benchmark for sweeps of an interrupt's arrival."""
     return _sweepable_benchmarks(catalogue)[0]
 
 
-def settings_calling_service(facts: Benchmark, service: str) -> dict[str, str]:
+def settings_for_background_service_calls(facts: Benchmark, service: str) -> dict[str, str]:
     """Returns the settings with which a benchmark's background task calls this kernel service. Empty if it cannot call
     it."""
     return {
@@ -119,7 +119,7 @@ def services_to_pick(facts: Benchmark) -> list[str]:
     return [service for services in facts.picks.values() for service in services]
 
 
-def benchmark_scenario(
+def prepare_benchmark_sweep_scenario(
     catalogue: Catalogue,
     name: str,
     options: PlanOptions,
@@ -132,7 +132,7 @@ def benchmark_scenario(
 
     The interrupt is raised `earlier_arrivals` times before this period. Raises PlanError if the image cannot be swept,
     also BuildError, ConformanceError, RunError."""
-    (point,) = make_plan(catalogue, [name], options).points
+    (point,) = make_measurement_plan(catalogue, [name], options).points
     facts = catalogue.find_benchmark(point.benchmark).facts
     if facts.phase is None:
         sweepable = ", ".join(_sweepable_benchmarks(catalogue))
@@ -155,10 +155,10 @@ def benchmark_scenario(
     apply_timing_settings(machine, point.timing)
     image = built.elf_path.read_bytes()
     load_image_into_board(machine, image, built.elf_path.name)
-    _run_to_window(machine, point.clock_hz or board.clock.sys_hz)
-    marks = read_marks(image, built.elf_path.name)
+    _run_to_measurement_window(machine, point.clock_hz or board.clock.sys_hz)
+    marks = read_interval_marker_addresses(image, built.elf_path.name)
     at = {
-        tag: {mark.address for mark in marks if _interval_mark_number(mark) == tag}
+        tag: {mark.address for mark in marks if _interval_marker_number(mark) == tag}
         for tag in (facts.phase.period, facts.phase.woken)
     }
     if len(at[facts.phase.woken]) > 1:
@@ -170,7 +170,7 @@ def benchmark_scenario(
     exception = FIRST_EXTERNAL + board.irq.soft
     beginning = _run_to_first_period(machine, at[facts.phase.period])
     if earlier_arrivals:
-        _raise_earlier_arrivals(machine, exception, core, earlier_arrivals)
+        _raise_earlier_exception_arrivals(machine, exception, core, earlier_arrivals)
         beginning = _run_to_first_period(machine, at[facts.phase.period])
     return SweepScenario(
         title=f"{', '.join(picked) or facts.title}, {catalogue.find_kernel(point.kernel).facts.title} on {board.title}",
@@ -190,26 +190,28 @@ def benchmark_scenario(
     )
 
 
-def image_scenario(image: Path, board: Board, target: SweepTarget, *, cores: int | None = None) -> SweepScenario:
+def prepare_elf_image_sweep_scenario(
+    image: Path, board: Board, target: InterruptSweepTarget, *, cores: int | None = None
+) -> SweepScenario:
     """Returns the start of a sweep of a user's ELF file, after it has run to `target.start`. Raises ImageFileError,
     SymbolError, PlanError, RunError."""
     machine: Any = make_board_at_reset(board, cores=cores or board.cores)
     load_image_into_board(machine, read_program_image(image), image.name)
-    task = find_address(machine, target.task) if target.task is not None else None
+    task = find_symbol_address(machine, target.task) if target.task is not None else None
     cycle = parse_cycle_count(target.start)
     if cycle is not None:
-        _run_cycles(machine, cycle)
+        _run_machine_for_cycles(machine, cycle)
     else:
-        address = find_address(machine, target.start)
+        address = find_symbol_address(machine, target.start)
         finder = machine.snapshot().open()
         with convert_simulator_errors(SymbolError):
             finder.until(address)
         stop = finder.run(int(SETUP_LIMIT_S * board.clock.sys_hz))
         if stop["reason"] != "until":
             raise RunError(f"{target.start} did not execute within {SETUP_LIMIT_S:g} s of virtual time.")
-        _run_cycles(machine, finder.cycle())
+        _run_machine_for_cycles(machine, finder.cycle())
     exception = find_exception_number(machine, board, target.core, target.interrupt)
-    _raise_earlier_arrivals(machine, exception, target.core, target.earlier_arrivals)
+    _raise_earlier_exception_arrivals(machine, exception, target.core, target.earlier_arrivals)
     beginning = _run_to_first_period(machine, set())
     snapshot = machine.snapshot()
     return SweepScenario(
@@ -223,7 +225,7 @@ def image_scenario(image: Path, board: Board, target: SweepTarget, *, cores: int
         clock_hz=machine.clock_hz(),
         period_cycles=None,
         tick_cycles=beginning.tick_cycles,
-        interrupts=find_own_interrupts(snapshot, target.core, int(LOOK_S * machine.clock_hz())),
+        interrupts=find_firmware_raised_interrupts(snapshot, target.core, int(LOOK_S * machine.clock_hz())),
         symbols=tuple(first_symbol_per_address(machine.symbols())),
         manifest={"image": image.name, "board": board.model_dump(mode="json")},
         deviations={},
@@ -231,12 +233,12 @@ def image_scenario(image: Path, board: Board, target: SweepTarget, *, cores: int
     )
 
 
-def _interval_mark_number(mark: Any) -> int:
+def _interval_marker_number(mark: Any) -> int:
     """Returns the number of a mark: twice the series' number, plus 1 for an end."""
     return 2 * mark.series + mark.is_end  # type: ignore[no-any-return]
 
 
-def _run_cycles(machine: Any, cycles: int) -> None:
+def _run_machine_for_cycles(machine: Any, cycles: int) -> None:
     """Runs a machine for so many cycles. Raises RunError if it stops by itself."""
     end = machine.cycle() + cycles
     while machine.cycle() < end:
@@ -245,18 +247,18 @@ def _run_cycles(machine: Any, cycles: int) -> None:
             raise RunError(NEVER_STOPPED.format(**stop))
 
 
-def _raise_earlier_arrivals(machine: Any, exception: int, core: int, count: int) -> None:
+def _raise_earlier_exception_arrivals(machine: Any, exception: int, core: int, count: int) -> None:
     """Raises an exception so often, and runs the machine for `EARLIER_ARRIVAL_S` after each time. Raises RunError if
     the machine stops by itself."""
     for _ in range(count):
         machine.inject_exception(machine.cycle(), exception, core)
-        _run_cycles(machine, int(EARLIER_ARRIVAL_S * machine.clock_hz()))
+        _run_machine_for_cycles(machine, int(EARLIER_ARRIVAL_S * machine.clock_hz()))
 
 
-def _run_to_window(machine: Any, clock_hz: int) -> None:
+def _run_to_measurement_window(machine: Any, clock_hz: int) -> None:
     """Runs a machine until its image opens the measurement window. Raises RunError if it does not."""
     with convert_simulator_errors(RunError):
-        word = find_address(machine, WINDOW_SYMBOL)
+        word = find_symbol_address(machine, WINDOW_SYMBOL)
     finder = machine.snapshot().open()
     finder.watch_write(word, 1, True)
     limit = int(SETUP_LIMIT_S * clock_hz)
@@ -264,11 +266,11 @@ def _run_to_window(machine: Any, clock_hz: int) -> None:
         stop = finder.run(limit)
         if stop["reason"] != "watch":
             raise RunError(f"The image did not open its window ({stop['reason']}): {stop['detail']}.")
-    _run_cycles(machine, finder.cycle())
+    _run_machine_for_cycles(machine, finder.cycle())
 
 
 @dataclass(frozen=True, slots=True)
-class _SweepBeginning:
+class _SweepStartSnapshot:
     """A snapshot of the board where a sweep begins, with the lengths of its period and tick in cycles."""
 
     snapshot: "Snapshot"
@@ -276,31 +278,33 @@ class _SweepBeginning:
     tick_cycles: int | None
 
 
-def _tick_cycles(seen: float, clock_hz: int) -> int:
+def _exact_tick_length_in_cycles(seen: float, clock_hz: int) -> int:
     """Returns the exact length of a tick in cycles. `seen` is the observed one, which masked interrupts may
     lengthen."""
     return round(clock_hz / max(1, round(clock_hz / seen)))
 
 
-def _run_to_first_period(machine: Any, marks: set[int]) -> _SweepBeginning:
+def _run_to_first_period(machine: Any, marks: set[int]) -> _SweepStartSnapshot:
     """Runs the machine to the first marked period that contains no tick, if there is one. Without marks, or without
     such a period in the first milliseconds, it stays where it is."""
     finder = machine.snapshot().open()
     finder.trace_exceptions(True)
     for mark in marks:
         finder.watch_exec(mark, 1)
-    _run_cycles(finder, int(SETTLE_S * machine.clock_hz()))
+    _run_machine_for_cycles(finder, int(SETTLE_S * machine.clock_hz()))
     events = np.frombuffer(finder.take_events(), EVENT)
     entered = events[(events["kind"] == KIND_EXCEPTION_ENTER) & (events["id"] == SYSTICK) & (events["core"] == 0)]
     ticks = (entered["cycle"] - entered["value"]).astype(np.int64)
-    tick_cycles = _tick_cycles(float(np.median(np.diff(ticks))), machine.clock_hz()) if len(ticks) > 1 else None
+    tick_cycles = (
+        _exact_tick_length_in_cycles(float(np.median(np.diff(ticks))), machine.clock_hz()) if len(ticks) > 1 else None
+    )
     begins = np.unique(events["cycle"][(events["kind"] != KIND_EXCEPTION_ENTER) & np.isin(events["pc"], list(marks))])
     after = ticks[0] if len(ticks) else machine.cycle()
     begins = begins[begins.astype(np.int64) >= after].astype(np.int64)
     if len(begins) < 2:
-        return _SweepBeginning(machine.snapshot(), None, tick_cycles)
+        return _SweepStartSnapshot(machine.snapshot(), None, tick_cycles)
     lengths = np.diff(begins)
     whole = [not np.any((ticks >= begin) & (ticks < end)) for begin, end in pairwise(begins)]
     first = whole.index(True) if any(whole) else 0
-    _run_cycles(machine, int(begins[first]) - machine.cycle())
-    return _SweepBeginning(machine.snapshot(), int(lengths[first]), tick_cycles)
+    _run_machine_for_cycles(machine, int(begins[first]) - machine.cycle())
+    return _SweepStartSnapshot(machine.snapshot(), int(lengths[first]), tick_cycles)

@@ -11,12 +11,12 @@ from rtoslab.base import count_with_noun
 from rtoslab.reports import Deviations
 from rtoslab.worst_case.arrivals import SweepSpan
 from rtoslab.worst_case.own_interrupts import (
-    OwnInterrupt,
-    find_own_interrupts,
-    find_own_requests,
-    mask_of_arrivals_at_own_requests,
+    FirmwareRaisedInterrupt,
+    find_firmware_interrupt_requests,
+    find_firmware_raised_interrupts,
+    mask_arrivals_meeting_firmware_requests,
 )
-from rtoslab.worst_case.places import InstructionNames, InstructionPlace
+from rtoslab.worst_case.places import InstructionLocation, InstructionNames
 from rtoslab.worst_case.scenario import LOOK_S, SweepScenario
 
 WORST_FUNCTIONS: Final = 12
@@ -35,7 +35,7 @@ class ArrivalLatency:
     """The first arrival that waited longest, in cycles from the span's beginning."""
     worst_count: int
     """The number of arrivals that waited so long."""
-    executing: InstructionPlace
+    executing: InstructionLocation
     """The instruction that the core executed at the arrival."""
     asleep: bool
     """Whether the core slept at the arrival, and continued there."""
@@ -54,7 +54,7 @@ class FunctionArrivals:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnLatency:
+class FirmwareRequestLatency:
     """The latency of the image's own requests of the swept interrupt, to the handler's first instruction, in cycles."""
 
     requests: int
@@ -68,7 +68,7 @@ class OwnLatency:
 
 
 @dataclass(frozen=True, slots=True)
-class ArrivalsAtOwnRequest:
+class ArrivalsAtFirmwareRequest:
     """The number and longest latency of the arrivals that met the image's own request or handler before they were
     answered."""
 
@@ -101,9 +101,9 @@ class WorstCase:
     """The deviations of the kernel from the port contract, as it declares."""
     own_entries: tuple[int, ...] = ()
     """Offsets at which the undisturbed run enters the interrupt's handler, because the image raises it itself."""
-    own_latency: OwnLatency | None = None
+    own_latency: FirmwareRequestLatency | None = None
     """Of the image's own requests of this interrupt, in the undisturbed run. None if there is none."""
-    apart: Mapping[str, ArrivalsAtOwnRequest] = field(default_factory=dict)
+    apart: Mapping[str, ArrivalsAtFirmwareRequest] = field(default_factory=dict)
     """The arrivals that the figures of `handler` and `task` leave out."""
     span_reason: str = ""
     """Why this span was chosen. Empty if the user chose it."""
@@ -126,7 +126,7 @@ class WorstCase:
         return f"Before the sweep began, the interrupt arrived {times}, so its code had already run."
 
     @property
-    def own_requests_latency_sentence(self) -> str:
+    def firmware_requests_latency_sentence(self) -> str:
         """Returns a sentence about the latency of the image's own requests. Empty if the image raises none."""
         own = self.own_latency
         if own is None:
@@ -149,27 +149,29 @@ def find_worst_case(scenario: SweepScenario, span: SweepSpan, arrivals: NDArray[
     places = InstructionNames(scenario.elf, scenario.symbols)
     names = ["handler", "task"] if scenario.task is not None else ["handler"]
     longest = max(int(arrivals[name].max()) for name in names)
-    seen = find_own_interrupts(scenario.snapshot, scenario.core, span.cycles + longest).get(scenario.exception)
+    seen = find_firmware_raised_interrupts(scenario.snapshot, scenario.core, span.cycles + longest).get(
+        scenario.exception
+    )
     handlings = seen.handlings if seen is not None else ()
     own_usual = scenario.interrupts.get(scenario.exception)
-    requests = _observed_requests(scenario, seen, own_usual)
+    requests = _observed_firmware_interrupt_requests(scenario, seen, own_usual)
     latencies: dict[str, ArrivalLatency] = {}
-    apart: dict[str, ArrivalsAtOwnRequest] = {}
+    apart: dict[str, ArrivalsAtFirmwareRequest] = {}
     for name in names:
         offsets = arrivals["cycle"].astype(np.int64) - scenario.snapshot.cycle()
-        met = mask_of_arrivals_at_own_requests(
+        met = mask_arrivals_meeting_firmware_requests(
             handlings, requests[: len(handlings)], offsets, arrivals[name].astype(np.int64)
         )
         if met.any():
-            apart[name] = ArrivalsAtOwnRequest(int(met.sum()), int(arrivals[name][met].max()))
+            apart[name] = ArrivalsAtFirmwareRequest(int(met.sum()), int(arrivals[name][met].max()))
         latencies[name] = _make_arrival_latency(scenario, places, arrivals if met.all() else arrivals[~met], name)
     handler, task = latencies["handler"], latencies.get("task")
     own = tuple(handling.entry for handling in handlings)
     return WorstCase(
         title=scenario.title,
         claim=_worst_latency_sentence(scenario, span, len(arrivals), handler, task)
-        + own_interrupt_sentence(own)
-        + _arrivals_at_own_sentences(apart, len(arrivals)),
+        + firmware_raised_interrupt_sentence(own)
+        + _arrivals_at_firmware_request_sentences(apart, len(arrivals)),
         exhaustive=span.is_exhaustive,
         span_cycles=span.cycles,
         span=span.name,
@@ -189,13 +191,13 @@ def find_worst_case(scenario: SweepScenario, span: SweepSpan, arrivals: NDArray[
         own_entries=own,
         own_latency=None
         if own_usual is None
-        else _own_request_latency(own_usual, requests[: len(own_usual.handlings)]),
+        else _firmware_request_latency(own_usual, requests[: len(own_usual.handlings)]),
         apart=apart,
         earlier_arrivals=scenario.earlier_arrivals,
     )
 
 
-def own_interrupt_sentence(own: Sequence[int]) -> str:
+def firmware_raised_interrupt_sentence(own: Sequence[int]) -> str:
     """Returns a sentence that the image itself raises the swept interrupt. `own` are the offsets of its handler's
     entries. Empty if there are none."""
     if not own:
@@ -204,7 +206,7 @@ def own_interrupt_sentence(own: Sequence[int]) -> str:
     return f" The image itself raises this interrupt there, {times}, first before offset {own[0]:,}."
 
 
-def _arrivals_at_own_sentences(apart: Mapping[str, ArrivalsAtOwnRequest], arrivals: int) -> str:
+def _arrivals_at_firmware_request_sentences(apart: Mapping[str, ArrivalsAtFirmwareRequest], arrivals: int) -> str:
     """Returns sentences on the arrivals that met the image's own request or handler. Empty if there are none.
     `arrivals` is the number of all arrivals."""
     sentences = []
@@ -222,18 +224,24 @@ def _arrivals_at_own_sentences(apart: Mapping[str, ArrivalsAtOwnRequest], arriva
     return "".join(sentences)
 
 
-def _observed_requests(scenario: SweepScenario, *observed: OwnInterrupt | None) -> NDArray[np.int64]:
+def _observed_firmware_interrupt_requests(
+    scenario: SweepScenario, *observed: FirmwareRaisedInterrupt | None
+) -> NDArray[np.int64]:
     """Returns the cycles, since the snapshot, in which the image itself requested the swept interrupt. Of several
     observations of the same run, the one with the most handler runs is used."""
     seen = max((item for item in observed if item is not None), key=lambda item: len(item.handlings), default=None)
-    return np.zeros(0, np.int64) if seen is None else find_own_requests(scenario.snapshot, scenario.core, seen)
+    return (
+        np.zeros(0, np.int64)
+        if seen is None
+        else find_firmware_interrupt_requests(scenario.snapshot, scenario.core, seen)
+    )
 
 
-def _own_request_latency(own: OwnInterrupt, requests: NDArray[np.int64]) -> OwnLatency:
+def _firmware_request_latency(own: FirmwareRaisedInterrupt, requests: NDArray[np.int64]) -> FirmwareRequestLatency:
     """Returns the latency of the image's own requests of the swept interrupt. `requests` are their cycles."""
     entries = np.array([handling.entry for handling in own.handlings[: len(requests)]], np.int64)
     cycles = entries - requests
-    return OwnLatency(
+    return FirmwareRequestLatency(
         len(own.handlings),
         len(cycles),
         int(cycles.min()),

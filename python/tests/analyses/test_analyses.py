@@ -6,10 +6,10 @@ from rtoslab.analyses.axis_values import select_values_by_coordinates, values_of
 from rtoslab.analyses.counts_per_second import counts_per_second_of_point, multicore_gains
 from rtoslab.analyses.cycles import cycle_use_of_cores, functions_with_most_cycles, lock_wait_cycles, spinlock_costs
 from rtoslab.analyses.heap_fragmentation import most_fragmented_heap
-from rtoslab.analyses.instrument_overhead import empty_measurement_costs, window_length_by_instruments
+from rtoslab.analyses.instrument_overhead import empty_measurement_overheads, measurement_window_lengths
 from rtoslab.analyses.series import distinct_point_names, task_pinning_sentence
 from rtoslab.catalogue.kernel_facts import Kernel
-from rtoslab.results import LockSleep
+from rtoslab.results import LockWaitSleepCycles
 from rtoslab.targets.observe import BlockingCalls
 from rtoslab.targets.profiles import (
     FunctionCycles,
@@ -39,8 +39,8 @@ def test_gain_pairs_points_that_differ_only_in_cores() -> None:
     (gain,) = multicore_gains(
         [measured_point(1, 1000), measured_point(2, 800), measured_point(2, 5, benchmark_id="t9")]
     )
-    assert gain.rate_over_single_core == pytest.approx(1.6)
-    assert gain.rate_per_core_over_single == pytest.approx(0.8)
+    assert gain.speedup_over_single_core == pytest.approx(1.6)
+    assert gain.parallel_efficiency_per_core == pytest.approx(0.8)
 
 
 def test_pinned_and_unpinned_points_pair_with_the_same_single_core_point() -> None:
@@ -78,7 +78,7 @@ def test_sleep_while_waiting_for_a_lock_is_not_idle_time() -> None:
     point = measured_point(2, wait=3_000_000)
     assert point.virtual is not None
     asleep = point.virtual.cores[1].sleep_cycles
-    message = point.virtual.model_copy(update={"lock_sleeps": (LockSleep(core=1, cycles=asleep),)})
+    message = point.virtual.model_copy(update={"lock_sleeps": (LockWaitSleepCycles(core=1, cycles=asleep),)})
     one, other = cycle_use_of_cores(point.model_copy(update={"virtual": message}))
     assert (one.parts["asleep for a lock"], one.parts["sleep"]) == (0, asleep)
     assert (other.parts["asleep for a lock"], other.parts["sleep"]) == (asleep, 0)
@@ -100,12 +100,12 @@ def test_top_functions_merge_cores_and_exclude_the_application() -> None:
 
 
 def test_empty_measurements_keep_their_spread() -> None:
-    (cost,) = empty_measurement_costs(measured_point())
+    (cost,) = empty_measurement_overheads(measured_point())
     assert (cost.minimum, cost.median, cost.maximum, cost.maximum_at, cost.count) == (1407, 1407, 1500, 0, 3)
 
 
 def test_probe_effect_compares_two_instruments() -> None:
-    effect = window_length_by_instruments(measured_point())
+    effect = measurement_window_lengths(measured_point())
     assert effect is not None
     assert effect.difference_us == 0
     assert effect.loop_cycles_per_count == pytest.approx(14.07)

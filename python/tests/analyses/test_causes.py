@@ -8,21 +8,21 @@ from typing import Any
 import pytest
 
 from rtoslab.analyses.named_figures import NamedFigure
-from rtoslab.compare.baseline import baseline_as_side, make_baseline, read_baseline, write_baseline
+from rtoslab.compare.baseline import baseline_as_comparison_side, make_baseline, read_baseline, write_baseline
 from rtoslab.compare.brief_manifest import shorten_manifest
 from rtoslab.compare.causes import DifferenceCause, DifferenceReason, find_difference_reason
-from rtoslab.compare.comparison import compare_sides
+from rtoslab.compare.comparison import compare_run_sides
 from rtoslab.compare.executions import ExecutedFunction, executed_functions
 from rtoslab.compare.gate import (
     compare_run_with_baseline,
-    gate_document,
     gate_verdict_text,
+    regression_gate_document,
     without_moved_code_regressions,
 )
-from rtoslab.compare.rules import FigureLimits
-from rtoslab.compare.sides import ComparisonSide, PointFigures, figures_of_stored_point
+from rtoslab.compare.rules import MeasuredValueLimits
+from rtoslab.compare.sides import ComparisonSide, MeasuredPointValues, measured_values_of_stored_point
 from rtoslab.reports import report_formats
-from rtoslab.results.results import FunctionCodePlace, MeasuredPoint
+from rtoslab.results.results import FunctionCodeLocation, MeasuredPoint
 from rtoslab.store import StoredPoint
 from tests.compare.test_compare import profiled_point
 from tests.fakes import point
@@ -42,14 +42,14 @@ def figures(
     *,
     state: Mapping[str, str | int] = STATE,
     take: ExecutedFunction = TAKE,
-) -> PointFigures:
-    return PointFigures(
+) -> MeasuredPointValues:
+    return MeasuredPointValues(
         point(), {"cycles_per_count": NamedFigure("cycles_per_count", "cycles", cycles)}, True, {**FLAT, **flat},
         code=take.code, places=places, functions={"take": take}, state=state, waits={"flash waits": cycles / 2},
     )  # fmt: skip
 
 
-def reason(before: PointFigures, after: PointFigures) -> DifferenceReason:
+def reason(before: MeasuredPointValues, after: MeasuredPointValues) -> DifferenceReason:
     """As a gate finds it: a baseline and a run have brief manifests then."""
     return find_difference_reason(
         *(replace(item, manifest=shorten_manifest(item.manifest)) for item in (before, after))
@@ -90,23 +90,25 @@ ANOTHER_SOURCE = {"build.sources.flash.c": "s2"}
         (replace(figures(120.0, "p2"), manifest={}), DifferenceCause.SETTINGS, "the manifest"),
     ],
 )  # fmt: skip
-def test_every_cause_is_distinguished_from_placement(after: PointFigures, cause: DifferenceCause, words: str) -> None:
+def test_every_cause_is_distinguished_from_placement(
+    after: MeasuredPointValues, cause: DifferenceCause, words: str
+) -> None:
     result = reason(BEFORE, after)
     assert (result.cause, words in result.text) == (cause, True), result.text
     assert ("lacement" in result.text) == (cause is DifferenceCause.PLACEMENT)
     baseline = make_baseline(ComparisonSide("b", [BEFORE]), {})
     judged = compare_run_with_baseline(
-        baseline, "b", ComparisonSide("run", [after]), FigureLimits.parse_stored_and_requested({}, [])
+        baseline, "b", ComparisonSide("run", [after]), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
     )
     passing = without_moved_code_regressions(judged)
     assert bool(passing.regressions) == (cause is not DifferenceCause.PLACEMENT), "only a move is let pass"
-    assert words in report_formats()["md"](gate_document(judged)) or words in gate_verdict_text(judged)
+    assert words in report_formats()["md"](regression_gate_document(judged)) or words in gate_verdict_text(judged)
 
 
 def test_baseline_stores_everything_that_causes_need(tmp_path: Path) -> None:
     path = tmp_path / "b.toml"
     write_baseline(make_baseline(ComparisonSide("b", [BEFORE]), {}), path)
-    (back,) = baseline_as_side(read_baseline(path), "b").figures
+    (back,) = baseline_as_comparison_side(read_baseline(path), "b").figures
     assert (back.state, back.places, back.functions, back.waits) == (STATE, "p1", {"take": TAKE}, {"flash waits": 50.0})
     after = replace(figures(120.0, "p2"), manifest=shorten_manifest(FLAT))
     assert find_difference_reason(back, after).cause is DifferenceCause.PLACEMENT
@@ -117,7 +119,7 @@ def test_more_instructions_are_found_although_placement_hides_their_cycles() -> 
     slower = figures(99.0, "p2", take=replace(TAKE, code="c2", instructions=45.0))
     baseline = make_baseline(ComparisonSide("b", [BEFORE]), {})
     judged = compare_run_with_baseline(
-        baseline, "b", ComparisonSide("run", [slower]), FigureLimits.parse_stored_and_requested({}, [])
+        baseline, "b", ComparisonSide("run", [slower]), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
     )
     ((change, limit),) = judged.regressions
     assert (change.before.id, change.change_in_unit, str(limit)) == (
@@ -130,11 +132,11 @@ def test_more_instructions_are_found_although_placement_hides_their_cycles() -> 
         baseline,
         "b",
         ComparisonSide("run", [slower]),
-        FigureLimits.parse_stored_and_requested({}, ["instructions.*=+5 instructions"]),
+        MeasuredValueLimits.merge_stored_and_requested_limits({}, ["instructions.*=+5 instructions"]),
     ).regressions
     inlined = replace(slower, functions={"take": replace(TAKE, code="c2", instructions=30.0)})
     assert not compare_run_with_baseline(
-        baseline, "b", ComparisonSide("run", [inlined]), FigureLimits.parse_stored_and_requested({}, [])
+        baseline, "b", ComparisonSide("run", [inlined]), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
     ).regressions
 
 
@@ -146,19 +148,19 @@ def test_function_may_exist_on_one_side_only() -> None:
         make_baseline(ComparisonSide("b", [first]), {}),
         "b",
         ComparisonSide("run", [second]),
-        FigureLimits.parse_stored_and_requested({}, []),
+        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
     )
     assert [(regression.before.value, regression.after.value) for regression, _ in judged.regressions] == [(5.0, 7.0)]
 
 
-def stored_figures(result: MeasuredPoint) -> PointFigures:
-    return figures_of_stored_point(StoredPoint(Path(), result, {"target": {"kind": "virtual"}}))
+def stored_figures(result: MeasuredPoint) -> MeasuredPointValues:
+    return measured_values_of_stored_point(StoredPoint(Path(), result, {"target": {"kind": "virtual"}}))
 
 
 def test_stored_point_contains_everything_that_causes_need() -> None:
     plain = profiled_point(1000, {"give": (40_000, 1000), "take": (10_000, 2000)})
     assert plain.virtual is not None
-    code = {name: FunctionCodePlace(digest=name * 8, address=8 * at) for at, name in enumerate(("give", "take"))}
+    code = {name: FunctionCodeLocation(digest=name * 8, address=8 * at) for at, name in enumerate(("give", "take"))}
 
     def with_instructions(result: MeasuredPoint, value: int | None, **more: Any) -> MeasuredPoint:
         assert result.virtual is not None
@@ -189,6 +191,7 @@ def test_different_board_state_is_listed_before_figures() -> None:
         for state in ({"icache": 0}, {"icache": 1}, {})
     )
     assert [
-        (difference.key, difference.before, difference.after) for difference in compare_sides(cold, warm).differences
+        (difference.key, difference.before, difference.after)
+        for difference in compare_run_sides(cold, warm).differences
     ] == [("state.icache", "0", "1")]
-    assert not compare_sides(cold, unread).differences
+    assert not compare_run_sides(cold, unread).differences

@@ -144,7 +144,7 @@ def values_of_cases(numbers: dict[str, tuple[float, float]]) -> list[MeasuredVal
 def test_statement_holds_if_all_its_cases_hold(numbers: dict[str, tuple[float, float]], words: str, seen: str) -> None:
     one = claim("ascending", [A, B], across={"board": ["x", "y"]})
     result = verdict(one, values_of_cases(numbers), absence=lambda place: f"no {place['board']} here")
-    assert (result.outcome_with_count_text, result.numbers_of_only_case_text) == (words, seen)
+    assert (result.outcome_with_count_text, result.text_of_compared_claim_numbers) == (words, seen)
 
 
 def test_cases_are_all_combinations_with_readable_names() -> None:
@@ -168,7 +168,7 @@ def test_share_is_relative_to_the_value_that_differs_in_one_axis() -> None:
     plain = claim("ascending", [B, A], where={"metric": "m", "stat": "mean", "param.s": 70})
     share = plain.model_copy(update={"over": {"param.s": 0}})
     assert (verdict(plain, values).overall_outcome, verdict(share, values).overall_outcome) == ("different", "same")
-    assert verdict(share, values).numbers_of_only_case_text == "b 20.0%, a 29.4%"
+    assert verdict(share, values).text_of_compared_claim_numbers == "b 20.0%, a 29.4%"
     assert verdict(share, values[2:]).overall_outcome == "not computed"
 
 
@@ -179,15 +179,18 @@ def test_runs_with_different_seeds_count_by_median_only_if_the_claim_says_so() -
         for seed, count in enumerate(counts)
     ]
     one = claim("first_step_largest", along="param.s", at_least=2)
-    assert verdict(one, values).numbers_of_only_case_text == "several values fit: param.seed 0 or 1 or 2"
+    assert verdict(one, values).text_of_compared_claim_numbers == "several values fit: param.seed 0 or 1 or 2"
     joined = verdict(one.model_copy(update={"join": ("param.seed",)}), values)
-    assert (joined.overall_outcome, joined.numbers_of_only_case_text) == ("same", "0: 100.0%, 10: 48.0%, 20: 47.0%")
+    assert (joined.overall_outcome, joined.text_of_compared_claim_numbers) == (
+        "same",
+        "0: 100.0%, 10: 48.0%, 20: 47.0%",
+    )
 
 
 def test_values_that_differ_on_an_unnamed_axis_are_refused() -> None:
     """The median of two kernels is nobody's figure."""
     result = verdict(claim("between", at_most=5, join=("param.seed",)), values_of_kernels((1, 2)))
-    assert (result.overall_outcome, result.numbers_of_only_case_text) == (
+    assert (result.overall_outcome, result.text_of_compared_claim_numbers) == (
         "not computed",
         "several values fit: kernel a or b",
     )
@@ -198,9 +201,9 @@ def test_mean_over_operations_is_of_the_same_operations() -> None:
     mean = {"join": ["metric"], "join_by": "geometric mean"}
     values = [*values_of_kernels((1, 2)), *values_of_kernels((9, 8), metric="n")]
     result = verdict(claim("ascending", [A, B], where=where, **mean), values)
-    assert (result.overall_outcome, result.numbers_of_only_case_text) == ("same", "a 3, b 4 cycles")
+    assert (result.overall_outcome, result.text_of_compared_claim_numbers) == ("same", "a 3, b 4 cycles")
     lacking = verdict(claim("ascending", [A, B], where=where, **mean), values[:3])
-    assert (lacking.overall_outcome, lacking.numbers_of_only_case_text) == (
+    assert (lacking.overall_outcome, lacking.text_of_compared_claim_numbers) == (
         "not computed",
         "a and b do not have the same operations",
     )
@@ -246,7 +249,7 @@ def test_orders_are_compared_by_their_pairs(second: Sequence[float], outcome: st
     one = claim("same_ranking", [{"board": "x"}, {"board": "y"}], along="kernel", at_least=0.8)
     result = verdict(one, values)
     assert result.overall_outcome == outcome
-    assert "x: a < b < c" in result.numbers_of_only_case_text
+    assert "x: a < b < c" in result.text_of_compared_claim_numbers
     assert verdict(one, values[:4]).overall_outcome == "not computed"
 
 
@@ -267,7 +270,7 @@ def test_statement_that_the_placement_of_the_code_decides_is_a_tie(
     ]
     result = verdict(claim("ascending", [A, B]), values)
     assert result.overall_outcome == outcome
-    assert result.numbers_of_only_case_text.startswith(seen)
+    assert result.text_of_compared_claim_numbers.startswith(seen)
 
 
 @pytest.mark.parametrize(("places", "outcome"), [([100, 100.5], "same"), ([100, 110], "different")])
@@ -277,7 +280,7 @@ def test_result_that_does_not_depend_on_the_layout(places: Sequence[float], outc
         verdict(one, [planted_value({"metric": "m", "stat": "mean", "placements": places})]).overall_outcome == outcome
     )
     assert (
-        verdict(one, values_of_kernels((100,))).numbers_of_only_case_text
+        verdict(one, values_of_kernels((100,))).text_of_compared_claim_numbers
         == "measured in only one placement of the code"
     )
 
@@ -287,7 +290,7 @@ def test_statement_without_figures_has_a_reason() -> None:
         {"id": "c", "section": "1", "says": "so", "kind": "not computed", "why": "an opinion"}
     )
     result = verdict(one, values_of_kernels((1,)))
-    assert (result.overall_outcome, result.numbers_of_only_case_text, result.threshold) == (
+    assert (result.overall_outcome, result.text_of_compared_claim_numbers, result.threshold) == (
         "not computed",
         "an opinion",
         "",

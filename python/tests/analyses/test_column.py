@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from rtoslab.analyses.latency import NetLatencySamples, histogram_of_samples, latencies_of_point, sample_statistics
+from rtoslab.analyses.latency import (
+    OverheadFreeLatencySamples,
+    histogram_of_samples,
+    latencies_of_point,
+    sample_statistics,
+)
 from rtoslab.results.column import CompactIntegers
 from rtoslab.results.results import SeriesSamples
 from rtoslab.results.sample_file import COLUMNS, decode_parquet_columns, decode_samples, encode_sample_file
@@ -103,7 +108,11 @@ def test_net_samples_are_computed_and_not_stored() -> None:
     (result,) = latencies_of_point(
         measured_point().model_copy(update={"series": (series("a", 4, cycles=(10, 12, 14, 16), rounds=2),)})
     )
-    assert isinstance(result.net_samples, NetLatencySamples)
-    assert list(result.net_samples) == [5, 6, 7, 8]
-    assert (result.net_samples[1], result.net_samples[2:], len(result.net_samples)) == (6, [7, 8], 4)
+    assert isinstance(result.samples_without_instrument_overhead, OverheadFreeLatencySamples)
+    assert list(result.samples_without_instrument_overhead) == [5, 6, 7, 8]
+    assert (
+        result.samples_without_instrument_overhead[1],
+        result.samples_without_instrument_overhead[2:],
+        len(result.samples_without_instrument_overhead),
+    ) == (6, [7, 8], 4)
     assert result.spread.median == 6.5

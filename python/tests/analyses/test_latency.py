@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rtoslab.analyses.axis_values import values_of_points
 from rtoslab.analyses.latency import (
     histogram_of_samples,
-    instrument_costs,
+    instrument_overheads_of_points,
     latencies_by_instrument,
     latencies_of_point,
     sample_statistics,
@@ -20,10 +20,15 @@ from rtoslab.analyses.latency import (
 from rtoslab.base.errors import DecodeError, ImageFileError
 from rtoslab.records.decoder import decode_records
 from rtoslab.records.wire import expand_repeat_counts
-from rtoslab.results.sample_file import SAMPLES_FILE, decode_samples, encode_sample_file, join_series_with_samples
+from rtoslab.results.sample_file import (
+    SAMPLES_FILE,
+    decode_samples,
+    encode_sample_file,
+    join_latency_series_with_samples,
+)
 from rtoslab.store.store import RunDirectory
 from rtoslab.targets.intervals import find_measured_intervals
-from rtoslab.targets.marks import IntervalMark, read_marks
+from rtoslab.targets.marks import IntervalMarkerAddress, read_interval_marker_addresses
 from tests.fakes import EXPECTED, WIRE, Fields, stream
 from tests.latency_fakes import PIN, Row, edge, enter, latency_point, raw, start, stop, switch
 
@@ -84,17 +89,17 @@ def elf(section: bytes, name: bytes = b".bench_marks") -> bytes:
 
 def test_marks_are_read_from_the_image() -> None:
     words = struct.pack("<IIII", 0x0800_0101, 2, 0x0800_0110, 3)
-    assert read_marks(elf(words), "image") == (
-        IntervalMark(0x0800_0100, 1, is_end=False),
-        IntervalMark(0x0800_0110, 1, is_end=True),
+    assert read_interval_marker_addresses(elf(words), "image") == (
+        IntervalMarkerAddress(0x0800_0100, 1, is_end=False),
+        IntervalMarkerAddress(0x0800_0110, 1, is_end=True),
     )
-    assert read_marks(elf(words, b".other"), "image") == ()
+    assert read_interval_marker_addresses(elf(words, b".other"), "image") == ()
 
 
 @pytest.mark.parametrize("image", [b"", b"UF2", elf(b"\0" * 8)[:60], elf(b"\0" * 9)])
 def test_damaged_image_is_refused(image: bytes) -> None:
     with pytest.raises(ImageFileError):
-        read_marks(image, "image.elf")
+        read_interval_marker_addresses(image, "image.elf")
 
 
 def test_only_events_inside_an_interval_are_counted() -> None:
@@ -151,13 +156,13 @@ def test_histogram_contains_every_sample_once(samples: list[int], bins: int) -> 
 
 def test_instruments_own_cost_is_subtracted() -> None:
     (result,) = latencies_of_point(latency_point("counter", [107, 127, 107], empty=7))
-    assert list(result.net_samples) == [100, 120, 100]
+    assert list(result.samples_without_instrument_overhead) == [100, 120, 100]
     assert result.instrument_cost == 7
     assert result.to_microseconds(125) == 1.0
 
 
 def test_instrument_cost_is_reported_for_each_image() -> None:
-    result = instrument_costs(
+    result = instrument_overheads_of_points(
         [latency_point("counter", [107, 127], empty=7), latency_point("pin", [103, 123], empty=3)]
     )
     assert [(cost.point.instrument, cost.spread.median) for cost in result] == [("counter", 7), ("pin", 3)]
@@ -167,7 +172,7 @@ def test_contained_series_is_subtracted() -> None:
     point = latency_point("counter", [107, 127, 107], empty=7)
     shuffle = point.series[1].model_copy(update={"id": "shuffle", "overhead": "give", "cycles": (407, 427, 407)})
     result = latencies_of_point(point.model_copy(update={"series": (*point.series, shuffle)}))
-    assert list(result[1].net_samples) == [300, 320, 300]
+    assert list(result[1].samples_without_instrument_overhead) == [300, 320, 300]
     assert result[1].overhead == 100
 
 
@@ -175,7 +180,7 @@ def test_interval_of_several_rounds_gives_the_time_of_one() -> None:
     point = latency_point("counter", [107, 127, 107], empty=7)
     passing = {"id": "pass", "overhead": "give", "cycles": (1107, 1207, 1107), "rounds": 10}
     point = point.model_copy(update={"series": (*point.series, point.series[1].model_copy(update=passing))})
-    assert list(latencies_of_point(point)[1].net_samples) == [100, 110, 100]
+    assert list(latencies_of_point(point)[1].samples_without_instrument_overhead) == [100, 110, 100]
     result = {(value.metric, value.stat): value.value for value in values_of_points([point])}
     assert (result["pass", "mean"], result["pass.total", "total"], result["give", "total"]) == (310 / 3, 1100, 100)
     assert not any(value.metric == "throughput" for value in values_of_points([point])), "its counters mean nothing"
@@ -186,10 +191,10 @@ def test_instruments_are_compared_in_one_table() -> None:
     probe = latency_point("probe", [99, 99])
     (result,) = latencies_by_instrument([counter, probe])
     assert list(result.by_instrument) == ["counter", "probe"]
-    assert result.by_least_disturbing_instrument.instrument == "probe"
+    assert result.latency_by_least_intrusive_instrument.instrument == "probe"
     assert result.largest_median_difference_cycles == 3
     assert result.by_instrument["counter"].remaining_instrument_cost == 1
-    assert [latency.median_between_marks for latency in result.by_instrument.values()] == [101, 99]
+    assert [latency.median_between_marker_events for latency in result.by_instrument.values()] == [101, 99]
 
 
 def test_instrument_gives_no_figure_for_what_it_cannot_measure() -> None:
@@ -201,10 +206,10 @@ def test_instrument_gives_no_figure_for_what_it_cannot_measure() -> None:
 def test_samples_survive_their_file(tmp_path: Path) -> None:
     point = latency_point("counter", [107, 127, 107], empty=7, start_cycle=(1, 2, 3), switches=(0, 1, 0))
     run = RunDirectory.create_run_directory(tmp_path / "run", None, [point.point])
-    folder = run.add_point("p-1", point, {}, {})
+    folder = run.add_measured_point("p-1", point, {}, {})
     assert "107" not in (folder / "result.json").read_text()
     assert (folder / SAMPLES_FILE).read_bytes() == encode_sample_file(point.series)
-    assert run.read_points()[0].result == point
+    assert run.read_measured_points()[0].result == point
 
 
 @given(st.lists(st.integers(0, 2**63), min_size=1, max_size=20))
@@ -219,7 +224,7 @@ def test_sample_file_without_a_series_is_refused() -> None:
     point = latency_point("counter", [1, 2])
     content = encode_sample_file(point.series[:1])
     with pytest.raises(ValueError, match="no samples of give"):
-        join_series_with_samples([{"id": samples.id} for samples in point.series], content)
+        join_latency_series_with_samples([{"id": samples.id} for samples in point.series], content)
     with pytest.raises(ValueError, match=r"Parquet|parquet"):
         decode_samples(b"nothing")
 

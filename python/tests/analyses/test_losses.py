@@ -4,8 +4,8 @@ import pytest
 
 from rtoslab.analyses.collisions import compare_stress_runs, group_runs_by_stress_level
 from rtoslab.analyses.counts_per_second import counts_per_second_of_point
-from rtoslab.analyses.losses_by_cause import cycles_per_count_by_cause, longest_held_spinlock, multicore_losses
-from rtoslab.analyses.placed_figures import PlacementLookup
+from rtoslab.analyses.losses_by_cause import benchmark_count_cycles_by_cause, longest_held_spinlock, multicore_losses
+from rtoslab.analyses.placed_figures import CodePlacementLookup
 from rtoslab.reports.sections.costs import cycles_section
 from rtoslab.reports.sections.losses import losses_section
 from rtoslab.reports.sections.scaling import scaling_section
@@ -64,13 +64,13 @@ def test_cycles_in_critical_sections_are_per_count() -> None:
     point = measured_point(2, 1000)
     assert point.virtual is not None
     uses = tuple(CriticalSectionUse(core=core, sections=2000, cycles=300_000, longest_cycles=200) for core in (0, 1))
-    cost = cycles_per_count_by_cause(
+    cost = benchmark_count_cycles_by_cause(
         point.model_copy(update={"virtual": point.virtual.model_copy(update={"critical": uses})})
     )
     assert cost is not None
     assert (cost.critical_cycles, cost.section_count) == (300, 2)
-    assert cycles_per_count_by_cause(point) is not None
-    assert cycles_per_count_by_cause(point.model_copy(update={"virtual": None})) is None
+    assert benchmark_count_cycles_by_cause(point) is not None
+    assert benchmark_count_cycles_by_cause(point.model_copy(update={"virtual": None})) is None
 
 
 def test_shares_of_the_cores() -> None:
@@ -78,7 +78,7 @@ def test_shares_of_the_cores() -> None:
     rate = counts_per_second_of_point(
         uneven.model_copy(update={"counters": (uneven.counters[0], TaskCount(core=1, index=0, count=250))})
     )
-    assert rate.core_shares_of_counts == {0: 0.8, 1: 0.2}
+    assert rate.core_shares_of_benchmark_counts == {0: 0.8, 1: 0.2}
     assert rate.slowest_over_quickest_core == 0.25
 
 
@@ -89,7 +89,7 @@ def test_levels_are_normalised_to_the_same_run_without_stress() -> None:
     assert [level.normalised for level in result] == [1.0, 0.25, 1.0, 0.5]
     assert [level.accesses for level in result] == [0, 80, 0, 80]
     assert [level.stress_busy for level in result] == [pytest.approx(1 - 10_000_000 / 31_250_000)] * 4
-    assert [step.rate_range_over_unstressed for step in group_runs_by_stress_level(result)] == [
+    assert [step.rate_range_relative_to_unstressed_run for step in group_runs_by_stress_level(result)] == [
         (1.0, 1.0, 1.0),
         (0.25, 0.375, 0.5),
     ]
@@ -125,14 +125,14 @@ def test_chart_of_cycles_shows_one_run_of_each_seed() -> None:
 
 def test_sections_on_access_patterns() -> None:
     points = [pattern(cores, 1000 // cores, shared=shared) for shared in (0, 1) for cores in (1, 2)]
-    section = scaling_section(points, PlacementLookup())
+    section = scaling_section(points, CodePlacementLookup())
     assert section is not None
     assert [(mark["x"], mark["series"], mark["y"]) for mark in section.charts[0].rows] == [
         ("P2-3 take and give", "an object for each core", 50),
         ("P2-3 take and give", "one object for all cores", 50),
     ]
     assert section.tables[0].rows[0][2:4] == ["50.0%", "100.0%"]
-    assert scaling_section([measured_point(1), measured_point(2)], PlacementLookup()) is None
+    assert scaling_section([measured_point(1), measured_point(2)], CodePlacementLookup()) is None
     explained = losses_section(points, ())
     assert explained is not None
     assert {row["row"] for row in explained.charts[0].rows} == {

@@ -8,15 +8,15 @@ import pytest
 from rtoslab import api
 from rtoslab.analyses.heap_fragmentation import most_fragmented_heap
 from rtoslab.analyses.latency import latencies_of_point
-from rtoslab.results.results import FailedPoint, MeasuredPoint
+from rtoslab.results.results import FailedMeasurement, MeasuredPoint
 from tests.checkouts import replace_text
 
 
-def measure(name: str, kernel: str, out: Path, samples: int = 40) -> MeasuredPoint | FailedPoint:
+def measure(name: str, kernel: str, out: Path, samples: int = 40) -> MeasuredPoint | FailedMeasurement:
     """On the Pico, by the first instrument that can."""
     outcomes = api.run(name, kernels=[kernel], boards=["pico"], cores=[1], out=out, config={"samples": str(samples)})
     result = outcomes[0].result
-    assert isinstance(result, MeasuredPoint | FailedPoint)
+    assert isinstance(result, MeasuredPoint | FailedMeasurement)
     return result
 
 
@@ -81,7 +81,7 @@ BREAKS = {
 def test_broken_benchmark_gives_no_figure(name: str, tmp_path: Path, checkout: Path) -> None:
     replace_text(checkout, f"benchmarks/{name}/{name}.c", BREAKS[name].old, BREAKS[name].new)
     result = measure(name, "freertos", tmp_path / "run")
-    assert isinstance(result, FailedPoint), "it was measured all the same"
+    assert isinstance(result, FailedMeasurement), "it was measured all the same"
     assert BREAKS[name].rules <= {proof.rule for proof in result.proofs if proof.verdict == "fails"}, result.message
 
 
@@ -91,4 +91,4 @@ def test_broken_benchmark_gives_no_figure(name: str, tmp_path: Path, checkout: P
 def test_every_offered_service_is_measured(name: str, kernel: str, tmp_path: Path) -> None:
     outcomes = api.run(name, kernels=[kernel], boards=["pico"], cores=[1], out=tmp_path, config={"samples": "20"})
     for outcome in outcomes:
-        assert not isinstance(outcome.result, FailedPoint), outcome.result.message
+        assert not isinstance(outcome.result, FailedMeasurement), outcome.result.message

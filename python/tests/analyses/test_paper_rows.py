@@ -15,7 +15,7 @@ from rtoslab.measure.identity import identity_of_point
 from rtoslab.papers import reproduction
 from rtoslab.papers.experiment import plan_paper_experiments
 from rtoslab.plan import PlanOptions
-from rtoslab.reference import reference_points_of_paper
+from rtoslab.reference import reference_points_for_paper_kernels
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured_point
@@ -64,7 +64,7 @@ def test_every_published_figure_matches_at_most_one_value(
     monkeypatch.setattr(reproduction, "judge_claims", lambda *_, **__: ())
     monkeypatch.setattr(reproduction, "measure_minimal_program_sizes", lambda *_: ([], []))
     done = reproduction.reproduce_paper(
-        CATALOGUE, paper, points, (), reference_points_of_paper(find_checkout_root(), key, points)
+        CATALOGUE, paper, points, (), reference_points_for_paper_kernels(find_checkout_root(), key, points)
     )
     results = [item for item in done.compared.values() if item.state in {"measured", "reference"}]
     assert bool(results) is (key in {"eren2024", "lentka2022"}), "figures of other papers are of models, or only drawn"

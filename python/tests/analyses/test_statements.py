@@ -36,7 +36,7 @@ def test_every_planted_case_gets_its_expected_verdict(key: str) -> None:
         if verdict.overall_outcome != planting.expect:
             wrong.append(
                 f"{planting.statement}: {verdict.overall_outcome}, not {planting.expect} ({planting.why}): "
-                f"{verdict.numbers_of_only_case_text[:200]}"
+                f"{verdict.text_of_compared_claim_numbers[:200]}"
             )
     assert not wrong, "\n".join(wrong)
 

@@ -18,15 +18,15 @@ from rtoslab.archive.exports import (
     EXPORTERS,
     FIGURE_COLUMNS,
     SAMPLE_COLUMNS,
-    export_rows_of_figures,
     export_rows_of_samples,
+    measured_value_export_rows,
 )
 from rtoslab.archive.index import PointFilters, find_stored_points
 from rtoslab.archive.run_list import summarize_runs
 from rtoslab.base.errors import ReportError
-from rtoslab.compare.history import history_document
+from rtoslab.compare.history import measured_value_history_document
 from rtoslab.reports import report_formats
-from rtoslab.results.results import FunctionCodePlace, MeasuredPoint
+from rtoslab.results.results import FunctionCodeLocation, MeasuredPoint
 from rtoslab.store.journal import JOURNAL_FILE, JournalSession, newest_session, session_as_journal_line
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import point_folder_name
@@ -43,8 +43,8 @@ MANIFEST = {
 def runs(tmp_path: Path) -> Path:
     for name, date in (("old", "2026-01-05"), ("new", "2026-03-01")):
         run = RunDirectory.create_run_directory(tmp_path / name, None, [point(1), point(2)])
-        run.add_point("t2-1", measured_point(1), MANIFEST, {})
-        run.add_point("t2-2", measured_point(2), {}, {})
+        run.add_measured_point("t2-1", measured_point(1), MANIFEST, {})
+        run.add_measured_point("t2-2", measured_point(2), {}, {})
         (tmp_path / name / JOURNAL_FILE).write_text(
             session_as_journal_line(JournalSession(f"{date}T00:00:00Z", "abc")) + '{"cut'
         )
@@ -78,7 +78,7 @@ def test_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) ->
 
 
 def test_all_export_formats_contain_the_same_rows(runs: Path) -> None:
-    rows = list(export_rows_of_figures(find_stored_points([runs], PointFilters(cores=(1,)))))
+    rows = list(measured_value_export_rows(find_stored_points([runs], PointFilters(cores=(1,)))))
     assert {row["metric"] for row in rows} >= {"cycles_per_count", "heap.peak"}
     lines = [json.loads(line) for line in EXPORTERS["jsonl"](rows, FIGURE_COLUMNS).splitlines()]
     assert lines == rows
@@ -93,7 +93,7 @@ def test_raw_samples_are_exported(tmp_path: Path) -> None:
     api.run(
         "call_times", kernels=["freertos"], boards=["pico"], out=out, config={"samples": "5", "instrument": "probe"}
     )
-    (stored,) = RunDirectory.open_run_directory(out).read_points()
+    (stored,) = RunDirectory.open_run_directory(out).read_measured_points()
     assert isinstance(stored.result, MeasuredPoint)
     rows = list(export_rows_of_samples(find_stored_points([out], PointFilters())))
     assert [row["cycles"] for row in rows] == [value for series in stored.result.series for value in series.cycles]
@@ -106,7 +106,7 @@ def test_list_of_runs_has_what_their_points_have(tmp_path: Path) -> None:
     RunDirectory.create_run_directory(tmp_path / "empty", None, [point(1)])
     for cores in (1, 2):
         result = measured_point(cores)
-        run.add_point(point_folder_name(result.point, result.run_id), result, {}, {})
+        run.add_measured_point(point_folder_name(result.point, result.run_id), result, {}, {})
 
     def listed() -> list[tuple[str, tuple[str, ...], int]]:
         return [(item.run.name, item.benchmarks, item.points) for item in summarize_runs([tmp_path])]
@@ -119,7 +119,7 @@ def test_list_of_runs_has_what_their_points_have(tmp_path: Path) -> None:
         assert listed() == expected
     (run.path / "plan.json").write_text(text)
     other = measured_point(benchmark_id="t9")
-    run.add_point(point_folder_name(other.point, other.run_id), other, {}, {})
+    run.add_measured_point(point_folder_name(other.point, other.run_id), other, {}, {})
     assert listed() == [("one", ("t2", "t9"), 3)]
 
 
@@ -152,7 +152,7 @@ def test_two_processes_share_a_run_directory(tmp_path: Path) -> None:
     ]
     ended = [(popen.communicate(timeout=HANG_S)[1], popen.returncode) for popen in pair]
     assert [code for _, code in ended] == [0, 0], ended
-    assert len(RunDirectory.open_run_directory(tmp_path / "run").read_points()) == 2
+    assert len(RunDirectory.open_run_directory(tmp_path / "run").read_measured_points()) == 2
     assert len(list((tmp_path / "cache").rglob("*.point"))) == 2
 
 
@@ -170,7 +170,7 @@ def run_of(
     run = RunDirectory.create_run_directory(folder / str(index), None, [point(1)] * len(points))
     for number, item in enumerate(points):
         manifest = {**(STEADY if where is None else where), "target": {"sources_sha256": board}}
-        run.add_point(f"t2-{number}", item.model_copy(update={"run_id": f"{index}-{number}"}), manifest, {})
+        run.add_measured_point(f"t2-{number}", item.model_copy(update={"run_id": f"{index}-{number}"}), manifest, {})
     session = JournalSession(f"2026-01-0{index + 1}T00:00:00Z", f"rev{index}")
     (folder / str(index) / JOURNAL_FILE).write_text(session_as_journal_line(session))
 
@@ -186,7 +186,7 @@ def _with_code(counts: int, address: int, digest: str = "d") -> MeasuredPoint:
     assert built.virtual is not None
     names = {function.name for function in built.virtual.functions}
     return built.model_copy(
-        update={"code": {name: FunctionCodePlace(digest=digest, address=address) for name in names}}
+        update={"code": {name: FunctionCodeLocation(digest=digest, address=address) for name in names}}
     )
 
 
@@ -209,7 +209,9 @@ def test_history_reports_no_change_within_placement(
     """Bands that meet, and the same code elsewhere on the same board; a changed nop or a changed board is a move."""
     run_of(tmp_path, 0, before)
     run_of(tmp_path, 1, after, board)
-    document = history_document(list(find_stored_points([tmp_path], PointFilters())), ["cycles_per_count"])
+    document = measured_value_history_document(
+        list(find_stored_points([tmp_path], PointFilters())), ["cycles_per_count"]
+    )
     (table,) = document.sections[0].tables
     assert len(table.rows) == 1, "the placement is no axis"
     assert (table.title == "Within placement") == (not is_claimed)
@@ -221,7 +223,9 @@ def test_history_reports_no_clear_change_of_different_code_in_one_placement(tmp_
     """Where its place matters; what is no time is exact."""
     for index, counts in enumerate((5000, 5000, 4000)):
         run_of(tmp_path, index, [_with_code(counts, 0x100, str(index))], where={"build": {"code": "flash", "cores": 1}})
-    document = history_document(list(find_stored_points([tmp_path], PointFilters())), ["cycles_per_count", "heap.peak"])
+    document = measured_value_history_document(
+        list(find_stored_points([tmp_path], PointFilters())), ["cycles_per_count", "heap.peak"]
+    )
     (table,) = document.sections[0].tables
     assert table.title == "In one placement each"
     assert table.rows[0][-1].endswith("at rev2 (one placement)")
@@ -232,14 +236,14 @@ def test_history_reports_no_clear_change_of_different_code_in_one_placement(tmp_
 def test_history_shows_when_a_figure_changed(tmp_path: Path) -> None:
     for index, counts in enumerate((5000, 5000, 4000)):
         run_of(tmp_path, index, [measured_point(1, counts)])
-    document = history_document(list(find_stored_points([tmp_path], PointFilters())))
+    document = measured_value_history_document(list(find_stored_points([tmp_path], PointFilters())))
     text = report_formats()["md"](document)
     assert "at rev2 |" in text
     assert "rev1 |" not in text.split("## Run by run")[0]
     assert "<svg" in report_formats()["html"](document)
     assert "What moved" in rtoslab("runs", "history", "--in", tmp_path).stdout
     with pytest.raises(ReportError, match="have no figure in common"):
-        history_document(list(find_stored_points([tmp_path / "0"], PointFilters())))
+        measured_value_history_document(list(find_stored_points([tmp_path / "0"], PointFilters())))
 
 
 def test_every_output_file_is_written(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from rtoslab.base.errors import AlteredFileError, CatalogueError
 from rtoslab.calibrate import silicon_file
 from rtoslab.calibrate.settings_fit import fit_settings_to_silicon
 from rtoslab.calibrate.silicon_file import (
-    make_silicon_file,
-    read_silicon_file,
-    timing_setting_grades,
-    write_silicon_file,
+    make_silicon_calibration_file,
+    read_silicon_calibration_file,
+    timing_setting_confidence_grades,
+    write_silicon_calibration_file,
 )
 from rtoslab.cli import app
 from tests.calibrate.test_calibrate_fit import DEFAULTS, LINEAR, linear
@@ -37,25 +37,27 @@ def write_silicon_example(tmp_path: Path) -> Path:
     silicon = linear({})
     result = fit_settings_to_silicon(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
     path = tmp_path / "silicon.json"
-    write_silicon_file(path, make_silicon_file(CATALOGUE, BOARD, 84_000_000, "0" * 64, "mine", silicon, result))
+    write_silicon_calibration_file(
+        path, make_silicon_calibration_file(CATALOGUE, BOARD, 84_000_000, "0" * 64, "mine", silicon, result)
+    )
     return path
 
 
 def test_silicon_file_is_sealed_and_strict(tmp_path: Path) -> None:
     path = write_silicon_example(tmp_path)
-    assert read_silicon_file(path).rules["timing.a"].best == 5
+    assert read_silicon_calibration_file(path).rules["timing.a"].best == 5
     text = path.read_text()
     path.write_text(re.sub(r'"best": ?5', '"best":6', text, count=1))
     assert path.read_text() != text
     with pytest.raises(AlteredFileError, match="was changed after it was written"):
-        read_silicon_file(path)
+        read_silicon_calibration_file(path)
     path.write_text(text.replace('"about"', '"abut"'))
     with pytest.raises(CatalogueError, match=r"silicon\.json, about: Field required"):
-        read_silicon_file(path)
+        read_silicon_calibration_file(path)
 
 
 def test_confirmed_rule_gets_the_grade_silicon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = timing_setting_grades(CATALOGUE, BOARD)
+    before = timing_setting_confidence_grades(CATALOGUE, BOARD)
     assert "silicon" not in before.values()
     path = write_silicon_example(tmp_path)
     body = json.loads(path.read_text())
@@ -71,10 +73,10 @@ def test_confirmed_rule_gets_the_grade_silicon(tmp_path: Path, monkeypatch: pyte
         "timing.late_arrival_cycles": bent,
     }
     del body["sha256"]
-    silicon = silicon_file.SiliconFile.model_validate({**body, "sha256": silicon_file._content_digest(body)})
-    write_silicon_file(path, silicon)
+    silicon = silicon_file.SiliconCalibrationFile.model_validate({**body, "sha256": silicon_file._content_digest(body)})
+    write_silicon_calibration_file(path, silicon)
     monkeypatch.setattr(silicon_file, "SILICON_FILE", str(path))
-    after = timing_setting_grades(CATALOGUE, BOARD)
+    after = timing_setting_confidence_grades(CATALOGUE, BOARD)
     assert after["timing.exception_entry_cycles"] == "silicon"
     assert {key: after[key] for key in after if after[key] != before[key]} == {
         "timing.exception_entry_cycles": "silicon"
@@ -94,7 +96,7 @@ def test_confirmed_rule_gets_the_grade_silicon(tmp_path: Path, monkeypatch: pyte
 def test_list_of_boards_counts_the_settings_of_each_grade() -> None:
     text = CliRunner(env={"COLUMNS": "120"}).invoke(app, ["list", "boards"], standalone_mode=False).stdout
     head, rows = text.partition("timing settings by grade")[2].splitlines()[1:3], text.splitlines()
-    counted = Counter(timing_setting_grades(CATALOGUE, BOARD).values())
+    counted = Counter(timing_setting_confidence_grades(CATALOGUE, BOARD).values())
     names = re.findall(r"[a-z]+", " ".join(head))
     (row,) = [re.findall(r"\d+", item.replace(BOARD, "")) for item in rows[-20:] if item.split()[1:2] == [BOARD]]
     assert dict(zip(names[1:], map(int, row), strict=True)) == {
@@ -114,7 +116,7 @@ def test_changed_settings_are_found_despite_jitter_and_lost_bytes(tmp_path: Path
     result = json.loads(done.stdout)
     assert result["settings"] == SECRET
     assert sorted(result["differs"]) == sorted(SECRET)
-    assert read_silicon_file(tmp_path / "silicon.json").rules["timing.late_arrival_cycles"].best == 9
+    assert read_silicon_calibration_file(tmp_path / "silicon.json").rules["timing.late_arrival_cycles"].best == 9
 
 
 def test_unnamed_board_and_dry_run_flash_nothing(tmp_path: Path) -> None:

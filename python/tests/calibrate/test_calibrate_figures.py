@@ -9,13 +9,17 @@ from rtoslab.analyses import NamedFigure
 from rtoslab.base.errors import PlanError
 from rtoslab.calibrate import silicon_file
 from rtoslab.calibrate.silicon_figures import (
-    BoardFigures,
+    BoardMeasuredValues,
     MeasuredFigure,
-    figure_of_repeats,
+    measured_value_of_repeats,
     pair_silicon_and_virtual_figures,
     silicon_comparison_table,
 )
-from rtoslab.calibrate.silicon_file import SiliconFile, read_silicon_file, write_silicon_file
+from rtoslab.calibrate.silicon_file import (
+    SiliconCalibrationFile,
+    read_silicon_calibration_file,
+    write_silicon_calibration_file,
+)
 from tests.cli.test_cli import command_error, rtoslab
 from tests.hardware.desk import Desk
 
@@ -28,26 +32,33 @@ def metric(value: float, resolution: float = 0.0, samples: tuple[float, ...] = (
 
 
 def test_error_bar_contains_repeats_noise_and_clock_resolution() -> None:
-    assert figure_of_repeats([metric(100)]).error_cycles == 0
-    assert figure_of_repeats([metric(100), metric(103), metric(101)]).error_cycles == 1.5
-    assert figure_of_repeats([metric(100), metric(103), metric(101)]).median_cycles == 101
-    assert figure_of_repeats([metric(100, resolution=4.0), metric(101)]).error_cycles == 4
-    noisy = figure_of_repeats([metric(10, samples=(8, 9, 10, 11, 12) * 5)])
+    assert measured_value_of_repeats([metric(100)]).error_cycles == 0
+    assert measured_value_of_repeats([metric(100), metric(103), metric(101)]).error_cycles == 1.5
+    assert measured_value_of_repeats([metric(100), metric(103), metric(101)]).median_cycles == 101
+    assert measured_value_of_repeats([metric(100, resolution=4.0), metric(101)]).error_cycles == 4
+    noisy = measured_value_of_repeats([metric(10, samples=(8, 9, 10, 11, 12) * 5)])
     assert noisy.error_cycles == pytest.approx(1.4826 * 1.2533 / 5)
 
 
-def figures(**values: float) -> BoardFigures:
-    return BoardFigures({name: MeasuredFigure((value,), 0.5) for name, value in values.items()}, {}, {"t1": "0" * 64})
+def figures(**values: float) -> BoardMeasuredValues:
+    return BoardMeasuredValues(
+        {name: MeasuredFigure((value,), 0.5) for name, value in values.items()}, {}, {"t1": "0" * 64}
+    )
 
 
 def test_differences_in_cycles_and_percent_with_both_models() -> None:
     one, two = pair_silicon_and_virtual_figures(
         figures(a=200, b=50, lost=1), figures(a=210, b=50.25), figures(a=200, b=50.5)
     )
-    assert (one.name, one.difference_cycles(), one.difference_percent(), one.is_within_error()) == ("a", 10, 5, False)
-    assert (one.difference_cycles(fitted=True), one.is_within_error(fitted=True)) == (0, True)
-    assert two.is_within_error()
-    assert two.is_within_error(fitted=True)
+    assert (one.name, one.difference_cycles(), one.difference_percent(), one.is_virtual_value_within_error_bar()) == (
+        "a",
+        10,
+        5,
+        False,
+    )
+    assert (one.difference_cycles(fitted=True), one.is_virtual_value_within_error_bar(fitted=True)) == (0, True)
+    assert two.is_virtual_value_within_error_bar()
+    assert two.is_virtual_value_within_error_bar(fitted=True)
     table = silicon_comparison_table([one, two])
     assert table.rows[0][:6] == ("a", "200.00", "0.50", "210.00", "+10.00", "+5.00")
     (single,) = pair_silicon_and_virtual_figures(figures(a=200), figures(a=210), None)
@@ -56,7 +67,7 @@ def test_differences_in_cycles_and_percent_with_both_models() -> None:
 
 
 def test_figures_of_another_image_are_refused() -> None:
-    other = BoardFigures(figures(a=1).figures, {}, {"t1": "1" * 64})
+    other = BoardMeasuredValues(figures(a=1).figures, {}, {"t1": "1" * 64})
     with pytest.raises(PlanError, match="t1 was measured with an older image than the current one"):
         pair_silicon_and_virtual_figures(other, figures(a=1), None)
 
@@ -80,7 +91,7 @@ def test_kernel_figures_of_a_board_with_changed_settings(tmp_path: Path) -> None
     assert len(moved["repeats"]) == 2
     assert sum(name.startswith("call_times.") for name in compared) > 3
     assert all(item["agrees_with_fit"] for item in compared.values()), compared
-    stored = read_silicon_file(file)
+    stored = read_silicon_calibration_file(file)
     assert stored.kernel_figures is not None
     assert stored.kernel_figures.figures["t4_interrupt.cycles_per_count"].repeats == tuple(moved["repeats"])
     again = rtoslab("calibrate", "--from", file, "--figures", "all", "--out", tmp_path / "again", "--json")
@@ -89,7 +100,9 @@ def test_kernel_figures_of_a_board_with_changed_settings(tmp_path: Path) -> None
     body = json.loads(file.read_text())
     body["kernel_figures"] = None
     del body["sha256"]
-    write_silicon_file(file, SiliconFile.model_validate({**body, "sha256": silicon_file._content_digest(body)}))
+    write_silicon_calibration_file(
+        file, SiliconCalibrationFile.model_validate({**body, "sha256": silicon_file._content_digest(body)})
+    )
     assert "This calibration has no kernel figures" in command_error(
         rtoslab("calibrate", "--from", file, "--figures", "all"), 1
     )

@@ -8,11 +8,15 @@ import pytest
 
 from rtoslab.base.errors import RtoslabError
 from rtoslab.calibrate.calibration_table import CalibrationTable, read_calibration_table
-from rtoslab.calibrate.match import SettingsMatch
+from rtoslab.calibrate.match import SiliconTimingComparator
 from rtoslab.calibrate.readings import CalibrationReadings
 from rtoslab.calibrate.report import timing_settings_table
 from rtoslab.calibrate.search import _drop_unneeded_changes
-from rtoslab.calibrate.settings_fit import SettingsFit, calibration_rows_outside_bounds, fit_settings_to_silicon
+from rtoslab.calibrate.settings_fit import (
+    BoardTimingFitResult,
+    calibration_rows_outside_bounds,
+    fit_settings_to_silicon,
+)
 from rtoslab.targets.board import timing_settings
 from tests.hardware.desk import CATALOGUE
 
@@ -37,7 +41,7 @@ DEFAULTS = {"timing.a": 5, "timing.b": 2, "timing.c": 1}
 def test_only_changed_settings_are_found() -> None:
     result = fit_settings_to_silicon(LINEAR, linear({"timing.a": 8}), lambda values: linear(dict(values)), DEFAULTS)
     assert result.settings == {"timing.a": 8}
-    assert {finding.key: (finding.is_default_refuted, finding.has_effect) for finding in result.findings} == {
+    assert {finding.key: (finding.is_setting_default_refuted, finding.has_effect) for finding in result.findings} == {
         "timing.a": (True, True), "timing.b": (False, True), "timing.c": (False, False),
     }  # fmt: skip
     assert [(finding.low, finding.high) for finding in result.findings][:2] == [(8, 8), (2, 2)]
@@ -66,11 +70,11 @@ def rounds(*values: int) -> CalibrationReadings:
 
 def test_most_frequent_value_counts_and_frequent_ones_bound_it() -> None:
     assert rounds(5, 5, 5, 5, 6, 8, 6, 8, 9).most_probable_readings()["row"] == [5]
-    assert [edge[0] for edge in rounds(5, 5, 5, 5, 6, 8, 6, 8, 9).reading_bounds()["row"]] == [5, 5]
-    assert [edge[0] for edge in rounds(5, 5, 5, 5, 8, 6, 6, 6, 9).reading_bounds()["row"]] == [5, 6]
-    assert [edge[0] for edge in rounds(5, 6, 6, 6, 6, 6, 5, 9, 8).reading_bounds()["row"]] == [5, 6]
+    assert [edge[0] for edge in rounds(5, 5, 5, 5, 6, 8, 6, 8, 9).calibration_reading_bounds()["row"]] == [5, 5]
+    assert [edge[0] for edge in rounds(5, 5, 5, 5, 8, 6, 6, 6, 9).calibration_reading_bounds()["row"]] == [5, 6]
+    assert [edge[0] for edge in rounds(5, 6, 6, 6, 6, 6, 5, 9, 8).calibration_reading_bounds()["row"]] == [5, 6]
     spread = rounds(1, 2, 3, 4, 5, 6, 7, 8, 9)
-    low, high = spread.reading_bounds()["row"]
+    low, high = spread.calibration_reading_bounds()["row"]
     assert spread.most_probable_readings()["row"] == [5]
     assert 3 < low[0] < 5 < high[0] < 7
 
@@ -87,7 +91,7 @@ def sum_readings(settings: dict[str, int]) -> CalibrationReadings:
     return CalibrationReadings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
 
 
-def fit_model(model: Callable[[dict[str, int]], CalibrationReadings], secret: dict[str, int]) -> SettingsFit:
+def fit_model(model: Callable[[dict[str, int]], CalibrationReadings], secret: dict[str, int]) -> BoardTimingFitResult:
     return fit_settings_to_silicon(SUM, model(secret), lambda values: model(dict(values)), DEFAULTS)
 
 
@@ -98,7 +102,7 @@ def test_settings_that_compensate_each_other_are_reported_as_a_group() -> None:
     assert group.differs
     by_key = {finding.key: finding for finding in result.findings}
     assert by_key["timing.a"].together == ("timing.b",)
-    assert not any(finding.is_default_refuted for finding in result.findings), "either may be what it was"
+    assert not any(finding.is_setting_default_refuted for finding in result.findings), "either may be what it was"
     assert by_key["timing.a"].low <= 9 <= by_key["timing.a"].high
     assert by_key["timing.b"].low <= 4 <= by_key["timing.b"].high
     assert len(result.settings) == 1
@@ -109,7 +113,7 @@ def test_group_that_fits_at_its_defaults_is_not_refuted() -> None:
     (group,) = result.groups
     assert not group.differs
     assert result.settings == {"timing.c": 3}
-    assert [finding.key for finding in result.findings if finding.is_default_refuted] == ["timing.c"]
+    assert [finding.key for finding in result.findings if finding.is_setting_default_refuted] == ["timing.c"]
 
 
 def bus_of_four_cycles(settings: dict[str, int]) -> CalibrationReadings:
@@ -153,7 +157,7 @@ def test_settings_distinguished_only_by_disturbed_rounds_are_a_group() -> None:
     silicon.rows["one"][1] = (8, 8, 8, 8, 8, 9, 9, 9, 9)
     result = fit_settings_to_silicon(SUM, silicon, lambda values: almost_equal_settings(dict(values)), DEFAULTS)
     by_key = {finding.key: finding for finding in result.findings}
-    assert not any(item.is_default_refuted for item in by_key.values())
+    assert not any(item.is_setting_default_refuted for item in by_key.values())
     assert by_key["timing.b"].low <= 3 <= by_key["timing.b"].high
     assert [(set(group.keys), group.differs) for group in result.groups] == [({"timing.a", "timing.b"}, True)]
 
@@ -171,7 +175,7 @@ def test_one_setting_equal_to_two_others_is_a_group_of_three() -> None:
     )
     assert result.settings == {"timing.c": 4}
     assert [set(group.keys) for group in result.groups] == [set(DEFAULTS)]
-    assert not any(finding.is_default_refuted for finding in result.findings)
+    assert not any(finding.is_setting_default_refuted for finding in result.findings)
 
 
 def test_compensating_settings_are_followed_to_their_limits() -> None:
@@ -179,7 +183,7 @@ def test_compensating_settings_are_followed_to_their_limits() -> None:
     secret = {"timing.a": 26, "timing.b": 23}
     result = fit_settings_to_silicon(way, on_one_way(secret), lambda values: on_one_way(dict(values)), DEFAULTS)
     assert result.settings == {"timing.c": 22}, "one change does what two do"
-    assert not any(finding.is_default_refuted for finding in result.findings)
+    assert not any(finding.is_setting_default_refuted for finding in result.findings)
     by_key = {finding.key: finding for finding in result.findings}
     assert all(by_key[key].low <= value <= by_key[key].high for key, value in {**DEFAULTS, **secret}.items())
 
@@ -198,7 +202,7 @@ def test_step_that_went_too_far_is_reversed() -> None:
 
 
 def test_compensating_changes_are_reversed() -> None:
-    match = SettingsMatch(SUM, sum_readings({}), lambda values: sum_readings(dict(values)), DEFAULTS)
+    match = SiliconTimingComparator(SUM, sum_readings({}), lambda values: sum_readings(dict(values)), DEFAULTS)
     detour = {**DEFAULTS, "timing.a": 7, "timing.b": 1}
     assert match.cycles_outside_bounds(detour) == 0
     assert _drop_unneeded_changes(match, detour, match.keys) == DEFAULTS

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from vcdvcd import VCDVCD
 
 from rtoslab.base.errors import CaptureError, UnknownNameError
-from rtoslab.captures.capture import UNKNOWN, Capture, build_channel_from_levels
+from rtoslab.captures.capture import UNKNOWN, LogicLevelCapture, build_channel_from_levels
 from rtoslab.captures.forms import parse_capture, read_capture, write_capture
 from rtoslab.captures.pins import capture_from_events
-from rtoslab.captures.pulses import PulseTrain, find_pulses, unknown_width_sentence
+from rtoslab.captures.pulses import PulseTrain, find_pulses, unknown_pulse_width_sentence
 from rtoslab.captures.sampling import resample_as_logic_analyzer
 from rtoslab.targets.event_kinds import KIND_PIN
 from rtoslab.targets.events import EVENT
@@ -28,7 +28,7 @@ PLACES: Final = {"vcd": 15, "saleae": 9, "saleae1": 12}
 
 
 @st.composite
-def captures(draw: st.DrawFn) -> tuple[Capture, int]:
+def captures(draw: st.DrawFn) -> tuple[LogicLevelCapture, int]:
     """Two pins of a virtual board, some pulses on each, and the clock."""
     clock_hz = draw(st.sampled_from(CLOCKS))
     lengths = st.lists(st.integers(1, 3000), min_size=2, max_size=24)
@@ -39,8 +39,8 @@ def captures(draw: st.DrawFn) -> tuple[Capture, int]:
     return capture_from_events(raw.tobytes(), {0: "out", 1: "in"}, clock_hz, 1000, 1000 + end), clock_hz
 
 
-def pulses(capture: Capture, name: str = "out") -> PulseTrain:
-    return find_pulses(capture.find_channel(name), capture.tick_s)
+def pulses(capture: LogicLevelCapture, name: str = "out") -> PulseTrain:
+    return find_pulses(capture.find_logic_channel(name), capture.tick_s)
 
 
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -48,7 +48,7 @@ QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCh
 
 @QUICK
 @given(made=captures(), form=st.sampled_from(sorted(PLACES)))
-def test_capture_survives_formats_with_times(made: tuple[Capture, int], form: str, tmp_path: Path) -> None:
+def test_capture_survives_formats_with_times(made: tuple[LogicLevelCapture, int], form: str, tmp_path: Path) -> None:
     capture, clock_hz = made
     write_capture(capture, tmp_path / "x", form)
     again = read_capture(tmp_path / "x")
@@ -58,7 +58,7 @@ def test_capture_survives_formats_with_times(made: tuple[Capture, int], form: st
         assert len(before.width_ticks) == len(after.width_ticks)
         step_cycles = clock_hz / 10 ** PLACES[form]
         assert (
-            np.abs(before.widths_in_cycles(clock_hz) - after.widths_in_cycles(clock_hz)).max(initial=0)
+            np.abs(before.pulse_widths_in_cycles(clock_hz) - after.pulse_widths_in_cycles(clock_hz)).max(initial=0)
             <= step_cycles + 1e-6
         )
     if form != "saleae1":
@@ -67,7 +67,7 @@ def test_capture_survives_formats_with_times(made: tuple[Capture, int], form: st
 
 @QUICK
 @given(made=captures(), form=st.sampled_from(OF_SAMPLES))
-def test_capture_survives_formats_with_samples(made: tuple[Capture, int], form: str, tmp_path: Path) -> None:
+def test_capture_survives_formats_with_samples(made: tuple[LogicLevelCapture, int], form: str, tmp_path: Path) -> None:
     """Through the file nothing changes; through sampling, an interval by less than a sample."""
     seen = resample_as_logic_analyzer(made[0], RATE)
     write_capture(seen, tmp_path / "x", form)
@@ -87,14 +87,14 @@ def test_sampling_error_is_less_than_one_sample(starts: list[int], high: int, ph
         ticks += [now + gap, now + gap + high]
         levels += [1, 0]
         now += gap + high
-    capture = Capture(Fraction(1, 125_000_000), (build_channel_from_levels("out", ticks, levels),), now + 100)
+    capture = LogicLevelCapture(Fraction(1, 125_000_000), (build_channel_from_levels("out", ticks, levels),), now + 100)
     seen = find_pulses(resample_as_logic_analyzer(capture, RATE, phase).channels[0], Fraction(1, RATE))
     assert len(seen.width_ticks) == len(starts)
-    assert np.abs(seen.widths_in_cycles(125_000_000) - high).max() < 125_000_000 / RATE
+    assert np.abs(seen.pulse_widths_in_cycles(125_000_000) - high).max() < 125_000_000 / RATE
 
 
 def test_pulse_between_two_samples_is_lost() -> None:
-    capture = Capture(
+    capture = LogicLevelCapture(
         Fraction(1, 80_000_000), (build_channel_from_levels("out", [0, 11, 13, 35, 45], [0, 1, 0, 1, 0]),), 60
     )
     seen = resample_as_logic_analyzer(capture, RATE)
@@ -103,7 +103,7 @@ def test_pulse_between_two_samples_is_lost() -> None:
 
 
 def test_independent_vcd_reader_agrees(tmp_path: Path) -> None:
-    capture = Capture(
+    capture = LogicLevelCapture(
         Fraction(1, 10_000_000),
         (build_channel_from_levels("a", [0, 3, 9], [0, 1, 0]), build_channel_from_levels("b", [0, 9], [1, 0])),
         20,
@@ -123,14 +123,14 @@ def test_vcd_of_another_program(tmp_path: Path) -> None:
     result = read_capture(tmp_path / "x.vcd")
     assert result.tick_s == Fraction(1, 10**8)
     assert [channel.name for channel in result.channels] == ["D0", "bus[3]", "bus[2]", "bus[1]", "bus[0]"]
-    d0 = result.find_channel("D0")
+    d0 = result.find_logic_channel("D0")
     assert d0.levels.tolist() == [UNKNOWN, 0, 1, UNKNOWN, 1, 0]
-    assert d0.level_changes()[0].tolist() == [7, 12]
+    assert d0.logic_level_changes()[0].tolist() == [7, 12]
     # The only whole pulse would be from 7 to 12, but in between nobody knows.
     assert find_pulses(d0, result.tick_s).width_ticks.tolist() == []
     assert find_pulses(d0, result.tick_s).unsure_ticks.tolist() == [9]
-    assert result.find_channel("bus[1]").level_changes()[0].tolist() == []
-    assert result.find_channel("bus[0]").level_changes()[0].tolist() == [12]
+    assert result.find_logic_channel("bus[1]").logic_level_changes()[0].tolist() == []
+    assert result.find_logic_channel("bus[0]").logic_level_changes()[0].tolist() == [12]
     assert result.end_tick == 20
 
 
@@ -140,7 +140,7 @@ def test_saleae_logic_2_with_unknown_levels_and_a_trigger(tmp_path: Path) -> Non
         "0.000004000,1,0\n0.000010000,X,X\n"
     )
     result = read_capture(tmp_path / "digital.csv")
-    assert find_pulses(result.find_channel("Ch 1"), result.tick_s).widths_in_seconds().tolist() == pytest.approx(
+    assert find_pulses(result.find_logic_channel("Ch 1"), result.tick_s).widths_in_seconds().tolist() == pytest.approx(
         [2.5e-6]
     )
     assert float(result.end_tick * result.tick_s) == pytest.approx(12e-6)
@@ -162,7 +162,7 @@ def test_saleae_logic_1(tmp_path: Path) -> None:
     )
     result = read_capture(tmp_path / "x.csv")
     assert [channel.name for channel in result.channels] == ["Channel 0", "Channel 1"]
-    assert find_pulses(result.find_channel(None), result.tick_s).width_ticks.tolist() == [125_000]
+    assert find_pulses(result.find_logic_channel(None), result.tick_s).width_ticks.tolist() == [125_000]
 
 
 @pytest.mark.parametrize("head", ["", "logic,logic\n", "P8_45,P8_46\n"])
@@ -170,7 +170,7 @@ def test_pulseview_with_and_without_a_header(head: str, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(SIGROK_CSV + head + "0,1\n1,1\n1,1\n0,1\n")
     result = read_capture(tmp_path / "x.csv")
     assert [channel.name for channel in result.channels] == ["P8_45", "P8_46"]
-    assert find_pulses(result.find_channel(None), result.tick_s).width_ticks.tolist() == [2]
+    assert find_pulses(result.find_logic_channel(None), result.tick_s).width_ticks.tolist() == [2]
     assert (result.tick_s, result.end_tick) == (Fraction(1, 10**7), 4)
 
 
@@ -191,8 +191,8 @@ def test_sigrok_session_with_unused_probes_and_several_parts(tmp_path: Path) -> 
     )
     result = read_capture(tmp_path / "x.sr")
     assert [channel.name for channel in result.channels] == ["D1", "CH15"]
-    assert find_pulses(result.find_channel("D1"), result.tick_s).width_ticks.tolist() == [3]
-    assert find_pulses(result.find_channel("CH15"), result.tick_s).width_ticks.tolist() == [3]
+    assert find_pulses(result.find_logic_channel("D1"), result.tick_s).width_ticks.tolist() == [3]
+    assert find_pulses(result.find_logic_channel("CH15"), result.tick_s).width_ticks.tolist() == [3]
     assert result.tick_s == Fraction(1, 24_000_000)
 
 
@@ -220,13 +220,15 @@ def test_pulse_with_an_unknown_level_is_not_counted(levels: str, widths: list[in
     result = parse_capture((HEAD + body + f"#{len(levels)}\n").encode(), "x")
     pulses_seen = find_pulses(result.channels[0], result.tick_s)
     assert (pulses_seen.width_ticks.tolist(), len(pulses_seen.unsure_ticks)) == (widths, unsure)
-    note = unknown_width_sentence(result.channels[0], result.tick_s)
+    note = unknown_pulse_width_sentence(result.channels[0], result.tick_s)
     assert (note is not None) == bool(unsure)
 
 
 @pytest.mark.parametrize("form", ["sigrok", "pulseview", "saleae1", "oscilloscope", "saleae_binary"])
 def test_format_without_unknown_levels_refuses_them(form: str, tmp_path: Path) -> None:
-    capture = Capture(Fraction(1, RATE), (build_channel_from_levels("a", [0, 1, 2, 3], [0, 1, UNKNOWN, 0]),), 5)
+    capture = LogicLevelCapture(
+        Fraction(1, RATE), (build_channel_from_levels("a", [0, 1, 2, 3], [0, 1, UNKNOWN, 0]),), 5
+    )
     with pytest.raises(CaptureError, match="cannot store that the level of a is unknown"):
         write_capture(capture, tmp_path / "x", form)
     write_capture(capture, tmp_path / "x", "vcd")
@@ -235,15 +237,15 @@ def test_format_without_unknown_levels_refuses_them(form: str, tmp_path: Path) -
 
 
 def test_channel_and_format_must_be_unambiguous(tmp_path: Path) -> None:
-    two = Capture(
+    two = LogicLevelCapture(
         Fraction(1, RATE),
         (build_channel_from_levels("a", [0, 1], [0, 1]), build_channel_from_levels("b", [0, 1], [0, 1])),
         3,
     )
     with pytest.raises(CaptureError, match="a, b have edges; choose one with --channel"):
-        two.find_channel(None)
+        two.find_logic_channel(None)
     with pytest.raises(CaptureError, match="no channel 'c'; the capture has a, b"):
-        two.find_channel("c")
+        two.find_logic_channel("c")
     with pytest.raises(
         CaptureError,
         match=r"cannot be seen from the suffix of .*; add --form with one of oscilloscope, pulseview, saleae, saleae1",
@@ -251,6 +253,6 @@ def test_channel_and_format_must_be_unambiguous(tmp_path: Path) -> None:
         write_capture(two, tmp_path / "x.csv")
     with pytest.raises(UnknownNameError, match="did you mean 'sigrok'"):
         write_capture(two, tmp_path / "x", "sigrock")
-    uneven = Capture(Fraction(3, 10**9), two.channels, 3)
+    uneven = LogicLevelCapture(Fraction(3, 10**9), two.channels, 3)
     with pytest.raises(CaptureError, match="choose one with --sample-rate"):
         write_capture(uneven, tmp_path / "x.sr")

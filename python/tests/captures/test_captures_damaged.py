@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rtoslab.base.errors import CaptureError
-from rtoslab.captures.capture import Capture, build_channel_from_levels
+from rtoslab.captures.capture import LogicLevelCapture, build_channel_from_levels
 from rtoslab.captures.forms import capture_format_modules, parse_capture, read_capture
-from rtoslab.captures.pulses import find_pulses, unknown_width_sentence
+from rtoslab.captures.pulses import find_pulses, unknown_pulse_width_sentence
 from tests.capture_files import META, SIGROK_CSV, VCD, session
 
 GOOD = session(META + "probe1=D0\nunitsize=1\n", logic_1_1=b"\0\1\0" * 500)
@@ -137,7 +137,7 @@ MOST_SILENT: Final = {"vcd": 8, "saleae": 4, "saleae1": 4, "sigrok": 0, "pulsevi
 def test_damage_rarely_changes_widths_unnoticed(form: str) -> None:
     random = Random(1)  # noqa: S311 (a seed, no secret)
     steps = [random.randrange(1, 60) for _ in range(60)]
-    whole = Capture(
+    whole = LogicLevelCapture(
         Fraction(1, 8_000_000),
         (
             build_channel_from_levels("a", np.cumsum(steps[::2]).tolist(), [0, 1] * 15),
@@ -153,7 +153,9 @@ def test_damage_rarely_changes_widths_unnoticed(form: str) -> None:
             result = parse_capture(damaged, "x")
         except CaptureError:
             continue
-        report = result.notes or any(unknown_width_sentence(channel, result.tick_s) for channel in result.channels)
+        report = result.notes or any(
+            unknown_pulse_width_sentence(channel, result.tick_s) for channel in result.channels
+        )
         silent += not report and _widths(result) != _widths(parse_capture(content, "x"))
     assert silent <= 3 * MOST_SILENT[form]
 
@@ -165,7 +167,7 @@ def _damage_content(content: bytes, kind: str, random: Random) -> bytes:
     return content[:at] if kind == "cut" else content[:at] + content[at + random.randrange(1, 5) :]
 
 
-def _widths(capture: Capture) -> list[tuple[str, list[float]]]:
+def _widths(capture: LogicLevelCapture) -> list[tuple[str, list[float]]]:
     return [
         (channel.name, (find_pulses(channel, capture.tick_s).widths_in_seconds() * 1e9).round(3).tolist())
         for channel in capture.channels
@@ -175,7 +177,9 @@ def _widths(capture: Capture) -> list[tuple[str, list[float]]]:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_truncated_or_damaged_file_only_raises_capture_errors(data: st.DataObject, tmp_path: Path) -> None:
-    capture = Capture(Fraction(1, 8_000_000), (build_channel_from_levels("out", [0, 3, 9, 20], [0, 1, 0, 1]),), 30)
+    capture = LogicLevelCapture(
+        Fraction(1, 8_000_000), (build_channel_from_levels("out", [0, 3, 9, 20], [0, 1, 0, 1]),), 30
+    )
     form = data.draw(st.sampled_from(sorted(capture_format_modules())))
     content = bytearray(capture_format_modules()[form].encode_capture(capture))
     if data.draw(st.booleans()):

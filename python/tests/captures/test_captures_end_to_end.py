@@ -10,7 +10,7 @@ import pytest
 from rtoslab import api
 from rtoslab.base.errors import CaptureError
 from rtoslab.base.paths import find_checkout_root
-from rtoslab.captures.capture import UNKNOWN, Capture
+from rtoslab.captures.capture import UNKNOWN, LogicLevelCapture
 from rtoslab.captures.forms import read_capture, write_capture
 from rtoslab.captures.recording import OUT, PinRecording, record_pins_of_virtual_board
 from rtoslab.captures.sampling import resample_as_logic_analyzer
@@ -28,10 +28,10 @@ def recording() -> PinRecording:
     return record_pins_of_virtual_board(Catalogue(find_checkout_root()), "call_times", options)
 
 
-def cycles(of: PinRecording, capture: Capture) -> dict[str, list[float]]:
+def cycles(of: PinRecording, capture: LogicLevelCapture) -> dict[str, list[float]]:
     return {
-        ident: item.widths_in_cycles(of.clock_hz).tolist()
-        for ident, item in of.pulses_by_series(capture.find_channel(None), capture).items()
+        ident: item.pulse_widths_in_cycles(of.clock_hz).tolist()
+        for ident, item in of.pulses_by_series(capture.find_logic_channel(None), capture).items()
     }
 
 
@@ -73,8 +73,8 @@ def test_eight_megasamples_have_errors_of_one_sample_and_miss_short_pulses(
 
 
 def test_capture_of_another_image_is_refused(recording: PinRecording) -> None:
-    half = Capture(recording.capture.tick_s, recording.capture.channels, recording.capture.end_tick)
-    channel = half.find_channel(OUT)
+    half = LogicLevelCapture(recording.capture.tick_s, recording.capture.channels, recording.capture.end_tick)
+    channel = half.find_logic_channel(OUT)
     cut = type(channel)(OUT, channel.ticks[-9:], channel.levels[-9:])
     with pytest.raises(
         CaptureError, match=r"holds 4 complete pulses, but the image generates \d+ in its measured window"
@@ -86,7 +86,7 @@ def test_capture_of_another_image_is_refused(recording: PinRecording) -> None:
 
 
 def test_unknown_level_in_the_window_is_refused(recording: PinRecording) -> None:
-    channel = recording.capture.find_channel(OUT)
+    channel = recording.capture.find_logic_channel(OUT)
     levels = channel.levels.copy()
     levels[-20] = UNKNOWN
     with pytest.raises(CaptureError, match=r"unknown \(x or z\) 1 time among the window's pulses"):

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.captures.capture import UNKNOWN, Capture
+from rtoslab.captures.capture import UNKNOWN, LogicLevelCapture
 from rtoslab.captures.forms import parse_capture
 from rtoslab.captures.packed_levels import PackedSampleReader
 from rtoslab.captures.tracks import ChannelTrack
@@ -31,7 +31,7 @@ def plain(rows: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return results
 
 
-def rows_of(capture: Capture) -> dict[str, list[tuple[int, int]]]:
+def rows_of(capture: LogicLevelCapture) -> dict[str, list[tuple[int, int]]]:
     return {
         channel.name: list(zip(channel.ticks.tolist(), channel.levels.tolist(), strict=True))
         for channel in capture.channels
@@ -42,7 +42,7 @@ def rows_of(capture: Capture) -> dict[str, list[tuple[int, int]]]:
 def test_track_stores_the_last_level_of_each_tick(rows: list[tuple[int, int]]) -> None:
     ordered = sorted(rows, key=lambda row: row[0])
     track = ChannelTrack()
-    count = sum(track.set_level(tick, level) for tick, level in ordered)
+    count = sum(track.set_level_from_tick(tick, level) for tick, level in ordered)
     assert list(zip(track.ticks, track.levels, strict=True)) == plain(ordered)
     assert count == len(track.ticks)
 
@@ -52,7 +52,7 @@ def test_vcd_vector_is_extended_and_truncated_on_its_left(width: int, values: li
     vector = VcdBitVector([ChannelTrack() for _ in range(width)])
     expected: list[list[tuple[int, int]]] = [[] for _ in range(width)]
     for tick, value in enumerate(values):
-        vector.set_bits(tick, value.encode())
+        vector.set_variable_value(tick, value.encode())
         filler = value[0] if value[0] in "xzXZ" else "0"
         whole = value.rjust(width, filler)[-width:]
         for bit, level in enumerate(whole):

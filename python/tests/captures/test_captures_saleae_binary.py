@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rtoslab.base.errors import CaptureError
-from rtoslab.captures.capture import UNKNOWN, Capture, build_channel_from_levels
+from rtoslab.captures.capture import UNKNOWN, LogicLevelCapture, build_channel_from_levels
 from rtoslab.captures.forms import parse_capture, read_capture, write_capture
-from rtoslab.captures.pulses import find_pulses, unknown_width_sentence
+from rtoslab.captures.pulses import find_pulses, unknown_pulse_width_sentence
 from tests.capture_files import saleae_binary
 
 
@@ -42,19 +42,19 @@ def test_nothing_is_known_between_two_parts() -> None:
     result = parse_capture(saleae_binary(*parts, rate_hz=1e6), "x.bin")
     assert result.channels[0].levels.tolist() == [0, 1, 0, 1, UNKNOWN, 1, 0, 1, 0]
     assert find_pulses(result.channels[0], result.tick_s).widths_in_seconds() == pytest.approx([1e-4, 1e-4])
-    assert "1 place, first at 1,000.000 us" in (unknown_width_sentence(result.channels[0], result.tick_s) or "")
+    assert "1 place, first at 1,000.000 us" in (unknown_pulse_width_sentence(result.channels[0], result.tick_s) or "")
     assert result.end_tick == 3_000_000_000
 
 
 def test_written_file_is_read_back(tmp_path: Path) -> None:
-    capture = Capture(
+    capture = LogicLevelCapture(
         Fraction(1, 84_000_000), (build_channel_from_levels("out", [0, 84, 168, 420], [0, 1, 0, 1]),), 840
     )
     write_capture(capture, tmp_path / "out.bin")
     again = read_capture(tmp_path / "out.bin")
     assert (again.channels[0].name, again.end_tick) == ("out", 10_000_000)
     assert again.channels[0].ticks.tolist() == [0, 1_000_000, 2_000_000, 5_000_000]
-    two = Capture(capture.tick_s, (capture.channels[0], build_channel_from_levels("in", [0], [0])), 840)
+    two = LogicLevelCapture(capture.tick_s, (capture.channels[0], build_channel_from_levels("in", [0], [0])), 840)
     with pytest.raises(CaptureError, match="one channel, but the capture has 2; choose another --form"):
         write_capture(two, tmp_path / "two.bin")
 

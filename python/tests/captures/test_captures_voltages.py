@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rtoslab.base.errors import CaptureError
-from rtoslab.captures.capture import UNKNOWN, Capture
+from rtoslab.captures.capture import UNKNOWN, LogicLevelCapture
 from rtoslab.captures.forms import capture_format_modules, parse_capture, read_capture
 from rtoslab.captures.pulses import PulseTrain, find_pulses
 from rtoslab.captures.voltages import STEPS, VoltageThreshold
@@ -57,7 +57,7 @@ def sample_times(count: int, step_s: float, first_s: float) -> list[float]:
     return [first_s + number * step_s for number in range(count)]
 
 
-def widths_of(capture: Capture, channel: int = 0) -> PulseTrain:
+def widths_of(capture: LogicLevelCapture, channel: int = 0) -> PulseTrain:
     return find_pulses(capture.channels[channel], capture.tick_s, capture.sample_s)
 
 
@@ -160,7 +160,7 @@ def test_channel_at_rest_has_no_level_unless_a_threshold_is_given() -> None:
     assert result.notes == (
         "x.csv: 1 changes by less than 0.4 V, so it has no levels; if it is a signal, add --threshold.",
     )
-    assert result.find_channel(None).name == "2"
+    assert result.find_logic_channel(None).name == "2"
     assert parse_capture(content, "x.csv", VoltageThreshold(0.015, 0.001)).notes == ()
     assert len(widths_of(parse_capture(content, "x.csv", VoltageThreshold(0.015, 0.001))).width_ticks) == 13
 

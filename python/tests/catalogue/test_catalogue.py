@@ -12,7 +12,7 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.suites import Experiment
 from rtoslab.plan.obstacles import find_measurement_obstacle
-from rtoslab.plan.plan import PlanOptions, experiment_points, make_plan
+from rtoslab.plan.plan import PlanOptions, experiment_points, make_measurement_plan
 
 ROOT = find_checkout_root()
 
@@ -68,9 +68,11 @@ def test_sweep_is_every_combination_except_the_users_options(copy: Path) -> None
     path = copy / "papers" / "vieira2026" / "suite.toml"
     sweep = 'sweep = { opt = ["-O2", "-O3"], warmup_ms = [5, 6] }\n'
     path.write_text(path.read_text().replace("notes = [", sweep + "notes = [", 1))
-    swept = make_plan(Catalogue(copy), ["vieira2026"], PlanOptions(cores=(1,))).points
+    swept = make_measurement_plan(Catalogue(copy), ["vieira2026"], PlanOptions(cores=(1,))).points
     assert [(point.opt, point.warmup_ms) for point in swept[:4]] == [("-O2", 5), ("-O2", 6), ("-O3", 5), ("-O3", 6)]
-    chosen = make_plan(Catalogue(copy), ["vieira2026"], PlanOptions(cores=(1,), config={"opt": "-Os"})).points
+    chosen = make_measurement_plan(
+        Catalogue(copy), ["vieira2026"], PlanOptions(cores=(1,), config={"opt": "-Os"})
+    ).points
     assert [(point.opt, point.warmup_ms) for point in chosen[:2]] == [("-Os", 5), ("-Os", 6)]
     assert len(swept) == 2 * len(chosen)
 
@@ -152,7 +154,7 @@ def test_unknown_name_suggests_the_nearest() -> None:
 
 
 def test_suite_plans_every_benchmark_on_every_number_of_cores() -> None:
-    plan = make_plan(Catalogue(ROOT), ["vieira2026"], PlanOptions())
+    plan = make_measurement_plan(Catalogue(ROOT), ["vieira2026"], PlanOptions())
     assert len(plan.points) == 16
     assert plan.suite == "vieira2026"
     assert {point.cores for point in plan.points} == {1, 2}
@@ -183,7 +185,9 @@ def test_full_experiment_takes_the_papers_own_durations() -> None:
 
 def test_options_override_the_suite() -> None:
     config = {"opt": "-O3", "configTICK_RATE_HZ": "500", "timing.x": "0x10", "param.words": "64"}
-    (point,) = make_plan(Catalogue(ROOT), ["t1"], PlanOptions(["freertos"], ["pico"], [2], 100, config)).points
+    (point,) = make_measurement_plan(
+        Catalogue(ROOT), ["t1"], PlanOptions(["freertos"], ["pico"], [2], 100, config)
+    ).points
     assert (point.cores, point.window_ms, point.opt) == (2, 100, "-O3")
     assert point.kernel_config == {"configTICK_RATE_HZ": "500"}
     assert point.timing == {"timing.x": 16}
@@ -194,7 +198,7 @@ def test_impossible_point_stays_in_the_plan_with_its_reason(copy: Path) -> None:
     path = copy / "firmware" / "kernels" / "freertos" / "kernel.toml"
     text = path.read_text().replace("heap = true", "heap = false", 1).replace("smp = true", "smp = false")
     path.write_text(text)
-    points = make_plan(Catalogue(copy), ["t8", "t1"], PlanOptions(["freertos"], ["pico"], [1, 2, 3])).points
+    points = make_measurement_plan(Catalogue(copy), ["t8", "t1"], PlanOptions(["freertos"], ["pico"], [1, 2, 3])).points
     reasons = {(point.benchmark[:2], point.cores): point.not_applicable for point in points}
     assert reasons["t8", 1] == "FreeRTOS has no heap service: its kernel.toml says so"
     assert reasons["t1", 2] == "FreeRTOS has no symmetric multiprocessing"
@@ -205,7 +209,9 @@ def test_impossible_point_stays_in_the_plan_with_its_reason(copy: Path) -> None:
 def test_feature_of_some_boards_is_not_applicable_on_others() -> None:
     config = {"clock_hz": "8000000", "data": "dtcm", "feature.dcache": "0", "wait_states": "1"}
     boards = ["nucleo-h743zi", "nucleo-l053r8", "pico"]
-    h743, l053, pico = make_plan(Catalogue(ROOT), ["t1"], PlanOptions(["freertos"], boards, config=config)).points
+    h743, l053, pico = make_measurement_plan(
+        Catalogue(ROOT), ["t1"], PlanOptions(["freertos"], boards, config=config)
+    ).points
     assert h743.not_applicable is None
     assert (h743.clock_hz, h743.data, h743.features, h743.wait_states) == (8_000_000, "dtcm", {"dcache": 0}, 1)
     assert l053.not_applicable == "NUCLEO-L053R8 has no memory dtcm"
@@ -213,7 +219,7 @@ def test_feature_of_some_boards_is_not_applicable_on_others() -> None:
 
 
 def test_missing_board_feature_is_not_applicable() -> None:
-    (point,) = make_plan(
+    (point,) = make_measurement_plan(
         Catalogue(ROOT), ["t1"], PlanOptions(["freertos"], ["nucleo-f103rb"], config={"feature.icache": "0"})
     ).points
     assert point.not_applicable == "NUCLEO-F103RB has no icache to switch"
@@ -262,18 +268,18 @@ def test_port_may_differ_by_architecture() -> None:
 
 def test_misuse_is_refused() -> None:
     with pytest.raises(PlanError, match="must be a whole number"):
-        make_plan(Catalogue(ROOT), ["t1"], PlanOptions(config={"timing.x": "fast"}))
+        make_measurement_plan(Catalogue(ROOT), ["t1"], PlanOptions(config={"timing.x": "fast"}))
     with pytest.raises(UnknownNameError, match="parameter of t1_arithmetic named 'word'; did you mean 'words'"):
-        make_plan(Catalogue(ROOT), ["t1"], PlanOptions(config={"param.word": "1"}))
+        make_measurement_plan(Catalogue(ROOT), ["t1"], PlanOptions(config={"param.word": "1"}))
     for value, complaint in {"-1": "words=-1 must be 0 or more", "many": "must be a whole number"}.items():
         with pytest.raises(PlanError, match=complaint):
-            make_plan(Catalogue(ROOT), ["t1"], PlanOptions(config={"param.words": value}))
+            make_measurement_plan(Catalogue(ROOT), ["t1"], PlanOptions(config={"param.words": value}))
 
 
 def test_test_of_two_cores_does_not_apply_to_one() -> None:
     config = {"param.stress_percent": "10", "param.seed": "1"}
     options = PlanOptions(kernels=("freertos",), boards=("pico",), cores=(1, 2), config=config)
-    points = make_plan(Catalogue(ROOT), ["contention"], options).points
+    points = make_measurement_plan(Catalogue(ROOT), ["contention"], options).points
     assert [bool(point.not_applicable) for point in points] == [True, False]
     assert points[0].not_applicable is not None
     assert "is a test of 2 cores or more" in points[0].not_applicable

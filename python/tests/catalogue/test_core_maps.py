@@ -9,14 +9,14 @@ import pytest
 from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.catalogue.core_maps import DIVISIONS, MAP_FILE, CoreMap
+from rtoslab.catalogue.core_maps import DIVISIONS, MAP_FILE, DualKernelMemoryMap
 from rtoslab.targets.core_view import to_striped_address
 
 ROOT = find_checkout_root()
 CATALOGUE = Catalogue(ROOT)
 
 
-def changed_map(folder: Path, key: str, value: str, section: str) -> CoreMap | None:
+def changed_map(folder: Path, key: str, value: str, section: str) -> DualKernelMemoryMap | None:
     """Reads the Pico's map with one value changed, from a checkout that has nothing else."""
     firmware = folder / "firmware"
     for part in ("amp/pico", "boards/pico"):
@@ -26,7 +26,7 @@ def changed_map(folder: Path, key: str, value: str, section: str) -> CoreMap | N
     path.write_text(head + mark + re.sub(rf"^{key} = \S+$", f"{key} = {value}", rest, count=1, flags=re.MULTILINE))
     catalogue = Catalogue(folder)
     catalogue.__dict__["boards"] = {"pico": CATALOGUE.find_board("pico")}
-    return catalogue.find_core_map(catalogue.find_board("pico"))
+    return catalogue.find_dual_kernel_memory_map(catalogue.find_board("pico"))
 
 
 def test_every_map_belongs_to_a_board_with_two_cores() -> None:
@@ -35,16 +35,16 @@ def test_every_map_belongs_to_a_board_with_two_cores() -> None:
     for name in maps:
         board = CATALOGUE.find_board(name)
         assert board.facts.cores == 2
-        assert CATALOGUE.find_core_map(board) is not None
+        assert CATALOGUE.find_dual_kernel_memory_map(board) is not None
 
 
 def test_a_board_without_a_map_has_none() -> None:
-    assert CATALOGUE.find_core_map(CATALOGUE.find_board("nucleo-f446re")) is None
+    assert CATALOGUE.find_dual_kernel_memory_map(CATALOGUE.find_board("nucleo-f446re")) is None
 
 
 @pytest.mark.parametrize("division", DIVISIONS)
 def test_every_byte_of_the_sram_has_one_owner(division: str) -> None:
-    core_map = CATALOGUE.find_core_map(CATALOGUE.find_board("pico"))
+    core_map = CATALOGUE.find_dual_kernel_memory_map(CATALOGUE.find_board("pico"))
     assert core_map is not None
     owners: dict[int, str] = {}
     for part, start, size in core_map.memory_parts(division):

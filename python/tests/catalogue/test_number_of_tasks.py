@@ -10,7 +10,7 @@ from rtoslab.catalogue import Benchmark, Catalogue
 from rtoslab.catalogue.benchmark import TASK_LIMITS
 from rtoslab.measure import identity_of_point
 from rtoslab.measure.pipeline import measure_and_store_point
-from rtoslab.plan.plan import PlanOptions, make_plan
+from rtoslab.plan.plan import PlanOptions, make_measurement_plan
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.store import RunDirectory
 
@@ -47,7 +47,7 @@ def test_metric_and_proofs_are_those_of_the_default_number() -> None:
 
 
 def test_metric_and_proofs_follow_the_parameter() -> None:
-    benchmark = Benchmark.model_validate(FACTS).with_parameters({"tasks": "2"})
+    benchmark = Benchmark.model_validate(FACTS).apply_benchmark_parameters({"tasks": "2"})
     assert (benchmark.tasks_per_core, benchmark.metric.tasks) == (2, (0, 1))
     assert proofs(benchmark) == {
         "rotation": {"rule": "rotation", "tasks": [0, 1]},
@@ -59,15 +59,15 @@ def test_metric_and_proofs_follow_the_parameter() -> None:
 
 def test_other_parameters_change_nothing() -> None:
     benchmark = Benchmark.model_validate(FACTS)
-    assert benchmark.with_parameters({"pinned": "0"}) is benchmark
+    assert benchmark.apply_benchmark_parameters({"pinned": "0"}) is benchmark
     fixed = Catalogue(ROOT).find_benchmark("t2_cooperative").facts
-    assert fixed.with_parameters({"tasks": "2"}) is fixed
+    assert fixed.apply_benchmark_parameters({"tasks": "2"}) is fixed
 
 
 @pytest.mark.parametrize("number", ["1", "11", "many"])
 def test_number_out_of_range_is_refused(number: str) -> None:
     with pytest.raises(PlanError, match=f"ring has 2 to 10 tasks on each core, not '{number}'"):
-        Benchmark.model_validate(FACTS).with_parameters({"tasks": number})
+        Benchmark.model_validate(FACTS).apply_benchmark_parameters({"tasks": number})
 
 
 def test_runner_names_as_many_tasks_as_the_limit_says() -> None:
@@ -101,7 +101,7 @@ def task_counts(folder: Path, benchmark: str, config: dict[str, str]) -> list[in
     """The counts of each task in a window. All proofs hold, or there would be no figure."""
     catalogue = Catalogue(ROOT)
     options = PlanOptions(["freertos"], ["nucleo-f446re"], [1], 20, config)
-    (point,) = make_plan(catalogue, [benchmark], options).points
+    (point,) = make_measurement_plan(catalogue, [benchmark], options).points
     run = RunDirectory.create_run_directory(folder, None, [identity_of_point(catalogue, point)])
     result = measure_and_store_point(catalogue, point, run).result
     assert isinstance(result, MeasuredPoint), result

@@ -20,8 +20,8 @@ from rtoslab.images.image_inputs import (
     optional_services_param,
 )
 from rtoslab.measure import identity_of_point
-from rtoslab.plan.plan import PlanOptions, Point, make_plan
-from rtoslab.records import ExpectedIdentity
+from rtoslab.plan.plan import PlannedPoint, PlanOptions, make_measurement_plan
+from rtoslab.records import ExpectedImageIdentity
 
 ROOT = find_checkout_root()
 CATALOGUE = Catalogue(ROOT)
@@ -54,7 +54,7 @@ def test_facts_of_a_service_are_the_kernels() -> None:
 
 
 def test_every_optional_service_is_in_the_contract_and_has_a_header() -> None:
-    assert set(OPTIONAL_SERVICES) <= set(CATALOGUE.contract_services)
+    assert set(OPTIONAL_SERVICES) <= set(CATALOGUE.port_contract_services)
     for service in OPTIONAL_SERVICES:
         assert (ROOT / f"firmware/include/bench/{service}.h").is_file()
         for entry in CATALOGUE.ports.values():
@@ -85,8 +85,8 @@ def test_wrong_facts_are_refused_with_the_file(copy: Path, line: str) -> None:
         _ = Catalogue(copy).ports
 
 
-def point(benchmark: str, kernel: str = "freertos") -> Point:
-    (result, *_) = make_plan(CATALOGUE, [benchmark], PlanOptions([kernel])).points
+def point(benchmark: str, kernel: str = "freertos") -> PlannedPoint:
+    (result, *_) = make_measurement_plan(CATALOGUE, [benchmark], PlanOptions([kernel])).points
     return result
 
 
@@ -100,7 +100,7 @@ def test_only_images_with_the_service_take_it_in() -> None:
 def test_image_beside_another_kernel_takes_in_both_hooks() -> None:
     """One CMake variable cannot have the hook of the services and that of two kernels."""
     pair = replace(point("timer_latency"), beside="freertos", core=1)
-    options = [*cmake_options(pair, ExpectedIdentity("", 0)), *kernel_cmake_options(CATALOGUE, pair)]
+    options = [*cmake_options(pair, ExpectedImageIdentity("", 0)), *kernel_cmake_options(CATALOGUE, pair)]
     assert "-DCMAKE_PROJECT_rtoslab_firmware_INCLUDE=amp/amp.cmake" in options
     assert "-DCMAKE_PROJECT_INCLUDE=services/services.cmake" in options
 
@@ -140,7 +140,7 @@ def test_kernel_without_the_service_says_why() -> None:
 
 
 def test_result_of_a_task_that_migrates_says_that_it_is_not_pinned() -> None:
-    made = make_plan(CATALOGUE, ["p7_migrate_task", "t2"], PlanOptions(["freertos"], cores=(2,))).points
+    made = make_measurement_plan(CATALOGUE, ["p7_migrate_task", "t2"], PlanOptions(["freertos"], cores=(2,))).points
     assert {made_point.benchmark: dict(made_point.params) for made_point in made} == {
         "p7_migrate_task": {"pinned": "0"},
         "t2_cooperative": {},

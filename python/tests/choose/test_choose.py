@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.analyses import MeasuredValue, PlacementBand
+from rtoslab.analyses import CodePlacementValueRange, MeasuredValue
 from rtoslab.base import AlteredFileError, PlanError, StoreError, UnknownNameError, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose import (
+    KernelBoardMatrix,
     KernelComparison,
-    KernelMatrix,
     add_figures_of_user_runs,
     boards_to_compare,
     choice_explorer_page,
@@ -28,19 +28,19 @@ from rtoslab.choose import (
     measurements_to_compare,
     partly_present_operations_sentence,
     ranking_answer_in_sentences,
+    read_compared_operations,
+    read_kernel_board_matrix,
     read_kernel_matrices,
-    read_kernel_matrix,
-    read_operations,
-    replace_boards_of_matrix,
+    replace_boards_in_kernel_board_matrix,
     with_kernel_comparison_section,
-    write_kernel_matrix,
+    write_kernel_board_matrix,
 )
 from rtoslab.choose.answer import clearly_worse_operations
 from rtoslab.choose.compared_operations import ChoiceCriteria
 from rtoslab.choose.coverage import kernel_title, missing_figure_reasons
 from rtoslab.cli.cmd_choose import settings_changed_by_kernels
-from rtoslab.parity import ComparedPoint, unfair_differences_in_groups
-from rtoslab.reference import StoredRow, objects_as_sealed_lines
+from rtoslab.parity import ComparedMeasuredPoint, unfair_differences_in_groups
+from rtoslab.reference import StoredRow, json_lines_with_digest
 from rtoslab.reports import make_report_document
 from rtoslab.results import PointId
 from rtoslab.store import StoredPoint
@@ -52,7 +52,7 @@ from tests.latency_fakes import latency_point
 
 ROOT = find_checkout_root()
 CATALOGUE = Catalogue(ROOT)
-KNOWN = read_operations()
+KNOWN = read_compared_operations()
 BY_ID = {operation.id: operation for operation in KNOWN.operation}
 NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma", "board": "BOARD"}
 EVEN = ChoiceCriteria("general", {"switch": 1, "semaphore_take": 1, "queue_send": 1})
@@ -63,7 +63,7 @@ def row(kernel: str, operation: str, *numbers: float, single: bool = False) -> S
     point = PointId(
         benchmark=of.benchmark, title="T", kernel=kernel, board="board", cores=of.cores, window_ms=5, config={}
     )  # fmt: skip
-    band = PlacementBand(numbers)
+    band = CodePlacementValueRange(numbers)
     value = MeasuredValue(point, "r", 1_000_000, {}, of.benchmark, of.metric, of.stat, band.median, of.unit, 9)
     return StoredRow(
         point, kernel, "1.0", (replace(value, band=band if len(numbers) > 1 else None),), single_placement=single
@@ -221,7 +221,7 @@ def test_every_operation_has_an_existing_series() -> None:
             continue
         facts = CATALOGUE.find_benchmark(operation.benchmark).facts
         assert operation.metric == "throughput" or operation.metric in facts.series_ids, operation.id
-        assert set(operation.services) <= {*CATALOGUE.contract_services, "smp"}, operation.id
+        assert set(operation.services) <= {*CATALOGUE.port_contract_services, "smp"}, operation.id
         assert set(operation.weights) <= set(KNOWN.needs), operation.id
     assert set().union(*(operation.weights for operation in KNOWN.operation)) == set(KNOWN.needs)
 
@@ -235,19 +235,19 @@ def test_every_operation_of_a_benchmark_is_measured_for_the_matrix() -> None:
 
 def test_invalid_request_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="no use named 'contrl'; did you mean 'control'"):
-        make_choice_criteria(KNOWN, CATALOGUE.contract_services, "contrl")
+        make_choice_criteria(KNOWN, CATALOGUE.port_contract_services, "contrl")
     with pytest.raises(UnknownNameError, match="no service named 'que'; did you mean 'queue'"):
-        make_choice_criteria(KNOWN, CATALOGUE.contract_services, needs=("que",))
+        make_choice_criteria(KNOWN, CATALOGUE.port_contract_services, needs=("que",))
     path = tmp_path / "w.toml"
     path.write_text("[weights]\nswich = 1\n")
     with pytest.raises(UnknownNameError, match="no operation named 'swich'; did you mean 'switch'"):
-        make_choice_criteria(KNOWN, CATALOGUE.contract_services, weights=path)
+        make_choice_criteria(KNOWN, CATALOGUE.port_contract_services, weights=path)
     for text, sentence in (("switch = -1", "is -1; write a number of 0 or more"), ("switch = 0", "at least one")):
         path.write_text(f"[weights]\n{text}\n")
         with pytest.raises(PlanError, match=sentence):
-            make_choice_criteria(KNOWN, CATALOGUE.contract_services, weights=path)
+            make_choice_criteria(KNOWN, CATALOGUE.port_contract_services, weights=path)
     path.write_text("[weights]\nswitch = 2\nflash = 0\n")
-    assert make_choice_criteria(KNOWN, CATALOGUE.contract_services, weights=path).weights == {"switch": 2}
+    assert make_choice_criteria(KNOWN, CATALOGUE.port_contract_services, weights=path).weights == {"switch": 2}
 
 
 def test_documented_figures_equal_the_stored_ones() -> None:
@@ -263,44 +263,44 @@ def test_missing_figures_have_reasons() -> None:
     assert missing_figure_reasons([one]) == [("a", "it does not fit", ["footprint", "call_times"], ["board"])]
 
 
-def example() -> KernelMatrix:
+def example() -> KernelBoardMatrix:
     bare = StoredRow(row("a", "flash", 1).stands_for, "a", "", (), "it does not fit")
     rows = (row("a", "switch", 100, 104), row("a", "queue_send", 50), row("a", "masked", 9, single=True), bare)
-    return KernelMatrix("a", "2026-11-28", {"board": {"build": {"kernel_version": "1.0"}}}, rows)
+    return KernelBoardMatrix("a", "2026-11-28", {"board": {"build": {"kernel_version": "1.0"}}}, rows)
 
 
 def test_matrix_file_survives_writing_and_reading(tmp_path: Path) -> None:
     path = tmp_path / "a.ndjson"
-    write_kernel_matrix(path, example())
-    result = read_kernel_matrix(path)
+    write_kernel_board_matrix(path, example())
+    result = read_kernel_board_matrix(path)
     assert (result.board_names, result.kernel_versions, result.date) == (["board"], ["1.0"], "2026-11-28")
     assert [stored_row.single_placement for stored_row in result.rows] == [False, False, True, False]
     assert [[tuple(value.placement_band.values) for value in stored_row.values] for stored_row in result.rows] == [
         [(100, 104)], [(50,)], [(9,)], [],
     ]  # fmt: skip
     before = path.read_bytes()
-    write_kernel_matrix(path, result)
+    write_kernel_board_matrix(path, result)
     assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("change", [{"format": 2}, {"kernel": "b"}, {"manifests": []}])
 def test_matrix_file_of_another_format_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
     path = tmp_path / "a.ndjson"
-    write_kernel_matrix(path, example())
+    write_kernel_board_matrix(path, example())
     head, *rows, _ = [json.loads(line) for line in path.read_text().splitlines()]
-    path.write_text(objects_as_sealed_lines([{**head, **change}, *rows]))
+    path.write_text(json_lines_with_digest([{**head, **change}, *rows]))
     with pytest.raises(
         AlteredFileError, match=r"a\.ndjson cannot be read as figures of a kernel .* reference matrix --kernel a"
     ):
-        read_kernel_matrix(path)
+        read_kernel_board_matrix(path)
 
 
 def test_edited_matrix_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.ndjson"
-    write_kernel_matrix(path, example())
+    write_kernel_board_matrix(path, example())
     path.write_text(path.read_text().replace("[100,104]", "[99,104]"))
     with pytest.raises(AlteredFileError, match="its checksum does not match"):
-        read_kernel_matrix(path)
+        read_kernel_board_matrix(path)
 
 
 def test_new_rows_replace_only_rows_of_their_boards() -> None:
@@ -310,13 +310,13 @@ def test_new_rows_replace_only_rows_of_their_boards() -> None:
 
     old = replace(example(), rows=(on("x", 1), on("y", 2)), manifests={"x": {"n": 1}, "y": {"n": 2}})
     new = replace(example(), rows=(on("y", 3),), manifests={"y": {"n": 3}})
-    result = replace_boards_of_matrix(old, new, ["y"])
+    result = replace_boards_in_kernel_board_matrix(old, new, ["y"])
     assert [(stored_row.stands_for.board, stored_row.values[0].value) for stored_row in result.rows] == [
         ("x", 1),
         ("y", 3),
     ]
     assert result.manifests == {"x": {"n": 1}, "y": {"n": 3}}
-    assert replace_boards_of_matrix(None, new, ["y"]) == new
+    assert replace_boards_in_kernel_board_matrix(None, new, ["y"]) == new
 
 
 def test_figures_of_the_users_run_replace_included_ones(tmp_path: Path) -> None:
@@ -460,7 +460,7 @@ def test_settings_of_a_kernels_start_up_are_reported_as_unequal() -> None:
     assert message == {"a": {"xip.divider": "the board's own"}, "b": {"xip.divider": 4}}
     assert settings_changed_by_kernels({"a": plain, "b": other}, "stm32f446") == {"a": {}, "b": {}}
     points = [PointId(benchmark="t1", title="", kernel=k, board="pico", cores=1, window_ms=0, config={}) for k in "ab"]
-    subjects = [ComparedPoint(point.kernel, point, {}, state=message[point.kernel]) for point in points]
+    subjects = [ComparedMeasuredPoint(point.kernel, point, {}, state=message[point.kernel]) for point in points]
     (result,) = unfair_differences_in_groups(CATALOGUE, [subjects])
     assert result.values == {"the board's own": ("a",), "4": ("b",)}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base import find_checkout_root
-from rtoslab.choose import KernelMatrix, changes_since_measurement
+from rtoslab.choose import KernelBoardMatrix, changes_since_measurement
 from rtoslab.choose.measured_code import measured_firmware_digest
 from rtoslab.targets import timing_version
 
@@ -34,13 +34,13 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def matrix(root: Path) -> KernelMatrix:
+def matrix(root: Path) -> KernelBoardMatrix:
     target = {"chip": "stm32f446", "timing_version": timing_version("stm32f446")}
     manifests = {
         board: {"firmware": measured_firmware_digest(root, "k", board), "port": "k", "target": target}
         for board in BOARDS
     }
-    return KernelMatrix("k", "2026-11-29", manifests, ())
+    return KernelBoardMatrix("k", "2026-11-29", manifests, ())
 
 
 @pytest.mark.parametrize(

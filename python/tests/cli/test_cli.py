@@ -14,7 +14,7 @@ import rtoslab as rtoslab_package
 from rtoslab.base.errors import ImageFileError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue import OPTIONAL_SERVICES
-from rtoslab.targets.simulation import SimulationRequest, parse_typing_script, simulate_image, unescape_text
+from rtoslab.targets.simulation import SimulationRequest, parse_serial_input_script, simulate_image, unescape_text
 from tests import command_server
 from tests.checkouts import build_apart
 from tests.command_server import is_served, run_served
@@ -174,9 +174,9 @@ def test_completion_suggests_board_names() -> None:
 
 def test_script_lines_are_prompt_and_text() -> None:
     text = "# comment\n\n$ => help\n=> now\nname: => a\\tb\\c\n"
-    assert parse_typing_script(text) == [(b"$", b"help\r"), (b"", b"now\r"), (b"name:", b"a\tb")]
+    assert parse_serial_input_script(text) == [(b"$", b"help\r"), (b"", b"now\r"), (b"name:", b"a\tb")]
     with pytest.raises(ImageFileError, match="Line 1 of the script has no `=>`"):
-        parse_typing_script("prompt text")
+        parse_serial_input_script("prompt text")
 
 
 def test_escapes_in_typed_text() -> None:

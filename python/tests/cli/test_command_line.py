@@ -16,9 +16,9 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.cli import app
-from rtoslab.cli.overview import OLD_WORDS, SECTIONS, replace_old_word
+from rtoslab.cli.overview import OLD_WORDS, SECTIONS, replace_old_command_word
 from rtoslab.plan.labels import labels_by_differing_settings
-from rtoslab.plan.plan import PlanOptions, make_plan
+from rtoslab.plan.plan import PlanOptions, make_measurement_plan
 
 CATALOGUE: Final = Catalogue(find_checkout_root())
 ALREADY_MADE: Final = {"pins decode", "rta bounds", "kernel files", "calibrate", "choose", "new project"}
@@ -78,10 +78,12 @@ def test_option_means_the_same_in_every_command(name: str) -> None:
 def test_default_kernel_and_board_are_used() -> None:
     assert DEFAULT_KERNEL in CATALOGUE.kernels
     assert DEFAULT_BOARD in CATALOGUE.boards
-    (point,) = make_plan(CATALOGUE, ["t2"], PlanOptions()).points
+    (point,) = make_measurement_plan(CATALOGUE, ["t2"], PlanOptions()).points
     assert (point.kernel, point.board) == (DEFAULT_KERNEL, DEFAULT_BOARD)
-    assert {item.kernel for item in make_plan(CATALOGUE, ["latency"], PlanOptions()).points} == {DEFAULT_KERNEL}
-    every = make_plan(CATALOGUE, ["t2"], PlanOptions(boards=list(CATALOGUE.boards)))
+    assert {item.kernel for item in make_measurement_plan(CATALOGUE, ["latency"], PlanOptions()).points} == {
+        DEFAULT_KERNEL
+    }
+    every = make_measurement_plan(CATALOGUE, ["t2"], PlanOptions(boards=list(CATALOGUE.boards)))
     assert {item.kernel for item in every.points} == {DEFAULT_KERNEL}
 
 
@@ -102,7 +104,7 @@ def test_dry_run_shows_the_plan_and_measures_nothing(monkeypatch: pytest.MonkeyP
 
 def test_point_label_contains_what_varies() -> None:
     def labels(*names: str, **options: object) -> list[str]:
-        return labels_by_differing_settings(make_plan(CATALOGUE, names, PlanOptions(**options)).points)  # type: ignore[arg-type]
+        return labels_by_differing_settings(make_measurement_plan(CATALOGUE, names, PlanOptions(**options)).points)  # type: ignore[arg-type]
 
     assert labels("t2") == ["t2_cooperative"]
     assert labels("t2", kernels=["freertos", "rt"]) == ["t2_cooperative freertos", "t2_cooperative rt"]
@@ -171,7 +173,7 @@ def test_old_word_runs_the_new_command_and_names_it(old: str, new: str) -> None:
     ],
 )
 def test_old_command_line_becomes_the_new_one(old: str, new: str) -> None:
-    assert replace_old_word(old.split()) == new.split()
+    assert replace_old_command_word(old.split()) == new.split()
 
 
 def test_list_of_connected_boards_is_a_list_of_its_own() -> None:

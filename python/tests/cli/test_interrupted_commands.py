@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rtoslab.cli.early_end import InterruptedWithResultsError, print_json_answer, report_if_interrupted
-from rtoslab.instruments.profiler import load_profile
+from rtoslab.instruments.profiler import read_profile_file
 from rtoslab.interrupts import EXIT_INTERRUPTED
 from rtoslab.store.store import RunDirectory
 from rtoslab.worst_case.folder import find_sweep_differences
@@ -41,11 +41,11 @@ from rtoslab.worst_case import arrivals
 def end(*_):
     os.kill(os.getpid(), {number})
 
-to_end = session._ObservedSession._run_to_section_end
+to_end = session._ObservedSession._run_to_observed_section_end
 def to_end_and_ended(self):
     self.progress = end
     to_end(self)
-session._ObservedSession._run_to_section_end = to_end_and_ended
+session._ObservedSession._run_to_observed_section_end = to_end_and_ended
 
 batches = []
 def frombuffer(*args):
@@ -120,7 +120,7 @@ def test_interrupted_profile_is_stored(number: signal.Signals, forking: CommandS
     done = interrupt_command(forking, "profile", *T2, "--save", str(stored), "--json", number=number)
     result = json.loads(done.stdout)
     assert (result["stop"], done.stderr) == ("interrupted", "")
-    cached = load_profile(stored)  # refuses cycles that do not add up
+    cached = read_profile_file(stored)  # refuses cycles that do not add up
     assert cached.label.endswith(f", interrupted after {cached.observed_cycles[0]:,} cycles")
     assert 0 < cached.observed_cycles[0] < 0.5 * cached.clock_hz
     assert cached.operations is None
@@ -180,7 +180,9 @@ def test_interrupted_run_stores_and_shows_its_points(as_json: bool, tmp_path: Pa
         run.send_signal(signal.SIGTERM)
         output, errors = run.communicate(timeout=HANG_S)
     assert run.returncode == EXIT_INTERRUPTED, errors
-    stored = [point.result.model_dump(mode="json") for point in RunDirectory.open_run_directory(out).read_points()]
+    stored = [
+        point.result.model_dump(mode="json") for point in RunDirectory.open_run_directory(out).read_measured_points()
+    ]
     assert 0 < len(stored) < 16
     assert not list((out / "points").glob(".*"))
     if as_json:

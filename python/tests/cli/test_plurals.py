@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from rtoslab.base import all_count_with_noun, count_with_noun, find_checkout_root
+from rtoslab.base import all_items_phrase, count_with_noun, find_checkout_root
 
 HOME = find_checkout_root() / "python" / "rtoslab"
 EVIDENCE = ("proofs/", "conformance/")
@@ -22,7 +22,7 @@ OWN_PLURAL = re.compile(r"""["']s["'] *(if|\*)|else ["']s["']""")
 def test_counts_have_singular_and_plural() -> None:
     assert count_with_noun(1, "point", "was", "were") == "1 point was"
     assert count_with_noun(2000, "point", "was", "were") == "2,000 points were"
-    assert [all_count_with_noun(number, "test") for number in (1, 2, 1000)] == [
+    assert [all_items_phrase(number, "test") for number in (1, 2, 1000)] == [
         "the one test",
         "all 2 tests",
         "all 1,000 tests",

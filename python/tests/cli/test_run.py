@@ -90,7 +90,7 @@ def test_image_without_a_symbol_of_kernel_toml_fails_only_its_point(monkeypatch:
     def lacking(*_: object) -> NoReturn:
         raise SymbolError("block has no prio")
 
-    monkeypatch.setattr(StepRecorder, "begin_window", lacking)
+    monkeypatch.setattr(StepRecorder, "begin_measurement_window_recording", lacking)
     output = run(("watch", 1, b"@0 begin", b""))
     assert output.failure == "block has no prio"
     assert output.uart == b"@0 begin"

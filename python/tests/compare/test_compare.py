@@ -10,14 +10,14 @@ import pytest
 
 from rtoslab.analyses.named_figures import NamedFigure
 from rtoslab.compare.attribution import cycle_differences_by_function
-from rtoslab.compare.comparison import ChangeVerdict, compare_sides
+from rtoslab.compare.comparison import ChangeVerdict, compare_run_sides
 from rtoslab.compare.document import comparison_document, comparison_summary_text, fastest_and_slowest_sentence
 from rtoslab.compare.machines import comparisons_as_json, comparisons_as_junit
-from rtoslab.compare.noise import ALPHA, are_shifts_significant, has_too_few_samples, median_shift
-from rtoslab.compare.sides import ComparisonSide, PointFigures, read_comparison_side
+from rtoslab.compare.noise import ALPHA, are_shifts_significant, has_too_few_samples, median_shift_between_samples
+from rtoslab.compare.sides import ComparisonSide, MeasuredPointValues, read_runs_for_comparison
 from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint
-from rtoslab.results.virtual_result import CoreCycles, FunctionUse, VirtualObservations
+from rtoslab.results.virtual_result import CoreCycles, FunctionExecutionCycles, VirtualObservations
 from rtoslab.store.store import RunDirectory
 from tests.cli.test_cli import command_error, rtoslab
 from tests.fakes import STEADY, measured_point, point
@@ -26,24 +26,26 @@ VIRTUAL = {**STEADY, "build": {**STEADY["build"], "compiler": {"banner": "gcc 12
 REAL = {"target": {"kind": "serial"}}
 
 
-def figures(cycles: float, *, kernel: str = "k", manifest: dict[str, str] | None = None, **config: str) -> PointFigures:
+def figures(
+    cycles: float, *, kernel: str = "k", manifest: dict[str, str] | None = None, **config: str
+) -> MeasuredPointValues:
     where = point().model_copy(update={"kernel": kernel, "config": config})
     metric = NamedFigure("cycles_per_count", "cycles", cycles)
-    return PointFigures(where, {metric.id: metric}, True, manifest or {}, manifest_tree=STEADY)
+    return MeasuredPointValues(where, {metric.id: metric}, True, manifest or {}, manifest_tree=STEADY)
 
 
-def noisy(samples: list[float], name: str = "t2") -> PointFigures:
+def noisy(samples: list[float], name: str = "t2") -> MeasuredPointValues:
     where = point().model_copy(update={"benchmark": name})
     metric = NamedFigure("take.median", "cycles", float(np.median(samples)), samples)
-    return PointFigures(where, {"take.median": metric}, False, {})
+    return MeasuredPointValues(where, {"take.median": metric}, False, {})
 
 
 def test_run_compared_with_itself_has_no_difference(tmp_path: Path) -> None:
     for name in ("a", "b"):
         run = RunDirectory.create_run_directory(tmp_path / name, None, [point(1), point(2)])
-        run.add_point("t2-1", measured_point(1, 5000), VIRTUAL, {})
-        run.add_point("t2-2", measured_point(2, 7000), VIRTUAL, {})
-    result = compare_sides(read_comparison_side([tmp_path / "a"]), read_comparison_side([tmp_path / "b"]))
+        run.add_measured_point("t2-1", measured_point(1, 5000), VIRTUAL, {})
+        run.add_measured_point("t2-2", measured_point(2, 7000), VIRTUAL, {})
+    result = compare_run_sides(read_runs_for_comparison([tmp_path / "a"]), read_runs_for_comparison([tmp_path / "b"]))
     assert len(result.changes) == 4
     assert result.changes_in_all_placements == []
     assert result.differences == []
@@ -55,7 +57,7 @@ def test_run_compared_with_itself_has_no_difference(tmp_path: Path) -> None:
 def test_one_cycle_is_a_difference_and_the_largest_comes_first() -> None:
     before = ComparisonSide("a", [figures(100.0, opt="1"), figures(200.0, opt="2"), figures(300.0, opt="3")])
     after = ComparisonSide("b", [figures(101.0, opt="1"), figures(190.0, opt="2"), figures(300.0, opt="3")])
-    result = compare_sides(before, after)
+    result = compare_run_sides(before, after)
     assert [(change.change_in_unit, change.verdict) for change in result.changes] == [
         (-10.0, ChangeVerdict.BETTER),
         (1.0, ChangeVerdict.WORSE),
@@ -67,18 +69,18 @@ def test_one_cycle_is_a_difference_and_the_largest_comes_first() -> None:
 def test_runs_that_differ_in_one_axis_are_paired_over_it() -> None:
     before = ComparisonSide("a", [figures(1.0, kernel="x", window="1"), figures(2.0, kernel="x", window="2")])
     after = ComparisonSide("b", [figures(3.0, kernel="y", window="1"), figures(2.0, kernel="y", window="3")])
-    result = compare_sides(before, after).matching
+    result = compare_run_sides(before, after).matching
     assert result.over == {"kernel": ("x", "y")}
     assert [pair.before.point.config for pair in result.pairs] == [{"window": "1"}]
     assert (len(result.only_before), len(result.only_after)) == (1, 1)
-    strict = compare_sides(before, after, is_gate=True).matching
+    strict = compare_run_sides(before, after, is_gate=True).matching
     assert (list(strict.pairs), len(strict.only_before)) == ([], 2)
 
 
 def test_figures_are_shown_before_manifest_differences() -> None:
     mine = {"build.compiler.banner": "gcc 12", "build.sources.a.c": "1", "elf_sha256": "2", "board.title": "B"}
     other = {"build.compiler.banner": "gcc 13", "build.sources.a.c": "3", "elf_sha256": "4", "board.title": "B"}
-    result = compare_sides(
+    result = compare_run_sides(
         ComparisonSide("a", [figures(1.0, manifest=mine)]), ComparisonSide("b", [figures(1.0, manifest=other)])
     )
     assert [(difference.key, difference.before, difference.after) for difference in result.differences] == [
@@ -105,14 +107,14 @@ def test_last_line_states_the_faster_side_and_exceptions(pairs: list[tuple[float
         built = [figures(pair[place], kernel="xy"[place], test=f"t{n}") for n, pair in enumerate(pairs, start=1)]
         return ComparisonSide(name, built)
 
-    result = fastest_and_slowest_sentence(compare_sides(side("a", 0), side("b", 1)))
+    result = fastest_and_slowest_sentence(compare_run_sides(side("a", 0), side("b", 1)))
     assert re.sub(r"\([^)]*?(t\d)?, cycles_per_count\)", r"(\1, time)", result) == sentence
 
 
 def test_settings_of_one_kernel_are_listed_last() -> None:
     mine = {"build.kernel_config.A": "1", "build.kernel_config.S": "1", "target.kind": "virtual"}
     other = {"build.kernel_config.B": "2", "build.kernel_config.S": "2", "target.kind": "real"}
-    result = compare_sides(
+    result = compare_run_sides(
         ComparisonSide("a", [figures(1.0, manifest=mine)]), ComparisonSide("b", [figures(1.0, manifest=other)])
     )
     keys = [difference.key for difference in result.differences]
@@ -131,7 +133,7 @@ def profiled_point(counts: int, functions: dict[str, tuple[int, int]]) -> Measur
         exception_cycles=0, exceptions={},
     )  # fmt: skip
     uses = [
-        FunctionUse(core=0, name=name, kind="kernel", cycles=cycles, wait_cycles=0, entries=calls)
+        FunctionExecutionCycles(core=0, name=name, kind="kernel", cycles=cycles, wait_cycles=0, entries=calls)
         for name, (cycles, calls) in functions.items()
     ]
     virtual = VirtualObservations(
@@ -144,10 +146,10 @@ def test_cycles_are_attributed_to_functions() -> None:
     before = profiled_point(1000, {"give": (40_000, 1000), "take": (10_000, 1000)})
     after = profiled_point(500, {"give": (20_500, 500), "take": (5_000, 500)})
     sides = [
-        ComparisonSide(name, [PointFigures(one.point, {}, True, {}, one)])
+        ComparisonSide(name, [MeasuredPointValues(one.point, {}, True, {}, one)])
         for name, one in (("a", before), ("b", after))
     ]
-    (pair,) = compare_sides(*sides).matching.pairs
+    (pair,) = compare_run_sides(*sides).matching.pairs
     (only,) = cycle_differences_by_function(pair)
     assert (only.function, only.before, only.after, only.additional_cycles_per_call) == ("give", 40.0, 41.0, 1.0)
 
@@ -162,7 +164,7 @@ def noise(generator: np.random.Generator, number: int, factor: float = 1.0) -> l
 def test_noise_without_effect_raises_fewer_alarms_than_stated() -> None:
     generator = np.random.default_rng(1)
     trials = 1000
-    together = [median_shift(noise(generator, 40), noise(generator, 40)) for _ in range(trials)]
+    together = [median_shift_between_samples(noise(generator, 40), noise(generator, 40)) for _ in range(trials)]
     assert sum(are_shifts_significant([item])[0] for item in together) < ALPHA * trials
     families = [are_shifts_significant(together[start : start + 20]) for start in range(0, trials, 20)]
     assert sum(any(family) for family in families) <= 1, "half of fifty families is what was stated"
@@ -170,42 +172,42 @@ def test_noise_without_effect_raises_fewer_alarms_than_stated() -> None:
 
 def test_shift_of_three_percent_is_found() -> None:
     generator = np.random.default_rng(2)
-    results = [median_shift(noise(generator, 200), noise(generator, 200, 1.03)) for _ in range(200)]
+    results = [median_shift_between_samples(noise(generator, 200), noise(generator, 200, 1.03)) for _ in range(200)]
     assert sum(are_shifts_significant([result])[0] for result in results) >= 198
     inside = sum(result.interval[0] <= 30 <= result.interval[1] for result in results)
     assert inside >= 190, "the interval holds the true shift"
 
 
 def test_too_few_samples_give_no_verdict() -> None:
-    report = median_shift([1.0, 2.0, 3.0], [101.0, 102.0, 103.0])
+    report = median_shift_between_samples([1.0, 2.0, 3.0], [101.0, 102.0, 103.0])
     assert has_too_few_samples(report, 1)
-    assert not has_too_few_samples(median_shift([1.0] * 6, [2.0] * 6), 1)
-    assert has_too_few_samples(median_shift([1.0] * 6, [2.0] * 6), 100), "many comparisons need more"
-    result = compare_sides(ComparisonSide("a", [noisy([1, 2, 3])]), ComparisonSide("b", [noisy([101, 102, 103])]))
+    assert not has_too_few_samples(median_shift_between_samples([1.0] * 6, [2.0] * 6), 1)
+    assert has_too_few_samples(median_shift_between_samples([1.0] * 6, [2.0] * 6), 100), "many comparisons need more"
+    result = compare_run_sides(ComparisonSide("a", [noisy([1, 2, 3])]), ComparisonSide("b", [noisy([101, 102, 103])]))
     assert [change.verdict for change in result.changes] == [ChangeVerdict.TOO_FEW]
     assert "Warning: 1 of them rest on fewer than 20 samples" in report_formats()["md"](comparison_document([result]))
 
 
 def test_no_sample_is_discarded() -> None:
-    report = median_shift([10.0] * 30 + [9999.0] * 3, [10.0] * 33)
+    report = median_shift_between_samples([10.0] * 30 + [9999.0] * 3, [10.0] * 33)
     assert report.counts == (33, 33)
 
 
 def test_repeats_of_a_real_board_are_pooled(tmp_path: Path) -> None:
     for index, counts in enumerate((1000, 1010, 1020)):
-        RunDirectory.create_run_directory(tmp_path / str(index), None, [point(1)]).add_point(
+        RunDirectory.create_run_directory(tmp_path / str(index), None, [point(1)]).add_measured_point(
             "t2-1", measured_point(1, counts), REAL, {}
         )
-    (pooled,) = read_comparison_side([tmp_path / str(index) for index in range(3)]).figures
+    (pooled,) = read_runs_for_comparison([tmp_path / str(index) for index in range(3)]).figures
     assert len(pooled.metrics["cycles_per_count"].samples) == 3
-    result = compare_sides(ComparisonSide("a", [pooled]), ComparisonSide("b", [pooled]))
+    result = compare_run_sides(ComparisonSide("a", [pooled]), ComparisonSide("b", [pooled]))
     assert {change.verdict for change in result.changes if change.before.unit == "cycles"} == {ChangeVerdict.TOO_FEW}
 
 
 @pytest.fixture
 def two(tmp_path: Path) -> tuple[Path, Path]:
     for name, counts in (("a", 5000), ("b", 4900)):
-        RunDirectory.create_run_directory(tmp_path / name, None, [point(1)]).add_point(
+        RunDirectory.create_run_directory(tmp_path / name, None, [point(1)]).add_measured_point(
             "t2-1", measured_point(1, counts), VIRTUAL, {}
         )
     return tmp_path / "a", tmp_path / "b"
@@ -231,7 +233,7 @@ def test_every_format_contains_the_same_comparison(two: tuple[Path, Path], tmp_p
 def test_nothing_to_compare_exits_with_an_error(two: tuple[Path, Path], tmp_path: Path) -> None:
     another = point().model_copy(update={"benchmark": "t3"})
     other = RunDirectory.create_run_directory(tmp_path / "c", None, [another])
-    other.add_point("t3-1", measured_point().model_copy(update={"point": another}), VIRTUAL, {})
+    other.add_measured_point("t3-1", measured_point().model_copy(update={"point": another}), VIRTUAL, {})
     done = rtoslab("compare", two[0], tmp_path / "c", "--format", "xml")
     assert done.returncode == 3
     assert "Nothing was compared" in done.stderr
@@ -244,7 +246,7 @@ def test_wrong_use_is_reported_in_one_sentence(two: tuple[Path, Path], tmp_path:
 
 
 def test_point_that_failed_is_an_error_in_junit() -> None:
-    lost = PointFigures(point(), {}, True, {}, missing_reason="failed: no proof")
-    result = compare_sides(ComparisonSide("a", [figures(1.0)]), ComparisonSide("b", [lost]))
+    lost = MeasuredPointValues(point(), {}, True, {}, missing_reason="failed: no proof")
+    result = compare_run_sides(ComparisonSide("a", [figures(1.0)]), ComparisonSide("b", [lost]))
     assert 'errors="1"' in comparisons_as_junit([result])
     assert json.loads(comparisons_as_json([result]))["comparisons"][0]["without_figures"] == ["t2"]

@@ -11,11 +11,11 @@ import pytest
 from rtoslab.analyses.named_figures import NamedFigure
 from rtoslab.analyses.place_matters import depends_on_code_addresses
 from rtoslab.cli import app
-from rtoslab.compare.comparison import ChangeVerdict, compare_sides
+from rtoslab.compare.comparison import ChangeVerdict, compare_run_sides
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.machines import comparisons_as_junit
-from rtoslab.compare.placement_pairs import side_with_joined_placements
-from rtoslab.compare.sides import ComparisonSide, PointFigures
+from rtoslab.compare.placement_pairs import join_code_placements_of_side
+from rtoslab.compare.sides import ComparisonSide, MeasuredPointValues
 from rtoslab.reports import report_formats
 from tests.checkouts import build_apart, copy_checkout, replace_text
 from tests.cli.test_cli import rtoslab
@@ -33,12 +33,12 @@ def side(
         where = point().model_copy(update={"config": {"placement": str(number)} if number else {}})
         metric = NamedFigure("cycles_per_count", "cycles", cycles, resolution=resolution)
         manifest = {"build.placement": str(number)}
-        results.append(PointFigures(where, {metric.id: metric}, exact, manifest, measured_point(), tree or {}))
-    return side_with_joined_placements(ComparisonSide("s", results))
+        results.append(MeasuredPointValues(where, {metric.id: metric}, exact, manifest, measured_point(), tree or {}))
+    return join_code_placements_of_side(ComparisonSide("s", results))
 
 
 def verdict(before: Sequence[float], after: Sequence[float]) -> ChangeVerdict:
-    (change,) = compare_sides(side(before), side(after)).changes
+    (change,) = compare_run_sides(side(before), side(after)).changes
     return change.verdict
 
 
@@ -76,21 +76,21 @@ def test_point_that_failed_in_a_placement_is_not_compared() -> None:
     (whole,) = side([1.0]).figures
     other = point().model_copy(update={"config": {"placement": "1"}})
     failed = replace(whole, point=other, metrics={}, result=None, missing_reason="failed: a proof")
-    assert side_with_joined_placements(ComparisonSide("s", [whole, failed])).figures == [whole, failed]
+    assert join_code_placements_of_side(ComparisonSide("s", [whole, failed])).figures == [whole, failed]
 
 
 def test_report_states_the_rule() -> None:
-    result = compare_sides(side([428.67, 439.81]), side([437.09, 441.09]))
+    result = compare_run_sides(side([428.67, 439.81]), side([437.09, 441.09]))
     text = report_formats()["md"](comparison_document([result]))
     assert "do not overlap" in text
     assert "-2.72 to 12.42" in text
     assert "was measured in one placement" not in text
-    text = report_formats()["md"](comparison_document([compare_sides(side([428.67]), side([437.09]))]))
+    text = report_formats()["md"](comparison_document([compare_run_sides(side([428.67]), side([437.09]))]))
     assert "in one placement each: exact, but other placements may give other times" in text
     assert "none is called worse or better" in text
     assert "1 differs in one placement each, so it is not known whether the code or its placement is the cause" in text
     assert "The largest difference: t2, cycles_per_count: +8.42 cycles" in text
-    alike = report_formats()["md"](comparison_document([compare_sides(side([428.67]), side([428.67]))]))
+    alike = report_formats()["md"](comparison_document([compare_run_sides(side([428.67]), side([428.67]))]))
     assert "was measured in one placement" not in alike
 
 
@@ -131,14 +131,14 @@ def build_record(core: str, code: str = "flash", waits: str = "0", cores: int = 
 def test_difference_in_one_placement_counts_without_wait_states(manifest: dict[str, Any], matters: bool) -> None:
     assert depends_on_code_addresses(manifest) is matters
     sides = [side([cycles], tree=manifest) for cycles in (428.67, 437.09)]
-    (change,) = compare_sides(*sides).changes
+    (change,) = compare_run_sides(*sides).changes
     assert change.verdict is (ChangeVerdict.ONE_PLACEMENT if matters else ChangeVerdict.WORSE)
     steady = side([428.67], tree=build_record("cortex-m4f"))
-    (mixed,) = compare_sides(steady, sides[1]).changes
+    (mixed,) = compare_run_sides(steady, sides[1]).changes
     assert mixed.verdict is change.verdict, "one side whose place matters is enough"
-    (gated,) = compare_sides(*sides, is_gate=True).changes
+    (gated,) = compare_run_sides(*sides, is_gate=True).changes
     assert gated.verdict is ChangeVerdict.WORSE, "a gate is exact"
-    assert comparisons_as_junit([compare_sides(*sides)]).count("<failure") == (not matters)
+    assert comparisons_as_junit([compare_run_sides(*sides)]).count("<failure") == (not matters)
 
 
 @pytest.mark.parametrize(
@@ -156,13 +156,14 @@ def test_sizes_are_compared_in_one_placement(
 ) -> None:
     sides = [
         ComparisonSide(
-            "s", [PointFigures(point(), {metric: NamedFigure(metric, "bytes", size)}, True, {}, manifest_tree=item)]
+            "s",
+            [MeasuredPointValues(point(), {metric: NamedFigure(metric, "bytes", size)}, True, {}, manifest_tree=item)],
         )
         for size, item in ((100.0, tree), (92.0, other))
     ]
-    (change,) = compare_sides(*sides).changes
+    (change,) = compare_run_sides(*sides).changes
     assert change.verdict is wanted
-    (gated,) = compare_sides(*sides, is_gate=True).changes
+    (gated,) = compare_run_sides(*sides, is_gate=True).changes
     assert gated.verdict is ChangeVerdict.BETTER
 
 
@@ -182,7 +183,7 @@ def lying_at(digest: str, address: int, config: str = "1") -> ComparisonSide:
     ],
 )
 def test_same_code_at_other_addresses_is_called_placement(after: ComparisonSide, wanted: ChangeVerdict) -> None:
-    result = compare_sides(lying_at("d", 0x100), after)
+    result = compare_run_sides(lying_at("d", 0x100), after)
     (change,) = result.changes
     assert change.verdict is wanted
     text = report_formats()["md"](comparison_document([result]))

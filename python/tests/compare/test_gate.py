@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rtoslab.analyses.named_figures import NamedFigure, all_point_figures
+from rtoslab.analyses.named_figures import NamedFigure, all_measured_point_values
 from rtoslab.base.errors import CatalogueError, PlanError
 from rtoslab.cli import app
 from rtoslab.compare.baseline import (
-    BaselinePoint,
-    baseline_as_side,
+    BaselineMeasuredPoint,
+    baseline_as_comparison_side,
     make_baseline,
     read_baseline,
     read_baseline_without_seal_check,
@@ -23,9 +23,9 @@ from rtoslab.compare.baseline import (
 )
 from rtoslab.compare.comparison import ChangeVerdict, FigureChange
 from rtoslab.compare.gate import compare_run_with_baseline, gate_verdict_text
-from rtoslab.compare.matching import PointPair
-from rtoslab.compare.rules import FigureLimits, parse_growth_limits
-from rtoslab.compare.sides import ComparisonSide, PointFigures
+from rtoslab.compare.matching import MeasuredPointPair
+from rtoslab.compare.rules import MeasuredValueLimits, parse_growth_limits
+from rtoslab.compare.sides import ComparisonSide, MeasuredPointValues
 from rtoslab.results.results import TaskCount
 from tests.checkouts import build_apart, copy_checkout, replace_text
 from tests.cli.test_cli import ROOT, command_error, rtoslab
@@ -41,12 +41,12 @@ def side(cycles: float, stack: float = 100.0, compiler: str = "gcc 12", **gone: 
         for key, value in result.items()
         if key not in gone.values()
     }
-    return ComparisonSide("run", [PointFigures(point(), metrics, True, {"build.compiler.banner": compiler})])
+    return ComparisonSide("run", [MeasuredPointValues(point(), metrics, True, {"build.compiler.banner": compiler})])
 
 
 def change(metric: str, unit: str, before: float, after: float) -> FigureChange:
-    figures = PointFigures(point(), {}, True, {})
-    pair = PointPair("p", figures, figures)
+    figures = MeasuredPointValues(point(), {}, True, {})
+    pair = MeasuredPointPair("p", figures, figures)
     return FigureChange(pair, NamedFigure(metric, unit, before), NamedFigure(metric, unit, after), ChangeVerdict.WORSE)
 
 
@@ -67,18 +67,37 @@ def change(metric: str, unit: str, before: float, after: float) -> FigureChange:
     ],
 )
 def test_limits_are_parsed_and_applied(rule: str, unit: str, after: float, broken: bool) -> None:
-    assert (FigureLimits({"*": rule}).first_exceeded_limit(change("m", unit, 100.0, after)) is not None) is broken
+    assert (
+        MeasuredValueLimits({"*": rule}).first_exceeded_limit(change("m", unit, 100.0, after)) is not None
+    ) is broken
 
 
 def test_longest_pattern_wins_and_command_line_overrides() -> None:
     stored = {"stack.*": "+8 bytes", "*": "+1 cycles"}
-    assert str(FigureLimits.parse_stored_and_requested(stored, []).figure_limits("stack.c0t0")[0]) == "+8 bytes"
     assert (
-        str(FigureLimits.parse_stored_and_requested(stored, ["stack.c0*=+16 bytes"]).figure_limits("stack.c0t0")[0])
+        str(MeasuredValueLimits.merge_stored_and_requested_limits(stored, []).growth_limits_of_value("stack.c0t0")[0])
+        == "+8 bytes"
+    )
+    assert (
+        str(
+            MeasuredValueLimits.merge_stored_and_requested_limits(
+                stored, ["stack.c0*=+16 bytes"]
+            ).growth_limits_of_value("stack.c0t0")[0]
+        )
         == "+16 bytes"
     )
-    assert str(FigureLimits.parse_stored_and_requested(stored, ["+2 %"]).figure_limits("stack.c0t0")[0]) == "+2 %"
-    assert str(FigureLimits.parse_stored_and_requested({}, []).figure_limits("take.median")[0]) == "+0 cycles"
+    assert (
+        str(
+            MeasuredValueLimits.merge_stored_and_requested_limits(stored, ["+2 %"]).growth_limits_of_value(
+                "stack.c0t0"
+            )[0]
+        )
+        == "+2 %"
+    )
+    assert (
+        str(MeasuredValueLimits.merge_stored_and_requested_limits({}, []).growth_limits_of_value("take.median")[0])
+        == "+0 cycles"
+    )
 
 
 @pytest.mark.parametrize("text", ["2 %", "+2 seconds", "", "+0 cycles,+2 %"])
@@ -95,9 +114,9 @@ def test_baseline_survives_writing_and_reading(tmp_path: Path) -> None:
     write_baseline(back, tmp_path / "two.toml")
     assert (tmp_path / "one.toml").read_bytes() == (tmp_path / "two.toml").read_bytes()
     assert not compare_run_with_baseline(
-        back, "main", side(142.615267045937), FigureLimits.parse_stored_and_requested(back.rules, [])
+        back, "main", side(142.615267045937), MeasuredValueLimits.merge_stored_and_requested_limits(back.rules, [])
     ).regressions
-    assert baseline_as_side(back, "main").figures[0].metrics["stack.c0t0"].unit == "bytes"
+    assert baseline_as_comparison_side(back, "main").figures[0].metrics["stack.c0t0"].unit == "bytes"
 
 
 def test_baseline_with_unknown_keys_is_refused(tmp_path: Path) -> None:
@@ -111,28 +130,28 @@ def test_baseline_with_unknown_keys_is_refused(tmp_path: Path) -> None:
 def test_regressions_missing_figures_and_other_compilers_are_distinguished() -> None:
     baseline = make_baseline(side(100.0), {})
     worse = compare_run_with_baseline(
-        baseline, "main", side(101.0, 108.0), FigureLimits.parse_stored_and_requested({}, [])
+        baseline, "main", side(101.0, 108.0), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
     )
     assert [(regression.before.id, regression.change_in_unit) for regression, _ in worse.regressions] == [
         ("stack.c0t0", 8.0),
         ("cycles_per_count", 1.0),
     ]
     assert not compare_run_with_baseline(
-        baseline, "main", side(99.0), FigureLimits.parse_stored_and_requested({}, [])
+        baseline, "main", side(99.0), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
     ).regressions
     lost = compare_run_with_baseline(
-        baseline, "main", side(100.0, gone="image.text"), FigureLimits.parse_stored_and_requested({}, [])
+        baseline, "main", side(100.0, gone="image.text"), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
     )
     assert lost.unmatched == ["t2 no longer has the figure image.text"]
     fresh = compare_run_with_baseline(
         make_baseline(side(100.0, gone="image.text"), {}),
         "main",
         side(100.0),
-        FigureLimits.parse_stored_and_requested({}, []),
+        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
     )
     assert fresh.unmatched == ["t2: figure image.text is not in the baseline"]
     other = compare_run_with_baseline(
-        baseline, "main", side(100.0, compiler="gcc 13"), FigureLimits.parse_stored_and_requested({}, [])
+        baseline, "main", side(100.0, compiler="gcc 13"), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
     )
     assert other.differing_compilers == ("gcc 12", "gcc 13")
 
@@ -144,20 +163,23 @@ def test_point_missing_in_the_baseline_does_not_pass() -> None:
     run = ComparisonSide("run", [replace(figures, point=point_id) for point_id in points])
     baseline = make_baseline(run, {})
     assert not compare_run_with_baseline(
-        baseline, "main", run, FigureLimits.parse_stored_and_requested({}, [])
+        baseline, "main", run, MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
     ).unmatched
     cut = compare_run_with_baseline(
         baseline.model_copy(update={"point": baseline.point[:1]}),
         "main",
         run,
-        FigureLimits.parse_stored_and_requested({}, []),
+        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
     )
     assert len(cut.unmatched) == 4
     assert all(item.endswith("is not in the baseline") for item in cut.unmatched)
     assert gate_verdict_text(cut).startswith("The gate has no result: ")
     assert gate_verdict_text(cut).endswith("; and 1 more.")
     short = compare_run_with_baseline(
-        baseline, "main", ComparisonSide("run", run.figures[:3]), FigureLimits.parse_stored_and_requested({}, [])
+        baseline,
+        "main",
+        ComparisonSide("run", run.figures[:3]),
+        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
     )
     assert [item.endswith("was not measured") for item in short.unmatched] == [True, True]
 
@@ -206,7 +228,7 @@ def code_changes(folder: Path) -> dict[str, str]:
     return {name: code for name, code in rows if code in {"same", "moved", "changed"}}
 
 
-def rewrite(path: Path, update: Callable[[BaselinePoint], dict[str, Any]]) -> None:
+def rewrite(path: Path, update: Callable[[BaselineMeasuredPoint], dict[str, Any]]) -> None:
     """A baseline as if it had been measured so."""
     stored = read_baseline(path)
     points = tuple(baseline_point.model_copy(update=update(baseline_point)) for baseline_point in stored.point)
@@ -252,7 +274,10 @@ def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
     baseline = make_baseline(lying(100.0, "0123456789ab"), {})
     message = {
         (cycles, code, compiler): compare_run_with_baseline(
-            baseline, "main", lying(cycles, code, compiler), FigureLimits.parse_stored_and_requested({}, [])
+            baseline,
+            "main",
+            lying(cycles, code, compiler),
+            MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
         )
         for cycles in (90.0, 110.0)
         for code in ("0123456789ab", "changed")
@@ -276,7 +301,7 @@ def test_baseline_without_points_gives_no_answer(tmp_path: Path) -> None:
     none = read_baseline_without_seal_check(path)
     path.write_text(f'format = 2\nseal = "{none.content_digest}"\npoint = []\n')
     judged = compare_run_with_baseline(
-        read_baseline(path), "empty", side(1.0), FigureLimits.parse_stored_and_requested({}, [])
+        read_baseline(path), "empty", side(1.0), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
     )
     assert "nothing was measured" in gate_verdict_text(judged)
 
@@ -291,13 +316,13 @@ def test_clock_resolution_of_the_window_is_not_a_change() -> None:
     def side_of_ticks(ticks: int, count: int = 8470) -> ComparisonSide:
         counters = (TaskCount(core=0, index=0, count=count),)
         result = measured_point().model_copy(update={"window_ticks": ticks, "counters": counters})
-        results = {metric.id: metric for metric in all_point_figures(result)}
-        return ComparisonSide("run", [PointFigures(point(), results, True, GCC)])
+        results = {metric.id: metric for metric in all_measured_point_values(result)}
+        return ComparisonSide("run", [MeasuredPointValues(point(), results, True, GCC)])
 
     for before, after, better, worse in ((20_000, 19_999, 0, 0), (19_999, 20_000, 0, 0), (19_999, 20_001, 0, 1)):
         baseline = make_baseline(side_of_ticks(before), {})
         results = compare_run_with_baseline(
-            baseline, "main", side_of_ticks(after), FigureLimits.parse_stored_and_requested({}, [])
+            baseline, "main", side_of_ticks(after), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
         )
         verdicts = [item.verdict for item in results.comparison.changes]
         assert (verdicts.count(ChangeVerdict.BETTER), len(results.regressions)) == (better, worse), (before, after)
@@ -305,7 +330,7 @@ def test_clock_resolution_of_the_window_is_not_a_change() -> None:
         make_baseline(side_of_ticks(20_000), {}),
         "main",
         side_of_ticks(20_000, 8469),
-        FigureLimits.parse_stored_and_requested({}, []),
+        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
     )
     assert [item.before.id for item, _ in slower.regressions] == ["cycles_per_count"], "one count fewer is one"
 

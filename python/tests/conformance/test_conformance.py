@@ -12,13 +12,13 @@ from rtoslab.catalogue.conformance_table import ConformanceCheck
 from rtoslab.catalogue.kernel_facts import KernelBehaviour
 from rtoslab.conformance.examination import ConformanceVerdict
 from rtoslab.conformance.judge import (
-    CheckFinding,
     CheckOutcome,
+    ConformanceCheckResult,
     ConformanceOutput,
-    UnfinishedScene,
+    UnfinishedConformanceTest,
     judge_conformance_checks,
 )
-from rtoslab.conformance.play import scene_name_hash
+from rtoslab.conformance.play import conformance_test_name_hash
 from rtoslab.records.decoder import decode_records
 from tests.fakes import EXPECTED, WIRE, Fields, board, kernel, stream
 
@@ -39,10 +39,10 @@ def judge(
     cycles: int = 1_250_000,
     taken: int = 10,
     core: int = 0,
-    broken: tuple[UnfinishedScene, ...] = (),
+    broken: tuple[UnfinishedConformanceTest, ...] = (),
     whole: bool = True,
     declared: Mapping[str, object] = NOTHING,
-) -> CheckFinding:
+) -> ConformanceCheckResult:
     """The first finding on notes that came in these lines; 1000 ticks and 1 000 000 timer units a second."""
     body: list[tuple[str, Fields]] = [
         ("param", {"name": "tick_hz", "value": 1000}),
@@ -156,14 +156,14 @@ def test_yield_that_starves_an_equal_task_is_always_refused(declared: dict[str, 
 
 
 def test_broken_scene_fails_only_its_checks() -> None:
-    result = judge(SEQUENCE, broken=(UnfinishedScene("c", 0, "got stuck"),))
+    result = judge(SEQUENCE, broken=(UnfinishedConformanceTest("c", 0, "got stuck"),))
     assert (result.outcome, result.saw) == (FAILS, "its scene got stuck")
-    result = judge(SEQUENCE, broken=(UnfinishedScene("c", 1, "got stuck"),))
+    result = judge(SEQUENCE, broken=(UnfinishedConformanceTest("c", 1, "got stuck"),))
     assert (result.outcome, result.saw) == (FAILS, "not played, because on core 1 its scene got stuck")
-    assert judge(SEQUENCE, (1, 2, 3), broken=(UnfinishedScene("c", 1, "got stuck"),)).outcome is HOLDS, (
+    assert judge(SEQUENCE, (1, 2, 3), broken=(UnfinishedConformanceTest("c", 1, "got stuck"),)).outcome is HOLDS, (
         "noted before that"
     )
-    assert judge(SEQUENCE, (1, 2, 3), broken=(UnfinishedScene("d", 0, "got stuck"),)).outcome is HOLDS
+    assert judge(SEQUENCE, (1, 2, 3), broken=(UnfinishedConformanceTest("d", 0, "got stuck"),)).outcome is HOLDS
     assert judge(SEQUENCE, whole=False).outcome is CheckOutcome.UNSEEN, "nobody knows"
     assert judge(SEQUENCE, (1, 2), whole=False).outcome is FAILS
 
@@ -176,7 +176,7 @@ def test_declared_deviation_must_be_observed() -> None:
         "noted 2 1 where 1 2 3 was due; declared: its manual says so",
     )
     assert (
-        judge(SEQUENCE, broken=(UnfinishedScene("c", 0, "got stuck"),), declared=declared).outcome
+        judge(SEQUENCE, broken=(UnfinishedConformanceTest("c", 0, "got stuck"),), declared=declared).outcome
         is CheckOutcome.DEVIATES
     )
     result = judge(SEQUENCE, (1, 2, 3), declared=declared)
@@ -188,7 +188,9 @@ def test_declared_deviation_must_be_observed() -> None:
 
 def verdict(*outcomes: CheckOutcome, failure: str | None = None) -> ConformanceVerdict:
     findings = tuple(
-        CheckFinding(check="c", title="Order", core=0, demands="all is well", saw="noted 2 1", outcome=outcome)
+        ConformanceCheckResult(
+            check="c", title="Order", core=0, demands="all is well", saw="noted 2 1", outcome=outcome
+        )
         for outcome in outcomes
     )
     return ConformanceVerdict(digest="0", kernel="k", board="b", cores=1, findings=findings, failure=failure)
@@ -241,7 +243,7 @@ def test_every_fact_of_the_scenes_is_checked() -> None:
 
 def test_image_contains_the_hash_of_the_suite() -> None:
     """FNV-1a's published values."""
-    assert (scene_name_hash(""), scene_name_hash("a"), scene_name_hash("foobar")) == (
+    assert (conformance_test_name_hash(""), conformance_test_name_hash("a"), conformance_test_name_hash("foobar")) == (
         0x811C9DC5,
         0xE40C292C,
         0xBF9CF968,

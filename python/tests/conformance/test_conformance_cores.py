@@ -6,8 +6,8 @@ import pytest
 
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.conformance.judge import CheckFinding, CheckOutcome
-from rtoslab.plan.plan import PlanOptions, make_plan
+from rtoslab.conformance.judge import CheckOutcome, ConformanceCheckResult
+from rtoslab.plan.plan import PlanOptions, make_measurement_plan
 from tests.checkouts import replace_text
 from tests.conformance.test_conformance_end_to_end import conformance
 
@@ -16,7 +16,7 @@ AFFINITY = "kernels/freertos/services/affinity/port_affinity.h"
 FREE = "request->core == PORT_ANY_CORE ? tskNO_AFFINITY : (UBaseType_t)1u << request->core"
 
 
-def core_findings(root: Path, kernel: str, cores: int, check: str = "any_core") -> list[CheckFinding]:
+def core_findings(root: Path, kernel: str, cores: int, check: str = "any_core") -> list[ConformanceCheckResult]:
     return [finding for finding in conformance(root, kernel, cores=cores).findings if finding.check == check]
 
 
@@ -72,7 +72,7 @@ def test_port_that_binds_a_task_to_the_core_it_is_on_fails(checkout: Path) -> No
 )
 def test_unpinned_tasks_are_not_applicable_without_support(kernel: str, cores: int, why: str | None) -> None:
     options = PlanOptions([kernel], ["pico"], [cores], config={"param.pinned": "0"})
-    for point in make_plan(
+    for point in make_measurement_plan(
         Catalogue(find_checkout_root()), ["t2_cooperative", "t3_preemptive", "t4_interrupt"], options
     ).points:
         assert point.not_applicable == why

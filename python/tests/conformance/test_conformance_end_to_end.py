@@ -17,8 +17,8 @@ from rtoslab.conformance.examination import (
 from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.images.builder import build_point_image
 from rtoslab.images.elf import read_elf
-from rtoslab.plan.plan import PlanOptions, conformance_points, make_plan
-from rtoslab.results.results import FailedPoint, MeasuredPoint
+from rtoslab.plan.plan import PlanOptions, make_measurement_plan, planned_conformance_suite_points
+from rtoslab.results.results import FailedMeasurement, MeasuredPoint
 from tests.broken_ports import BREAKS
 from tests.checkouts import replace_text
 from tests.cli.test_cli import rtoslab
@@ -40,7 +40,7 @@ def test_several_suites_print_one_line_each() -> None:
 
 def conformance(root: Path, kernel: str, board: str = "pico", cores: int = 1) -> ConformanceVerdict:
     catalogue = Catalogue(root)
-    (point,) = conformance_points(catalogue, PlanOptions([kernel], [board], [cores]))
+    (point,) = planned_conformance_suite_points(catalogue, PlanOptions([kernel], [board], [cores]))
     return check_whole_port_conformance(catalogue, point)
 
 
@@ -49,7 +49,7 @@ def test_point_is_checked_with_the_optional_services_that_it_needs() -> None:
     catalogue = Catalogue(find_checkout_root())
     options = PlanOptions(["freertos"], ["nucleo-l073rz"])
     verdicts = {
-        name: check_port_conformance(catalogue, make_plan(catalogue, [name], options).points[0])
+        name: check_port_conformance(catalogue, make_measurement_plan(catalogue, [name], options).points[0])
         for name in ("t1_arithmetic", "timer_latency")
     }
     checked = {name: {item.check for item in verdict.findings} for name, verdict in verdicts.items()}
@@ -58,7 +58,7 @@ def test_point_is_checked_with_the_optional_services_that_it_needs() -> None:
     assert not checked["timer_latency"] & {"task_events_wake", "work_calls", "binary_semaphore_fills"}
     assert verdicts["timer_latency"].is_conformant
     assert verdicts["timer_latency"].digest != verdicts["t1_arithmetic"].digest
-    suites = conformance_suite_points(catalogue, make_plan(catalogue, ["timer_latency"], options).points[0])
+    suites = conformance_suite_points(catalogue, make_measurement_plan(catalogue, ["timer_latency"], options).points[0])
     images = [read_elf(build_point_image(catalogue, suite).elf_path) for suite in suites]
     assert [any(symbol.name == "xTimerCreate" for symbol in image.symbols) for image in images] == [False, True]
 
@@ -100,7 +100,7 @@ def test_nonconforming_port_gives_no_figure(checkout: Path, tmp_path: Path) -> N
     what = BREAKS["a tick too slow"]
     replace_text(checkout, what.file, what.old, what.new)
     (outcome,) = api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run")
-    assert isinstance(outcome.result, FailedPoint)
+    assert isinstance(outcome.result, FailedMeasurement)
     assert outcome.result.stage == "conformance"
     assert "so none of its figures is valid: Tick rate by the timer demands that" in outcome.result.message
     assert (outcome.folder / "conformance.json").is_file()

@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 
 from rtoslab.diagnose.interrupt_arrivals import find_periodic_times
-from rtoslab.diagnose.kernel_services import ImageService
+from rtoslab.diagnose.kernel_services import ImageKernelServiceFunction
 from rtoslab.diagnose.lock_holders import find_task_locks
 from rtoslab.diagnose.lost_wakeups import find_lost_wakeups
 from rtoslab.diagnose.named_places import RunNameFinder
@@ -69,17 +69,17 @@ def test_many_late_interrupts_do_not_change_a_known_period() -> None:
     assert find_periodic_times(LINE, handlers(late)) is None
 
 
-TAKE = ImageService("take", 0x100, frozenset({"semaphore_take"}), 0xFFFF_FFFF, has_third=False, success=1)
-GIVE = ImageService("give", 0x200, frozenset({"semaphore_give"}), None, has_third=False, success=1)
-GIVE_FROM_ISR = ImageService(
+TAKE = ImageKernelServiceFunction("take", 0x100, frozenset({"semaphore_take"}), 0xFFFF_FFFF, has_third=False, success=1)
+GIVE = ImageKernelServiceFunction("give", 0x200, frozenset({"semaphore_give"}), None, has_third=False, success=1)
+GIVE_FROM_ISR = ImageKernelServiceFunction(
     "give_isr", 0x300, frozenset({"semaphore_give_from_isr"}), None, has_third=False, success=1
 )
-LOCK = ImageService("lock", 0x400, frozenset({"mutex_lock"}), None, has_third=False, success=None)
-UNLOCK = ImageService("unlock", 0x500, frozenset({"mutex_unlock"}), None, has_third=False, success=None)
+LOCK = ImageKernelServiceFunction("lock", 0x400, frozenset({"mutex_lock"}), None, has_third=False, success=None)
+UNLOCK = ImageKernelServiceFunction("unlock", 0x500, frozenset({"mutex_unlock"}), None, has_third=False, success=None)
 THE_OBJECT = 0x2000_0000
 
 
-def call(task: int | None, service: ImageService, start: int) -> KernelCall:
+def call(task: int | None, service: ImageKernelServiceFunction, start: int) -> KernelCall:
     return KernelCall(task, 0, service, start, THE_OBJECT, end=start + 10, ended=True, returned=1, timeout=0xFFFF_FFFF)
 
 
@@ -91,10 +91,10 @@ def test_semaphore_given_by_its_taker_is_a_lock() -> None:
     locks = find_task_locks(history(call(1, TAKE, 100), call(1, GIVE, 200), call(2, TAKE, 300), call(2, GIVE, 400)))
     held = [(holding.task, holding.start, holding.end) for holding in locks[THE_OBJECT].holdings]
     assert held == [(1, 110, 200), (2, 310, 400)]
-    holder = locks[THE_OBJECT].lock_holding_at(150)
+    holder = locks[THE_OBJECT].find_lock_holding_at_cycle(150)
     assert holder is not None
     assert holder.task == 1
-    assert locks[THE_OBJECT].lock_holding_at(250) is None
+    assert locks[THE_OBJECT].find_lock_holding_at_cycle(250) is None
 
 
 @pytest.mark.parametrize(
@@ -141,12 +141,12 @@ class NoNames:
     def task_name(self, task: int | None) -> str:
         return f"task {task}"
 
-    def call_place_in_application(self, call: KernelCall) -> str:
+    def application_call_site_text(self, call: KernelCall) -> str:
         return f"{call.start}"
 
 
-SUSPEND = ImageService("suspend", 0x600, frozenset({"suspend_self"}), None, has_third=False, success=None)
-RESUME = ImageService("resume", 0x700, frozenset({"resume"}), None, has_third=False, success=None)
+SUSPEND = ImageKernelServiceFunction("suspend", 0x600, frozenset({"suspend_self"}), None, has_third=False, success=None)
+RESUME = ImageKernelServiceFunction("resume", 0x700, frozenset({"resume"}), None, has_third=False, success=None)
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_service_size_is_the_difference_of_two_images() -> None:
     for kind in KINDS:
         assert result.added_bytes(kind) == sum(change.added_bytes for change in result.changes if change.kind == kind)
         assert result.added_bytes(kind) == sum(
-            item.added_bytes for item in result.changes_by_object() if item.kind == kind
+            item.added_bytes for item in result.size_changes_by_object_file() if item.kind == kind
         )
     grown = {change.object for change in result.changes if change.before and change.symbol != PADDING}
     assert grown <= {"footprint/task/use.c", "footprint/semaphore/use.c"}, "nothing else may change"

@@ -6,7 +6,7 @@ import pytest
 
 from rtoslab.base.errors import ImageFileError
 from rtoslab.footprint.linkmap import InputSection, read_linker_map
-from rtoslab.footprint.origins import object_file_origin, short_object_name
+from rtoslab.footprint.origins import object_file_origin, short_object_file_name
 
 MAP = """Discarded input sections
 
@@ -52,7 +52,7 @@ def test_map_file_gives_object_files(tmp_path: Path) -> None:
     ],
 )
 def test_symbols_have_an_origin(name: str, origin: str, short: str) -> None:
-    assert (object_file_origin(name), short_object_name(name)) == (origin, short)
+    assert (object_file_origin(name), short_object_file_name(name)) == (origin, short)
 
 
 @pytest.mark.parametrize(
@@ -68,4 +68,4 @@ def test_symbols_have_an_origin(name: str, origin: str, short: str) -> None:
     ],
 )
 def test_export_belongs_to_the_kernel_except_c_libraries(name: str, origin: str, short: str) -> None:
-    assert (object_file_origin(name, "/any/export"), short_object_name(name, "/any/export")) == (origin, short)
+    assert (object_file_origin(name, "/any/export"), short_object_file_name(name, "/any/export")) == (origin, short)

@@ -14,7 +14,7 @@ from tests.differential.engines import elf
 from tests.hardware.desk import CATALOGUE, plug_in
 
 NUCLEO = CATALOGUE.find_board("nucleo-f446re").facts
-NAMES = CATALOGUE.flash_names_of_chip("nucleo-f446re")
+NAMES = CATALOGUE.chip_names_in_flash_programs("nucleo-f446re")
 STLINK = UsbDevice(0x0483, 0x374B, "066CFF57", "STM32 STLink", ("/dev/ttyACM0",), 1, 7)
 
 
@@ -31,7 +31,7 @@ def chosen(
 
 @pytest.mark.parametrize("board", sorted(CATALOGUE.boards))
 def test_every_board_can_be_flashed(board: str) -> None:
-    names = CATALOGUE.flash_names_of_chip(board)
+    names = CATALOGUE.chip_names_in_flash_programs(board)
     assert names.probe_rs
     assert names.pyocd
     assert names.openocd

@@ -9,7 +9,7 @@ from rtoslab.base import (
     CatalogueError,
     cross_tool_name,
     find_checkout_root,
-    load_architecture,
+    load_architecture_facts,
     tools,
     without_thumb_bit,
 )
@@ -22,7 +22,7 @@ FILE = Path("firmware") / "cpus" / "cortexm" / "arch.toml"
 
 def test_architecture_facts_equal_the_manuals() -> None:
     """ARMv6-M and ARMv7-M Architecture Reference Manuals, B1.5.2: exception numbers; B1.5.8: EXC_RETURN."""
-    facts = load_architecture()
+    facts = load_architecture_facts()
     assert (facts.exception.nmi, facts.exception.hardfault) == (2, 3)
     assert (SVCALL, PENDSV, SYSTICK, FIRST_EXTERNAL) == (11, 14, 15, 16)
     assert facts.code.exception_return_from == 0xF0000000
@@ -31,7 +31,7 @@ def test_architecture_facts_equal_the_manuals() -> None:
 
 
 def test_priorities_are_the_uppermost_bits() -> None:
-    facts = load_architecture()
+    facts = load_architecture_facts()
     assert facts.interrupt_priorities(2) == (0, 64, 128, 192)
     assert facts.interrupt_priorities(4) == tuple(range(0, 256, 16))
     for board in Catalogue(find_checkout_root()).boards.values():

@@ -15,10 +15,10 @@ from rtoslab.images.compilation import CompilerCall
 from rtoslab.images.compiler_calls import (
     compact_compiler_calls,
     contradicting_definitions,
-    files_at_other_levels,
+    files_at_other_optimisation_levels,
     folder_names_by_path,
 )
-from rtoslab.plan.plan import PlanOptions, Point, make_plan
+from rtoslab.plan.plan import PlannedPoint, PlanOptions, make_measurement_plan
 from tests.checkouts import copy_checkout
 from tests.cli.test_cli import ROOT
 
@@ -48,16 +48,16 @@ HOSTILE = {
 LETS_THROUGH = {"PATH", "HOME", "TMPDIR", "CARGO_HOME", "RUSTUP_HOME", "https_proxy", "HTTPS_PROXY", "SSL_CERT_FILE"}
 
 
-def a_point(root: Path, **config: str) -> tuple[Catalogue, Point]:
+def a_point(root: Path, **config: str) -> tuple[Catalogue, PlannedPoint]:
     catalogue = Catalogue(root)
     options = PlanOptions(["freertos"], ["nucleo-f446re"], cores=[1], config=config)
-    return catalogue, make_plan(catalogue, ["t2_cooperative"], options).points[0]
+    return catalogue, make_measurement_plan(catalogue, ["t2_cooperative"], options).points[0]
 
 
 def test_build_environment_contains_only_listed_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {**HOSTILE, **dict.fromkeys(LETS_THROUGH, "kept"), "CARGO_NET_OFFLINE": "true"}.items():
         monkeypatch.setenv(name, value)
-    result = tools.build_environment()
+    result = tools.build_environment_variables()
     assert {*LETS_THROUGH, "CARGO_NET_OFFLINE", "LC_ALL"} <= result.keys()
     assert not (HOSTILE.keys() - {"LC_ALL"}) & result.keys()
     assert result["LC_ALL"] == "C"
@@ -156,8 +156,8 @@ def test_definitions_options_and_paths_are_separated() -> None:
     }
     assert result["linked"] == ["-O2", "-Wl,-Map=build/image.map", "-Tfirmware/f.ld", "libk.a"]
     assert compact_compiler_calls(reversed(calls), [link], folders)["groups"] == result["groups"]
-    assert files_at_other_levels(result, "-O2") == ["kernel/d.c at -O0", "kernel/e.c at -Os"]
-    assert files_at_other_levels(result, "-O0") == ["kernel/*.c at -O2", "kernel/e.c at -Os"]
+    assert files_at_other_optimisation_levels(result, "-O2") == ["kernel/d.c at -O0", "kernel/e.c at -Os"]
+    assert files_at_other_optimisation_levels(result, "-O0") == ["kernel/*.c at -O2", "kernel/e.c at -Os"]
     assert contradicting_definitions(result, {"A": "1", "B": "( 1 )", "C": "7"}) == []
     assert contradicting_definitions(result, {"A": "2u", "B": "0"}) == [
         "kernel/*.c with -DA=1, where A is 2u", "kernel/a.c (2) with -DB, where B is 0",

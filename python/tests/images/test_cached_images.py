@@ -17,11 +17,11 @@ import pytest
 from rtoslab.base.errors import BuildError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.conformance import conformance_suite_point
-from rtoslab.footprint.points import point_of_footprint_program
+from rtoslab.conformance import conformance_suite_measurement_point
+from rtoslab.footprint.points import footprint_program_build_point
 from rtoslab.images.builder import BuiltImage, build_point_image
 from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_files_for_cmake
-from rtoslab.plan.plan import PlanOptions, Point, make_plan
+from rtoslab.plan.plan import PlannedPoint, PlanOptions, make_measurement_plan
 from tests.checkouts import copy_checkout, replace_text
 from tests.processes import start_process
 
@@ -30,9 +30,11 @@ BARE: Final = (["t4", "t1"], "bare", "pico")
 BUILD: Final = "import sys; from tests.images.test_cached_images import build_one; build_one(*sys.argv[1:])"
 
 
-def points(catalogue: Catalogue, benchmarks: Sequence[str], kernel: str, board: str, **config: str) -> list[Point]:
+def points(
+    catalogue: Catalogue, benchmarks: Sequence[str], kernel: str, board: str, **config: str
+) -> list[PlannedPoint]:
     cores = [int(config.pop("cores", "1"))]
-    plan = make_plan(catalogue, benchmarks, PlanOptions([kernel], [board], cores=cores, config=config))
+    plan = make_measurement_plan(catalogue, benchmarks, PlanOptions([kernel], [board], cores=cores, config=config))
     return [point for point in plan.points if point.not_applicable is None]
 
 
@@ -42,7 +44,7 @@ def build_one(root: str, benchmark: str, kernel: str = "freertos") -> None:
     build_point_image(catalogue, points(catalogue, [benchmark], kernel, "nucleo-f446re")[0])
 
 
-def assert_equals_fresh_build(catalogue: Catalogue, point: Point, built: BuiltImage, folder: Path) -> None:
+def assert_equals_fresh_build(catalogue: Catalogue, point: PlannedPoint, built: BuiltImage, folder: Path) -> None:
     """Builds with nothing known, without any of our code, and compares all that is kept of an image but the log."""
     options = [*cmake_options(point, built.expected), *kernel_cmake_options(catalogue, point)]
     folders = ["-S", str(catalogue.root / "firmware"), "-B", str(folder)]
@@ -142,11 +144,11 @@ def test_cached_and_compiled_images_are_equal(
 def test_cached_suite_and_footprint_images_are_equal(catalogue_with_bare_image: Catalogue, tmp_path: Path) -> None:
     first = points(catalogue_with_bare_image, *BARE)[0]
     weighed = [
-        point_of_footprint_program(catalogue_with_bare_image, name, "bare", "pico", 1, {})
+        footprint_program_build_point(catalogue_with_bare_image, name, "bare", "pico", 1, {})
         for name in ("minimal", "heap")
     ]
     for number, point in enumerate(
-        [conformance_suite_point(first), *(item for item in weighed if item.not_applicable is None)]
+        [conformance_suite_measurement_point(first), *(item for item in weighed if item.not_applicable is None)]
     ):
         assert_equals_fresh_build(
             catalogue_with_bare_image,

@@ -12,7 +12,7 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.schemas import Board
 from rtoslab.images.builder import build_failure_reason, build_point_image
-from rtoslab.plan.plan import PlanOptions, Point, make_plan
+from rtoslab.plan.plan import PlannedPoint, PlanOptions, make_measurement_plan
 from tests.board_images import Program
 
 CATALOGUE: Final = Catalogue(find_checkout_root())
@@ -21,7 +21,7 @@ SYSTEM_EXCEPTIONS: Final = 16
 EVERY_POINT: Final = [
     point
     for opt in ("-O2", "-O3")
-    for point in make_plan(
+    for point in make_measurement_plan(
         CATALOGUE,
         CATALOGUE.benchmarks,
         PlanOptions(tuple(CATALOGUE.buildable_kernels), tuple(CATALOGUE.boards), config={"opt": opt}),
@@ -30,8 +30,8 @@ EVERY_POINT: Final = [
 ]
 
 
-def _point(benchmark: str, board: str, kernel: str = "freertos", **config: str) -> Point:
-    (point,) = make_plan(CATALOGUE, [benchmark], PlanOptions([kernel], [board], config=config)).points
+def _point(benchmark: str, board: str, kernel: str = "freertos", **config: str) -> PlannedPoint:
+    (point,) = make_measurement_plan(CATALOGUE, [benchmark], PlanOptions([kernel], [board], config=config)).points
     assert point.not_applicable is None
     return point
 
@@ -95,7 +95,7 @@ def test_placements_and_options_reach_the_image(
 
 @pytest.mark.long
 @pytest.mark.parametrize("point", EVERY_POINT, ids=lambda point: f"{point.label} {point.opt}")
-def test_every_image_builds_without_a_warning(point: Point) -> None:
+def test_every_image_builds_without_a_warning(point: PlannedPoint) -> None:
     built = build_point_image(CATALOGUE, point)
     assert built.info["board"] == point.board
     log = (built.folder / "build.log").read_text()

@@ -14,7 +14,7 @@ import pytest
 from rtoslab.base.errors import StoreError
 from rtoslab.base.tools import find_build_program
 from rtoslab.images import compile_steps, object_cache, object_store
-from rtoslab.images.compilation import CompilerCall, parse_archive_step, parse_compiler_call
+from rtoslab.images.compilation import CompilerCall, parse_compiler_call, parse_library_archive_step
 from rtoslab.images.object_cache import JUST_NOW_NS, ObjectCache, compiler_identity
 from rtoslab.images.object_store import ObjectStore
 
@@ -58,7 +58,7 @@ class Place:
         )
         steps.compile_or_copy_cached_object(call)
         self.said = log.getvalue()
-        return "Compiled" in log.getvalue(), call.object_path.read_bytes()
+        return "Compiled" in log.getvalue(), call.object_file_path.read_bytes()
 
 
 @pytest.fixture
@@ -268,15 +268,15 @@ def test_compilations_and_libraries_are_recognised(tmp_path: Path) -> None:
     result = parse_compiler_call(tmp_path, line, tmp_path)
     assert result is not None
     assert result.arguments[1] == '-DX="a.h"'
-    assert (result.source_path, result.object_path) == (Path("/src/a.c"), tmp_path / "a.obj")
+    assert (result.source_path, result.object_file_path) == (Path("/src/a.c"), tmp_path / "a.obj")
     assert parse_compiler_call(tmp_path, f": && {line} && :", tmp_path) is None
     assert parse_compiler_call(tmp_path, "bin/arm-none-eabi-gcc -o image.elf a.obj", tmp_path) is None
     library = ": && bin/cmake -E rm -f k/libk.a && bin/ar qc k/libk.a  a.obj b.obj && bin/ranlib k/libk.a && :"
-    built = parse_archive_step(tmp_path, library)
+    built = parse_library_archive_step(tmp_path, library)
     assert built is not None
     assert built.archive == tmp_path / "k" / "libk.a"
     assert built.members == (tmp_path / "a.obj", tmp_path / "b.obj")
-    assert parse_archive_step(tmp_path, library.replace("b.obj", "'b c.obj'")) is None
+    assert parse_library_archive_step(tmp_path, library.replace("b.obj", "'b c.obj'")) is None
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any, Final
 from rtoslab.base import to_canonical_json
 from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_checkout_root
-from rtoslab.calibrate.silicon_file import read_silicon_file
+from rtoslab.calibrate.silicon_file import read_silicon_calibration_file
 from rtoslab.catalogue.paper_folders import parse_published_rows
 from rtoslab.catalogue.strict_files import validate_table
 from rtoslab.intake.objects import parse_json_object
@@ -134,7 +134,7 @@ def read_calibration(data: bytes) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "silicon.json"
         path.write_bytes(data)
-        read_silicon_file(path).calibration_readings()
+        read_silicon_calibration_file(path).calibration_readings()
 
 
 def references() -> Sequence[bytes]:

@@ -20,8 +20,8 @@ from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.claim_schemas import ClaimFile
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.paper_schemas import Paper, PaperMistakesFile
-from rtoslab.catalogue.schemas import Board, FlashNames
-from rtoslab.catalogue.suites import Suite
+from rtoslab.catalogue.schemas import Board, FlashToolChipNames
+from rtoslab.catalogue.suites import MeasurementSuite
 from rtoslab.catalogue.trees import SourceTree
 from rtoslab.cli.names import (
     CoreCountsParam,
@@ -44,12 +44,12 @@ from rtoslab.papers.arithmetic import evaluate_expression
 from rtoslab.plan.configuration import require_valid_config
 from rtoslab.records.decoder import decode_records
 from rtoslab.rta.overheads import parse_kernel_overheads
-from rtoslab.rta.system import integer_task_set
+from rtoslab.rta.system import convert_to_integer_task_set
 from rtoslab.rta.taskcsv import parse_task_set_csv
 from rtoslab.rta.taskset import parse_task_set
 from rtoslab.sweep.plan import SweepPlan
-from rtoslab.targets.marks import read_marks
-from rtoslab.targets.simulation import parse_typing_script
+from rtoslab.targets.marks import read_interval_marker_addresses
+from rtoslab.targets.simulation import parse_serial_input_script
 from rtoslab.trees.kernel_exports import parse_kconfig_options
 from tests.capture_files import VCD
 from tests.fakes import WIRE, stream
@@ -139,7 +139,7 @@ def _damage_session(data: bytes, random: Random, other: bytes) -> bytes:
 
 
 def _image(data: bytes) -> None:
-    read_marks(data, "x")
+    read_interval_marker_addresses(data, "x")
     parse_elf(data, "x")
 
 
@@ -150,11 +150,13 @@ def _callgraph(data: bytes) -> None:
 
 
 def _tasks(data: bytes) -> None:
-    integer_task_set(parse_task_set(parse_toml_table(text_of(data), "x", TaskSetError, exact=True), "x"), 84_000_000)
+    convert_to_integer_task_set(
+        parse_task_set(parse_toml_table(text_of(data), "x", TaskSetError, exact=True), "x"), 84_000_000
+    )
 
 
 def _tasks_csv(data: bytes) -> None:
-    integer_task_set(parse_task_set(parse_task_set_csv(text_of(data), "x"), "x"), None)
+    convert_to_integer_task_set(parse_task_set(parse_task_set_csv(text_of(data), "x"), "x"), None)
 
 
 def _overheads(data: bytes) -> None:
@@ -225,7 +227,7 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("task set, CSV", lambda: [TASKS_CSV], _tasks_csv),
         Kind("overheads, TOML", lambda: [OVERHEADS], _overheads),
         Kind("sweep plan", _bare("docs/sweeps/*.toml"), model(SweepPlan)),
-        Kind("suite", _bare("papers/*/suite.toml"), model(Suite)),
+        Kind("suite", _bare("papers/*/suite.toml"), model(MeasurementSuite)),
         Kind("baseline", _baselines, model(Baseline)),
         Kind("board", _bare("firmware/boards/*/board.toml"), model(Board)),
         Kind("kernel", _kernels, model(Kernel)),
@@ -239,7 +241,7 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("call graph", lambda: [GRAPH], _callgraph),
         Kind("options", _words, _options),
         Kind("hardware map", lambda: [descriptions.BENCH], model(HardwareMap)),
-        Kind("names for flashing", _bare("firmware/boards/*/flash.toml"), model(FlashNames)),
+        Kind("names for flashing", _bare("firmware/boards/*/flash.toml"), model(FlashToolChipNames)),
         Kind("calibration", lambda: [descriptions.silicon()], descriptions.read_calibration,
              alter=descriptions.damage_silicon_file),
         Kind("tree", lambda: [descriptions.TREE], model(SourceTree)),
@@ -253,6 +255,6 @@ KINDS: Final[dict[str, Kind]] = {
              alter=descriptions.damage_reference_file),
         Kind("debug information", debug_info.images, debug_info.read, alter=debug_info.damage_debug_section),
         Kind("typing script", lambda: [b"$ => help\n=> now\nname: => a\\tb\\c\n# x\n\\x41\\q => \\x\n"],
-             lambda data: parse_typing_script(text_of(data))),
+             lambda data: parse_serial_input_script(text_of(data))),
     )
 }  # fmt: skip

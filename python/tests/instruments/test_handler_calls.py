@@ -14,7 +14,7 @@ from rtoslab.targets import (
     KIND_EXCEPTION_EXIT,
     KIND_RETURN,
     events_in_time_order,
-    find_address,
+    find_symbol_address,
     load_image_into_board,
     make_board_at_reset,
 )
@@ -50,7 +50,7 @@ def test_a_tail_call_of_a_handler_returns_with_its_result(board: str, cpu: str, 
     machine = cast("ObservedMachine", make_board_at_reset(CATALOGUE.find_board(board).facts, cores=1))
     load_image_into_board(machine, (tmp_path / "fw.elf").read_bytes(), "fw.elf")
     machine.trace_exceptions(True)
-    machine.observe(True, calls=[(find_address(machine, "work"), IDENT)])
+    machine.observe(True, calls=[(find_symbol_address(machine, "work"), IDENT)])
     machine.run(4500)
     events = np.frombuffer(events_in_time_order(machine.take_events()), dtype=EVENT)
     kinds = (KIND_CALL, KIND_RETURN, KIND_EXCEPTION_EXIT)

@@ -187,7 +187,7 @@ def test_quantiles_equal_those_of_a_sorted_list() -> None:
     for number in (1, 2, 99, 100, 101, 1000):
         distribution = ValueDistribution()
         for piece in np.array_split(values[:number], 7):
-            distribution.add_values(piece)
+            distribution.add_values_to_counts(piece)
         ordered = sorted(values[:number].tolist())
         p99 = ordered[-(-99 * number // 100) - 1]
         expected = CallStatistics(ordered[0], float(np.median(values[:number])), p99, ordered[-1], sum(ordered))

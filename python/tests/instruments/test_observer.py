@@ -9,7 +9,7 @@ import pytest
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import INTERVAL, LOCK, ROW, WAYS
 from rtoslab.instruments.subject import ObservedImage, find_observed_image
-from rtoslab.targets.board import find_address, load_image_into_board, make_board_at_reset
+from rtoslab.targets.board import find_symbol_address, load_image_into_board, make_board_at_reset
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.virtual import WINDOW_SYMBOL
 from tests.board_images import Program
@@ -93,7 +93,7 @@ def test_every_cycle_is_attributed_once_and_none_is_added(
 
 def to_window(machine: ObservedMachine) -> int:
     """Runs to where the benchmark opens its window; the cycle."""
-    word = find_address(machine, WINDOW_SYMBOL)
+    word = find_symbol_address(machine, WINDOW_SYMBOL)
     machine.watch_write(word, 1, True)
     while machine.read(word, 1) != b"\1":
         assert machine.run(20_000_000)["reason"] == "watch"

@@ -18,7 +18,7 @@ from rtoslab.instruments.formats import folded_stacks, speedscope_profile
 from rtoslab.instruments.html import render_profile_page
 from rtoslab.instruments.masked_interrupts import masked_interrupt_tables
 from rtoslab.instruments.profile_tables import all_profile_tables, core_cycles_table, function_cycles_table
-from rtoslab.instruments.profiler import Profile, load_profile, profile_image
+from rtoslab.instruments.profiler import Profile, profile_image, read_profile_file
 from rtoslab.instruments.records import WAYS
 from rtoslab.instruments.subject import find_observed_image
 from tests.instruments.images import CATALOGUE, ROOT, scene, scene_subject
@@ -103,13 +103,13 @@ def test_folded_stacks_and_speedscope_contain_every_cycle() -> None:
 
 
 def _assert_no_altered_byte_is_read(path: Path) -> None:
-    whole, content = load_profile(path), path.read_bytes()
+    whole, content = read_profile_file(path), path.read_bytes()
     dice = random.Random(7)
     for _ in range(40):
         place = dice.randrange(len(content))
         path.write_bytes(content[:place] + bytes([content[place] ^ 1 << dice.randrange(8)]) + content[place + 1 :])
         try:
-            assert load_profile(path) == whole, "blank space alone"
+            assert read_profile_file(path) == whole, "blank space alone"
         except ReportError:
             continue
     path.write_bytes(content)
@@ -118,13 +118,13 @@ def _assert_no_altered_byte_is_read(path: Path) -> None:
 def test_profile_survives_its_file(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     two_cores().save(path)
-    assert load_profile(path) == two_cores()
+    assert read_profile_file(path) == two_cores()
     _assert_no_altered_byte_is_read(path)
     path.write_text("{}")
     with pytest.raises(ReportError, match="not a stored profile"):
-        load_profile(path)
+        read_profile_file(path)
     with pytest.raises(ReportError, match="Cannot read"):
-        load_profile(tmp_path / "none.json")
+        read_profile_file(tmp_path / "none.json")
 
 
 def test_difference_shows_where_cycles_were_added() -> None:

@@ -26,7 +26,9 @@ def tasks_of(image: Path) -> dict[str, tuple[int | None, dict[str, int]]]:
     # Data with values is where it is linked; `reset` sets the rest.
     machine.run(2_000)
     tasks = KernelTaskLister(CATALOGUE, image, BOARD.cpu, 1)
-    return {about: (core, dict(registers)) for _, about, core, registers in tasks.list_tasks_at(machine.snapshot())}
+    return {
+        about: (core, dict(registers)) for _, about, core, registers in tasks.list_tasks_at_snapshot(machine.snapshot())
+    }
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

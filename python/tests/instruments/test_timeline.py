@@ -28,12 +28,12 @@ def two_cores() -> Timeline:
 
 
 def calls(result: Timeline, task: str, function: str) -> tuple[TimelineSpan, ...]:
-    return tuple(span for span in result.track_spans(TASKS, task) if span.name == function)
+    return tuple(span for span in result.spans_of_timeline_track(TASKS, task) if span.name == function)
 
 
 def running(result: Timeline, task: str, start: int, end: int) -> int:
     """Cycles in which core 0 ran a task, within a stretch."""
-    mine = (span for span in result.track_spans("core 0", TASKS) if span.name == task)
+    mine = (span for span in result.spans_of_timeline_track("core 0", TASKS) if span.name == task)
     return sum(max(0, min(span.end, end) - max(span.start, start)) for span in mine)
 
 
@@ -76,10 +76,10 @@ def test_lost_wake_up_is_a_resume_before_its_suspend() -> None:
 def test_exactly_one_task_runs_on_a_core() -> None:
     result = two_cores()
     for core in ("core 0", "core 1"):
-        spans = result.track_spans(core, TASKS)
+        spans = result.spans_of_timeline_track(core, TASKS)
         assert [span.start for span in spans[1:]] == [span.end for span in spans[:-1]]
         assert (spans[0].start, spans[-1].end) == (result.start, result.end)
-    ticks = [item for item in result.track_spans("core 0", HANDLERS) if item.facts.get("exception") == 15]
+    ticks = [item for item in result.spans_of_timeline_track("core 0", HANDLERS) if item.facts.get("exception") == 15]
     assert len(ticks) == pytest.approx(5, abs=1), "a tick a millisecond"
 
 
@@ -87,11 +87,11 @@ def test_spinlock_wait_ends_when_the_core_takes_it() -> None:
     result = two_cores()
     waits = 0
     for lock in ("task lock", "ISR lock"):
-        held = result.track_spans(LOCKS, lock)
+        held = result.spans_of_timeline_track(LOCKS, lock)
         assert all(before.end <= after.start for before, after in pairwise(held)), "one holder at a time"
         taken = {(span.name, span.start) for span in held}
         for core in ("core 0", "core 1"):
-            mine = [span for span in result.track_spans(core, WAITS) if span.name == lock and span.ended]
+            mine = [span for span in result.spans_of_timeline_track(core, WAITS) if span.name == lock and span.ended]
             assert {(core, span.end) for span in mine} <= taken
             waits += len(mine)
     assert waits > 100

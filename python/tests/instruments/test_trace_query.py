@@ -17,13 +17,13 @@ from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, find_observed_imag
 from rtoslab.instruments.perfetto import perfetto_trace
 from rtoslab.instruments.perfetto_writer import make_digest_packet
 from rtoslab.instruments.timelines import Timeline, TimelineSpan, TimelineTrack
-from rtoslab.instruments.trace_database import TracedSlice, TraceFileContents
+from rtoslab.instruments.trace_database import TraceFileContents, TraceTimelineSlice
 from tests.instruments.images import CATALOGUE, scene
 from tests.instruments.small_program import small_program
 
 
-def piece(group: str, track: str, name: str, start: int, end: int) -> TracedSlice:
-    return TracedSlice(group, track, name, start, end, start, True)
+def piece(group: str, track: str, name: str, start: int, end: int) -> TraceTimelineSlice:
+    return TraceTimelineSlice(group, track, name, start, end, start, True)
 
 
 MADE = TraceFileContents(
@@ -49,8 +49,8 @@ def test_load_counts_every_cycle_once_with_nested_handlers() -> None:
 
 def test_latency_ends_at_the_next_event_within_a_limit() -> None:
     database = TraceDatabase(MADE)
-    assert database.answer_latency("give", "take", 1000).rows == [(5, 70, 65)]
-    assert database.answer_latency("give", "take", 64).rows == []
+    assert database.latency_between_trace_slices_table("give", "take", 1000).rows == [(5, 70, 65)]
+    assert database.latency_between_trace_slices_table("give", "take", 64).rows == []
 
 
 COUNTING = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"

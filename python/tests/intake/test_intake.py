@@ -17,7 +17,7 @@ from rtoslab.intake import limits
 from rtoslab.intake.numbers import parse_integer, parse_seconds_as_ticks, to_exact_fraction
 from rtoslab.intake.objects import parse_json_object, read_json_object
 from rtoslab.intake.tables import parse_toml_table
-from rtoslab.intake.texts import decode_text_lines, split_byte_words
+from rtoslab.intake.texts import decode_text_lines, split_bytes_at_white_space
 from rtoslab.plan.configuration import require_valid_config
 
 
@@ -172,12 +172,12 @@ def test_lines_equal_those_of_the_file(text: str) -> None:
 @given(st.lists(st.binary(min_size=1, max_size=9).filter(lambda word: len(word.split()) == 1), max_size=20))
 def test_words_equal_those_of_the_file(found: list[bytes]) -> None:
     plain = [result.strip() for result in found]
-    assert list(split_byte_words(b" \n".join(plain), "x", ReportError)) == plain
+    assert list(split_bytes_at_white_space(b" \n".join(plain), "x", ReportError)) == plain
 
 
 def test_chunks_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     data = b"".join(b"%d some words\r\n" % number for number in range(40_000))
-    assert list(split_byte_words(data, "x", ReportError)) == data.split()
+    assert list(split_bytes_at_white_space(data, "x", ReportError)) == data.split()
     assert list(decode_text_lines(data, "x", ReportError)) == data.decode().splitlines()
 
 

@@ -49,7 +49,7 @@ def test_files_of_pyarrow_are_read(table: dict[str, list[Any]], compression: str
     out = io.BytesIO()
     arrays = {name: pa.array(items, KINDS[name][1]) for name, items in table.items()}
     pq.write_table(pa.table(arrays), out, compression=compression, row_group_size=group, use_dictionary=dictionary)
-    assert {name: column.row_items() for name, column in decode_parquet(out.getvalue()).items()} == table
+    assert {name: column.parquet_row_items() for name, column in decode_parquet(out.getvalue()).items()} == table
 
 
 def test_same_columns_give_the_same_bytes() -> None:

@@ -17,10 +17,10 @@ from rtoslab import api
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure.identity import identity_of_point
-from rtoslab.measure.pipeline import PointOutcome, measure_and_store_point
-from rtoslab.plan.plan import PlanOptions, make_plan
+from rtoslab.measure.pipeline import MeasurementPointOutcome, measure_and_store_point
+from rtoslab.plan.plan import PlanOptions, make_measurement_plan
 from rtoslab.reference import stored_row_from_points
-from rtoslab.results.results import FailedPoint, MeasuredPoint
+from rtoslab.results.results import FailedMeasurement, MeasuredPoint
 from rtoslab.store.store import RunDirectory
 from tests.checkouts import build_apart, copy_checkout, replace_text
 from tests.cli.test_cli import HANG_S, ROOT, command_error, rtoslab
@@ -58,13 +58,13 @@ def break_source(checkout: Path, file: str, old: str, new: str) -> None:
     replace_text(checkout, file, old, new)
 
 
-def measure(name: str, cores: int, window_ms: int, out: Path, **options: object) -> list[PointOutcome]:
+def measure(name: str, cores: int, window_ms: int, out: Path, **options: object) -> list[MeasurementPointOutcome]:
     """One kernel on one board: every other kernel and board would be measured too."""
     fixed = {"kernels": ["freertos"], "boards": ["pico"], "cores": [cores], "window_ms": window_ms, "out": out}
     return api.run(name, **{**fixed, **options})  # type: ignore[arg-type]
 
 
-def single_result(outcomes: list[PointOutcome]) -> object:
+def single_result(outcomes: list[MeasurementPointOutcome]) -> object:
     (outcome,) = outcomes
     return outcome.result
 
@@ -113,12 +113,12 @@ def test_interrupted_run_keeps_what_is_finished_and_resumes(tmp_path: Path, monk
     assert re.search(r"points? (was|were) already in the folder", done.stderr)
     for name, stamp in finished.items():
         assert (out / "points" / name / "result.json").stat().st_mtime_ns == stamp
-    assert len(RunDirectory.open_run_directory(out).read_points()) == 4
+    assert len(RunDirectory.open_run_directory(out).read_measured_points()) == 4
 
 
-def measure_failure(tmp_path: Path, name: str, **options: object) -> FailedPoint:
+def measure_failure(tmp_path: Path, name: str, **options: object) -> FailedMeasurement:
     result = single_result(measure(name, 1, 10, tmp_path / "run", **options))
-    assert isinstance(result, FailedPoint), result
+    assert isinstance(result, FailedMeasurement), result
     return result
 
 
@@ -152,7 +152,7 @@ def test_collisions_are_counted_from_outside(tmp_path: Path) -> None:
 def test_missing_stress_is_an_error(checkout: Path, tmp_path: Path) -> None:
     break_source(checkout, CONTENTION, "access_semaphore(self);\n            tallies", "tallies")
     failed = single_result(measure("contention", 2, 10, tmp_path / "run", **STRESS))
-    assert isinstance(failed, FailedPoint), failed
+    assert isinstance(failed, FailedMeasurement), failed
     broken_rules = {proof.rule for proof in failed.proofs if proof.verdict == "fails"}
     assert broken_rules == {"stress_share", "object_shared", "collisions", "course"}
 
@@ -237,11 +237,11 @@ def test_run_does_not_mix_builds(checkout: Path, tmp_path: Path) -> None:
 def test_kernels_settings_reach_the_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     examine_nothing(monkeypatch)
     catalogue, chosen = Catalogue(ROOT), {"configTICK_RATE_HZ": "500", "opt": "-O3"}
-    (request,) = make_plan(catalogue, ["t1"], PlanOptions(["freertos"], ["pico"], [1], 10, chosen)).points
+    (request,) = make_measurement_plan(catalogue, ["t1"], PlanOptions(["freertos"], ["pico"], [1], 10, chosen)).points
     run = RunDirectory.create_run_directory(tmp_path / "run", None, [identity_of_point(catalogue, request)])
     outcome = measure_and_store_point(catalogue, request, run)
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
-    (point,) = RunDirectory.open_run_directory(tmp_path / "run").read_points()
+    (point,) = RunDirectory.open_run_directory(tmp_path / "run").read_measured_points()
     text = json.dumps(point.manifest)
     assert '"configTICK_RATE_HZ": "500"' in text
     assert '"-O3"' in text

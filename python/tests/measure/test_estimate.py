@@ -8,19 +8,19 @@ import pytest
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images import build_point_image
-from rtoslab.measure import virtual_board_job
+from rtoslab.measure import make_virtual_benchmark_job
 from rtoslab.measure.duration_estimate import POINT_S, estimate_point_seconds
-from rtoslab.plan.plan import Plan, PlanOptions, make_plan
+from rtoslab.plan.plan import MeasurementPlan, PlanOptions, make_measurement_plan
 from rtoslab.targets import run_virtual_benchmark
 
 CATALOGUE = Catalogue(find_checkout_root())
 
 
-def plan(name: str, board: str, cores: int = 1, window_ms: int = 100_000) -> Plan:
-    return make_plan(CATALOGUE, [name], PlanOptions(["freertos"], [board], [cores], window_ms=window_ms))
+def plan(name: str, board: str, cores: int = 1, window_ms: int = 100_000) -> MeasurementPlan:
+    return make_measurement_plan(CATALOGUE, [name], PlanOptions(["freertos"], [board], [cores], window_ms=window_ms))
 
 
-def seconds(request: Plan) -> float:
+def seconds(request: MeasurementPlan) -> float:
     """Of the run alone."""
     (point,) = request.points
     return estimate_point_seconds(CATALOGUE, point) - POINT_S
@@ -44,7 +44,9 @@ def test_interval_of_many_rounds_lasts_longer() -> None:
     """eren2024's one sample of 100,000 rounds took 11 s of one core for messages, 26 s for semaphores."""
     options = PlanOptions(["freertos"], ["nucleo-f767zi"], [1], config={"samples": "1", "instrument": "counter"})
     few, many = (
-        make_plan(CATALOGUE, ["semaphore_shuffling"], replace(options, config={**options.config, "param.loops": loops}))
+        make_measurement_plan(
+            CATALOGUE, ["semaphore_shuffling"], replace(options, config={**options.config, "param.loops": loops})
+        )
         for loops in ("100", "100000")
     )
     assert seconds(few) < 3
@@ -67,7 +69,7 @@ def test_runs_take_about_the_estimated_time(name: str, board: str, cores: int, w
     request = plan(name, board, cores, window_ms)
     (point,) = request.points
     built = build_point_image(CATALOGUE, point)
-    job = virtual_board_job(CATALOGUE, point, built.elf_path.read_bytes(), built.elf_path.name)
+    job = make_virtual_benchmark_job(CATALOGUE, point, built.elf_path.read_bytes(), built.elf_path.name)
     began = time.process_time()
     assert run_virtual_benchmark(job).failure is None
     assert 1 / 4 < (time.process_time() - began) / seconds(request) < 4

@@ -74,12 +74,12 @@ def test_image_of_another_build_is_measured(
     image = _build_outside(commands, compilers[name], tmp_path)
     _, outcome = measure_image(ROOT, image, BOARD, tmp_path / "alone", {})
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
-    assert outcome.result.held_proof_count < len(outcome.result.proofs)
+    assert outcome.result.successful_proof_count < len(outcome.result.proofs)
     monkeypatch.setenv("RTOSLAB_PORTS", os.fspath(_ports(commands)))
     _, message = measure_image(ROOT, image, BOARD, tmp_path / "known", {})
     assert isinstance(message.result, MeasuredPoint), message.result
     assert message.result.counters == outcome.result.counters
-    assert message.result.held_proof_count > outcome.result.held_proof_count
+    assert message.result.successful_proof_count > outcome.result.successful_proof_count
     assert sum(proof.verdict is ProofVerdict.UNSEEN for proof in message.result.proofs) <= 2
     output = rtoslab("show", tmp_path / "alone").stdout
     assert "do not apply" in output

@@ -10,8 +10,8 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.builder import build_point_image
 from rtoslab.measure.evaluation import decode_and_judge_output
 from rtoslab.measure.identity import identity_of_point
-from rtoslab.measure.virtual_job import virtual_board_job
-from rtoslab.plan.plan import PlanOptions, make_plan
+from rtoslab.measure.virtual_job import make_virtual_benchmark_job
+from rtoslab.plan.plan import PlanOptions, make_measurement_plan
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.targets.virtual import run_virtual_benchmark
 
@@ -24,9 +24,11 @@ def measure(
 ) -> MeasuredPoint:
     """One point without the port's conformance, which has tests of its own."""
     chosen = {key.replace("param_", "param.").replace("feature_", "feature."): value for key, value in config.items()}
-    (point,) = make_plan(CATALOGUE, [benchmark], PlanOptions([kernel], [board_id], None, window_ms, chosen)).points
+    (point,) = make_measurement_plan(
+        CATALOGUE, [benchmark], PlanOptions([kernel], [board_id], None, window_ms, chosen)
+    ).points
     built = build_point_image(CATALOGUE, point)
-    job = virtual_board_job(CATALOGUE, point, built.elf_path.read_bytes(), "image.elf")
+    job = make_virtual_benchmark_job(CATALOGUE, point, built.elf_path.read_bytes(), "image.elf")
     result = decode_and_judge_output(
         CATALOGUE, identity_of_point(CATALOGUE, point), "0" * 16, run_virtual_benchmark(job), built.expected
     )
@@ -94,7 +96,9 @@ def test_handlers_of_another_kernel_are_measured(benchmark: str) -> None:
 
 
 def test_handlers_on_two_cores_are_not_applicable() -> None:
-    (point,) = make_plan(CATALOGUE, ["tick_handler"], PlanOptions(["freertos"], ["pico"], (2,), 840, {})).points
+    (point,) = make_measurement_plan(
+        CATALOGUE, ["tick_handler"], PlanOptions(["freertos"], ["pico"], (2,), 840, {})
+    ).points
     assert point.not_applicable == "the kernel's handlers are timed on one core"
 
 

@@ -12,7 +12,7 @@ from rtoslab.base.errors import ImageFileError, RunError, SettingError, StoreErr
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure.own_image import measure_image
-from rtoslab.results.results import FailedPoint, MeasuredPoint
+from rtoslab.results.results import FailedMeasurement, MeasuredPoint
 from rtoslab.store.store import RunDirectory
 from rtoslab.targets import introduction
 from rtoslab.verify import verify_folder
@@ -47,7 +47,7 @@ def test_external_image_gives_the_same_result_as_a_built_one(image: Path, tmp_pa
     assert outcome.result.counters == here.result.counters
     assert outcome.result.image == here.result.image
     assert [proof.verdict for proof in outcome.result.proofs] == [proof.verdict for proof in here.result.proofs]
-    (point,) = RunDirectory.open_run_directory(folder).read_points()
+    (point,) = RunDirectory.open_run_directory(folder).read_measured_points()
     build: Any = point.manifest["build"]
     assert "GCC" in build["compiler"]["banner"]
     assert build["built_elsewhere"]
@@ -112,7 +112,7 @@ def test_image_with_wrong_identity_is_a_failed_point(
     assert content.count(b"\0" + name + b"\0") == 1
     (path := tmp_path / "lies.elf").write_bytes(content.replace(b"\0" + name, b"\0" + said.ljust(len(name), b"\0")))
     _, outcome = measure_image(ROOT, path, "pico", tmp_path / "own", {})
-    assert isinstance(outcome.result, FailedPoint)
+    assert isinstance(outcome.result, FailedMeasurement)
     assert outcome.result.stage == stage, outcome.result
 
 

@@ -14,10 +14,10 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure import pool
 from rtoslab.measure.identity import identity_of_point
-from rtoslab.measure.pipeline import MeasureOptions, PointOutcome
+from rtoslab.measure.pipeline import MeasurementPointOutcome, MeasureOptions
 from rtoslab.measure.pool import PointProgress
-from rtoslab.plan.plan import PlanOptions, make_plan
-from rtoslab.results.results import FailedPoint, MeasuredPoint
+from rtoslab.plan.plan import PlanOptions, make_measurement_plan
+from rtoslab.results.results import FailedMeasurement, MeasuredPoint
 from rtoslab.store.store import RunDirectory
 from tests.checkouts import build_apart
 
@@ -38,7 +38,7 @@ def test_dead_process_loses_one_point(tmp_path: Path, monkeypatch: pytest.Monkey
     )  # fmt: skip
     assert killed
     assert isinstance(first.result, MeasuredPoint)
-    assert isinstance(second.result, FailedPoint)
+    assert isinstance(second.result, FailedMeasurement)
     assert second.result.message.endswith("ended unexpectedly (exit code -9); run the same command again to retry it.")
     assert isinstance(third.result, MeasuredPoint)
     assert len(list((tmp_path / "run" / "points").iterdir())) == 2, "what died left nothing"
@@ -92,7 +92,9 @@ def test_each_call_uses_its_own_environment(tmp_path: Path, monkeypatch: pytest.
 def test_simulator_failure_loses_one_point_and_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A panic is no `Exception`: what catches only those would let it end the process."""
     catalogue = Catalogue(find_checkout_root())
-    plan = make_plan(catalogue, ["t2"], PlanOptions(boards=["pico"], kernels=["freertos"], cores=[1], window_ms=10))
+    plan = make_measurement_plan(
+        catalogue, ["t2"], PlanOptions(boards=["pico"], kernels=["freertos"], cores=[1], window_ms=10)
+    )
     run = RunDirectory.create_run_directory(
         tmp_path / "run", None, [identity_of_point(catalogue, point) for point in plan.points]
     )
@@ -102,8 +104,8 @@ def test_simulator_failure_loses_one_point_and_is_reported(tmp_path: Path, monke
 
     monkeypatch.setattr(pool, "measure_and_store_point", panics)
     outcome = pool._measure_point(find_checkout_root(), run.path, plan.points[0], lambda *_: None, MeasureOptions())
-    assert isinstance(outcome, PointOutcome)
-    assert isinstance(outcome.result, FailedPoint)
+    assert isinstance(outcome, MeasurementPointOutcome)
+    assert isinstance(outcome.result, FailedMeasurement)
     assert outcome.result.message.startswith(
         f"The simulator failed while it measured {plan.points[0].label}: index out of"
     )

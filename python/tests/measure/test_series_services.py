@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from rtoslab.analyses.placed_figures import PlacementLookup
+from rtoslab.analyses.placed_figures import CodePlacementLookup
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images import build_point_image
-from rtoslab.measure import decode_and_judge_output, identity_of_point, virtual_board_job
-from rtoslab.plan import PlanOptions, make_plan
+from rtoslab.measure import decode_and_judge_output, identity_of_point, make_virtual_benchmark_job
+from rtoslab.plan import PlanOptions, make_measurement_plan
 from rtoslab.proofs import ProofEvidence
-from rtoslab.proofs.expected_steps import steps_for_services
+from rtoslab.proofs.expected_steps import select_steps_by_kernel_services
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_report_document
 from rtoslab.reports.terminal import make_latency_table
@@ -45,7 +45,7 @@ def benchmark() -> Benchmark:
 
 
 def test_kernel_with_a_service_has_all_its_series() -> None:
-    whole = benchmark().only_for_services_of(HAS)
+    whole = benchmark().restrict_to_kernel_services(HAS)
     assert whole.series_ids == ("instrument.empty", "send", "give")
     assert whole.services == ("semaphore", "queue")
     assert list(whole.proof) == PROOFS
@@ -53,7 +53,7 @@ def test_kernel_with_a_service_has_all_its_series() -> None:
 
 
 def test_series_and_their_proofs_depend_on_the_service() -> None:
-    left = benchmark().only_for_services_of(LACKS)
+    left = benchmark().restrict_to_kernel_services(LACKS)
     assert left.series_ids == ("instrument.empty", "give")
     assert left.services == ("semaphore",)
     assert list(left.proof) == [{**PROOFS[0], "series": ["give"]}, PROOFS[2]]
@@ -62,7 +62,7 @@ def test_series_and_their_proofs_depend_on_the_service() -> None:
 
 @pytest.mark.parametrize(("facts", "so"), [(HAS, True), (LACKS, False)])
 def test_proof_may_depend_on_a_measured_service(facts: Any, so: bool) -> None:
-    evidence = ProofEvidence(decoded_run(), None, benchmark().only_for_services_of(facts), board(), facts)
+    evidence = ProofEvidence(decoded_run(), None, benchmark().restrict_to_kernel_services(facts), board(), facts)
     assert evidence.meets_condition("queue = 1") is so
     assert evidence.meets_condition("queue = 0") is not so
 
@@ -75,15 +75,20 @@ def test_proof_may_depend_on_a_call_that_reads_the_tick(symbols: Any, so: bool) 
 
 def test_steps_depend_on_their_service() -> None:
     steps = ("0 semaphore_give S", "queue: 0 queue_send Q", "queue: switch 0 1", "tick")
-    assert steps_for_services(steps, ("queue",)) == ("0 semaphore_give S", "0 queue_send Q", "switch 0 1", "tick")
-    assert steps_for_services(steps, ()) == ("0 semaphore_give S", "tick")
+    assert select_steps_by_kernel_services(steps, ("queue",)) == (
+        "0 semaphore_give S",
+        "0 queue_send Q",
+        "switch 0 1",
+        "tick",
+    )
+    assert select_steps_by_kernel_services(steps, ()) == ("0 semaphore_give S", "tick")
 
 
 def test_benchmark_without_any_of_its_series_is_not_applicable(checkout: Path) -> None:
     path = checkout / "firmware" / "benchmarks" / "memory_allocation" / "benchmark.toml"
     text = path.read_text().replace("[[series]]\n", '[[series]]\nservices = ["condition"]\n')
     path.write_text(text)
-    points = make_plan(
+    points = make_measurement_plan(
         Catalogue(find_checkout_root()), ["memory_allocation"], PlanOptions(["freertos"], ["pico"])
     ).points
     assert {point.not_applicable for point in points} == {
@@ -109,7 +114,7 @@ def test_every_format_says_what_is_missing_and_why(name: str) -> None:
 
 
 def test_terminal_has_a_row_for_a_missing_series() -> None:
-    table = make_latency_table([latency_with_missing_series()], PlacementLookup(), 120)
+    table = make_latency_table([latency_with_missing_series()], CodePlacementLookup(), 120)
     assert list(table.columns[0].cells)[-1] == "queue send"
     assert list(table.columns[1].cells)[-1] == "n/a"
 
@@ -120,9 +125,13 @@ def test_preemption_without_queues_keeps_its_other_series(checkout: Path) -> Non
         replace_text(checkout, "kernels/freertos/kernel.toml", f"\n{name} = true", f"\n{name} = false")
     catalogue = Catalogue(checkout)
     chosen = {"samples": "5", "instrument": "probe"}
-    (point,) = make_plan(catalogue, ["preemption"], PlanOptions(["freertos"], ["pico"], [1], config=chosen)).points
+    (point,) = make_measurement_plan(
+        catalogue, ["preemption"], PlanOptions(["freertos"], ["pico"], [1], config=chosen)
+    ).points
     built = build_point_image(catalogue, point)
-    output = run_virtual_benchmark(virtual_board_job(catalogue, point, built.elf_path.read_bytes(), "image.elf"))
+    output = run_virtual_benchmark(
+        make_virtual_benchmark_job(catalogue, point, built.elf_path.read_bytes(), "image.elf")
+    )
     result = decode_and_judge_output(catalogue, identity_of_point(catalogue, point), "0" * 16, output, built.expected)
     assert isinstance(result, MeasuredPoint), result
     assert [samples.id for samples in result.series] == [

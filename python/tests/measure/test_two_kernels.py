@@ -8,9 +8,9 @@ import pytest
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import IMAGE, build_point_image, read_elf
-from rtoslab.measure import build_pair_images, measure_points_of_plan, virtual_board_job
-from rtoslab.plan import Plan, PlanOptions, make_plan
-from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
+from rtoslab.measure import build_pair_images, make_virtual_benchmark_job, measure_points_of_plan
+from rtoslab.plan import MeasurementPlan, PlanOptions, make_measurement_plan
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.store import RunDirectory
 from rtoslab.targets import run_virtual_benchmark
@@ -20,8 +20,8 @@ ROOT = find_checkout_root()
 CATALOGUE = Catalogue(ROOT)
 
 
-def pair_plan(kernels: str, benchmark: str, **config: str) -> Plan:
-    return make_plan(
+def pair_plan(kernels: str, benchmark: str, **config: str) -> MeasurementPlan:
+    return make_measurement_plan(
         CATALOGUE, [benchmark], PlanOptions(kernels=[kernels], boards=["pico"], window_ms=40, config=config)
     )
 
@@ -45,7 +45,7 @@ def test_both_kernels_are_measured_and_proved(tmp_path: Path, kernels: str, benc
 @pytest.mark.parametrize("kernels", ["freertos+freertos", "freertos+rt", "freertos+bare"])
 def test_messages_go_both_ways(tmp_path: Path, kernels: str) -> None:
     options = PlanOptions(kernels=[kernels], boards=["pico"], config={"samples": "200", "code": "sram"})
-    plan = make_plan(CATALOGUE, ["pair_message"], options)
+    plan = make_measurement_plan(CATALOGUE, ["pair_message"], options)
     for outcome in measure_points_of_plan(ROOT, plan, tmp_path / "run", jobs=1):
         assert isinstance(outcome.result, MeasuredPoint), outcome.result
         series = {item.id: item for item in outcome.result.series}
@@ -59,7 +59,7 @@ def test_messages_go_both_ways(tmp_path: Path, kernels: str) -> None:
 
 def test_messages_of_one_kernel_on_both_cores(tmp_path: Path) -> None:
     options = PlanOptions(kernels=["freertos"], boards=["pico"], cores=[2], window_ms=40)
-    plan = make_plan(CATALOGUE, ["core_message"], options)
+    plan = make_measurement_plan(CATALOGUE, ["core_message"], options)
     (outcome,) = measure_points_of_plan(ROOT, plan, tmp_path / "run", jobs=1)
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
     assert {item.id: item.instrument for item in outcome.result.series} == {
@@ -71,13 +71,15 @@ def test_messages_of_one_kernel_on_both_cores(tmp_path: Path) -> None:
 
 
 def test_a_test_of_two_kernels_is_none_of_one() -> None:
-    (point,) = make_plan(CATALOGUE, ["pair_message"], PlanOptions(kernels=["freertos"], boards=["pico"])).points
+    (point,) = make_measurement_plan(
+        CATALOGUE, ["pair_message"], PlanOptions(kernels=["freertos"], boards=["pico"])
+    ).points
     assert "is a test of two kernels: --kernel" in (point.not_applicable or "")
 
 
 def test_the_manifest_names_the_other_image_and_the_map(tmp_path: Path) -> None:
     measure_points_of_plan(ROOT, pair_plan("freertos+rt", "t1"), tmp_path / "run", jobs=1)
-    stored = RunDirectory.open_run_directory(tmp_path / "run").read_points()
+    stored = RunDirectory.open_run_directory(tmp_path / "run").read_measured_points()
     by_kernel = {point.result.point.kernel: json.loads(json.dumps(point.manifest)) for point in stored}
     for kernel, other in (("freertos", "rt"), ("rt", "freertos")):
         beside = by_kernel[kernel]["beside"]
@@ -103,7 +105,7 @@ def test_images_that_end_early_say_why(tmp_path: Path) -> None:
     plan = pair_plan("freertos+freertos", "t2", configTOTAL_HEAP_SIZE="2048")
     results = [outcome.result for outcome in measure_points_of_plan(ROOT, plan, tmp_path / "run", jobs=1)]
     for result in results:
-        assert isinstance(result, FailedPoint)
+        assert isinstance(result, FailedMeasurement)
         assert "heap is used up" in result.message
 
 
@@ -118,18 +120,20 @@ def test_a_pair_that_is_not_possible_is_stored_with_its_reason(tmp_path: Path) -
 def test_figures_do_not_depend_on_the_run_id() -> None:
     """The images send their run ids before they start, and the time that this takes depends on the digits."""
     options = PlanOptions(kernels=["freertos+freertos"], boards=["pico"], config={"samples": "100"})
-    point = make_plan(CATALOGUE, ["pair_message"], options).points[0]
+    point = make_measurement_plan(CATALOGUE, ["pair_message"], options).points[0]
     built = build_point_image(CATALOGUE, point)
     pair = build_pair_images(CATALOGUE, point, built)
     assert pair is not None
-    run_ids = [built.expected.run, build_point_image(CATALOGUE, point.point_on_other_core()).expected.run]
+    run_ids = [built.expected.run, build_point_image(CATALOGUE, point.planned_point_on_other_core()).expected.run]
     samples: set[bytes] = set()
     for new in (b"0" * 16, b"a" * 16, b"0" * 9 + b"f" * 7, b"5a" * 8):
         images = [built.elf_path.read_bytes(), *pair.image_contents()]
         for run_id in run_ids:
             assert run_id.encode() in images[0], "the image of core 0 contains both"
             images = [image.replace(run_id.encode(), new) for image in images]
-        output = run_virtual_benchmark(virtual_board_job(CATALOGUE, point, images[0], IMAGE, (images[1], images[2])))
+        output = run_virtual_benchmark(
+            make_virtual_benchmark_job(CATALOGUE, point, images[0], IMAGE, (images[1], images[2]))
+        )
         lines = [line for line in output.uart.splitlines() if b" sample metric=pair.message." in line]
         assert len(lines) >= 4, "each kernel sends the samples of both ways"
         samples.add(b"\n".join(lines))

@@ -17,7 +17,7 @@ from rtoslab.mutants.mutants import (
     read_mutants,
     restore_sources,
 )
-from rtoslab.proofs.rules import proof_rule_modules
+from rtoslab.proofs.rules import benchmark_proof_rule_modules
 
 ROOT = find_checkout_root()
 EVERY = read_mutants(ROOT)
@@ -52,7 +52,7 @@ def test_every_mutant_applies_and_names_a_rule(benchmark: str, tmp_path: Path) -
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(path.read_text())
     for mutant in EVERY[benchmark].mutant:
-        assert set(mutant.refused_by) <= set(proof_rule_modules()), mutant.id
+        assert set(mutant.refused_by) <= set(benchmark_proof_rule_modules()), mutant.id
         before = plant_mistake(copy, benchmark, mutant)
         assert all(path.read_text() != text for path, text in before.items()), mutant.id
         restore_sources(before)
@@ -93,7 +93,7 @@ def test_sample_of_mutants_is_refused_by_proofs(benchmark: str, monkeypatch: pyt
         assert stored.samefile(build_folder(ROOT) / "objects"), "what others have compiled is taken"
     assert set(trials) == {UNBROKEN, *only}
     for name, trial in trials.items():
-        assert trial.is_as_expected == (name != "nothing"), trial
+        assert trial.is_mutant_trial_as_expected == (name != "nothing"), trial
     assert sum("/FreeRTOS-Kernel/tasks.c" in log for log in logs) <= 1, "no mutant compiles the kernel again"
     assert "nothing" not in trials or "survives" in trials["nothing"].problem
 
@@ -109,7 +109,7 @@ def test_mutant_that_does_not_build_is_reported_without_a_deleted_log(tmp_path: 
     unbroken, trial = measure_mutants(
         ROOT, tmp_path, "t4_interrupt", BenchmarkMutants(setting=of.setting, mutant=(broken,))
     )
-    assert unbroken.is_as_expected
+    assert unbroken.is_mutant_trial_as_expected
     assert trial.problem.startswith("it does not build: ")
     assert "error: " in trial.problem
     assert "log" not in trial.problem

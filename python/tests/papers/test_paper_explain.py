@@ -14,24 +14,24 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue import PaperSetup
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
-from rtoslab.catalogue.suites import Experiment, Suite
+from rtoslab.catalogue.suites import Experiment, MeasurementSuite
 from rtoslab.cli import explain_changes
 from rtoslab.cli.explain_changes import best_change_sentence, explain_distance_from_paper
-from rtoslab.measure import PointOutcome
+from rtoslab.measure import MeasurementPointOutcome
 from rtoslab.measure.identity import identity_of_point
 from rtoslab.papers.experiment import plan_paper_experiments
 from rtoslab.papers.explain import (
     ChangeTrial,
     combine_best_changes,
-    distance_without_change,
+    distance_from_paper_without_change,
     evaluate_configuration_changes,
     paper_setups,
     plan_paper_changes,
     single_change_setups,
 )
-from rtoslab.papers.setups import point_replaced_by_setup
+from rtoslab.papers.setups import point_replaced_by_paper_setup
 from rtoslab.plan import PlanOptions
-from rtoslab.results.results import FailedPoint, MeasuredPoint
+from rtoslab.results.results import FailedMeasurement, MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from tests.cli.test_cli import command_error, rtoslab
 from tests.fakes import measured_point
@@ -47,7 +47,7 @@ def paper_of(tmp_path: Path, value: str) -> PaperFolder:
     base = folder(tmp_path, [row])
     experiment = Experiment(benchmarks=("t2_cooperative",), kernels=("freertos",), boards=("pico",), cores=(1,))
     return PaperFolder(
-        base.key, base.folder, base.facts, (Suite(id="x", title="X", paper="X", experiment=(experiment,)),)
+        base.key, base.folder, base.facts, (MeasurementSuite(id="x", title="X", paper="X", experiment=(experiment,)),)
     )
 
 
@@ -76,7 +76,7 @@ def points_of(paper: PaperFolder, rates: dict[str, int]) -> list[StoredPoint]:
 def test_closest_change_is_first(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, "2000")
     points = points_of(paper, {"opt=-O0": 500, "opt=-Os": 1600, "configBENCH_ASSERT=1": 1200})
-    assert distance_without_change(CATALOGUE, paper, points, OPTIONS) == pytest.approx(2)
+    assert distance_from_paper_without_change(CATALOGUE, paper, points, OPTIONS) == pytest.approx(2)
     single = evaluate_configuration_changes(CATALOGUE, paper, candidates_of(), points, OPTIONS)
     assert [item.setup.title for item in single[:2]] == ["opt=-Os", "configBENCH_ASSERT=1"]
     assert (single[0].distance_before, single[0].distance_after, single[0].overall_distance) == pytest.approx(
@@ -125,9 +125,13 @@ def test_point_that_failed_is_named(
     paper = paper_of(tmp_path, "2000")
     points = points_of(paper, {"opt=-Os": 1600})
     lost = next(point.result.point for point in points if point.result.point.config.get("opt") == "-O0")
-    failed = FailedPoint(run_id="0" * 16, point=lost, stage="proof", error="ProofError", message="It did not work.")
+    failed = FailedMeasurement(
+        run_id="0" * 16, point=lost, stage="proof", error="ProofError", message="It did not work."
+    )
     monkeypatch.setattr(
-        explain_changes, "measure_points_of_plan", lambda *_, **__: [PointOutcome(failed, tmp_path, fresh=True)]
+        explain_changes,
+        "measure_points_of_plan",
+        lambda *_, **__: [MeasurementPointOutcome(failed, tmp_path, fresh=True)],
     )
     monkeypatch.setattr(explain_changes, "load", lambda _: [point for point in points if point.result.point != lost])
     request = {"full": False, "dry_run": False}
@@ -174,8 +178,10 @@ def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
             identity_of_point(CATALOGUE, point) for point in plan_paper_experiments(CATALOGUE, single, OPTIONS).points
         ]
         added = [result for result in own if result.model_dump_json() not in suites]
-        assert all(point_replaced_by_setup(single, setup, result) is not None for result in added), setup.title
-        position = [meant for result in own if (meant := point_replaced_by_setup(single, setup, result)) is not None]
+        assert all(point_replaced_by_paper_setup(single, setup, result) is not None for result in added), setup.title
+        position = [
+            meant for result in own if (meant := point_replaced_by_paper_setup(single, setup, result)) is not None
+        ]
         assert {stand.model_dump_json() for stand in position} <= suites, setup.title
         changing += bool(position)
     assert changing > 5

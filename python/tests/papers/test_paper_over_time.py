@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from rtoslab.catalogue.paper_schemas import SampleTraceChart
-from rtoslab.papers.over_time import MOST_MARKS, nearly_longest_samples, over_time_chart, sample_times_and_lengths
+from rtoslab.papers.over_time import MOST_MARKS, nearly_longest_samples, over_time_chart, times_and_durations_of_samples
 from rtoslab.results.results import MeasuredPoint, SeriesSamples
 from tests.fakes import measured_point
 
@@ -34,13 +34,13 @@ def _run(length_ms: int) -> MeasuredPoint:
 
 
 def test_samples_of_all_series_are_ordered_by_time() -> None:
-    result = sample_times_and_lengths(_run(5), "tick.released_")
+    result = times_and_durations_of_samples(_run(5), "tick.released_")
     assert result == [(0.0, 25.0), (0.001, 10.0), (0.002, 10.0), (0.003, 10.0), (0.004, 15.0)]
 
 
 def test_peaks_are_the_coincidences_of_all_periods() -> None:
     together = math.lcm(*PERIODS_MS)
-    result = nearly_longest_samples(sample_times_and_lengths(_run(5 * together), "tick.released_"))
+    result = nearly_longest_samples(times_and_durations_of_samples(_run(5 * together), "tick.released_"))
     assert [(round(1000 * at), us) for at, us in result] == [(index * together, 25.0) for index in range(5)]
 
 
@@ -71,5 +71,5 @@ def test_missing_point_gives_no_chart() -> None:
 def test_reference_result_without_times_is_not_drawn() -> None:
     stored = [series_samples.model_copy(update={"start_cycle": ()}) for series_samples in _run(5).series]
     reference = _run(5).model_copy(update={"series": tuple(stored)})
-    assert sample_times_and_lengths(reference, "tick.released_") == []
+    assert times_and_durations_of_samples(reference, "tick.released_") == []
     assert over_time_chart(FIGURE, [reference]) is None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from rtoslab.analyses import point_numbers_by_placement
+from rtoslab.analyses import point_values_by_code_placement
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder
@@ -22,7 +22,7 @@ from rtoslab.papers.tables import (
     ratio_to_paper_text,
     redraw_paper_table,
 )
-from rtoslab.results.results import FailedPoint, NotApplicable
+from rtoslab.results.results import FailedMeasurement, NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.cli.test_cli import rtoslab
 from tests.fakes import measured_point
@@ -104,8 +104,8 @@ def test_statement_is_judged_in_every_placement(
     done = _paper(tmp_path, one_core, two_cores)
     (verdict,) = done.verdicts
     assert verdict.overall_outcome == outcome
-    assert verdict.numbers_of_only_case_text.startswith(seen)
-    assert ("placement" in verdict.numbers_of_only_case_text) == (len(one_core) > 1)
+    assert verdict.text_of_compared_claim_numbers.startswith(seen)
+    assert ("placement" in verdict.text_of_compared_claim_numbers) == (len(one_core) > 1)
     summary = paper_comparison_report(CATALOGUE, done).summary
     assert ("1 is a tie" in summary) == (outcome == "tie")
 
@@ -136,7 +136,7 @@ def test_point_in_one_placement_is_compared_with_all_of_another(tmp_path: Path) 
 
 def test_placement_that_fails_is_not_counted(tmp_path: Path) -> None:
     """Its proof gave no number; the table says of how many placements the median is."""
-    failed = FailedPoint(
+    failed = FailedMeasurement(
         run_id="f", point=_point_at(1, 1, 1).point, stage="proof", error="ProofError", message="it waited"
     )
     done = reproduce_paper(
@@ -151,7 +151,7 @@ def test_placement_that_fails_is_not_counted(tmp_path: Path) -> None:
 
 def test_reference_results_add_placements_to_a_point(tmp_path: Path) -> None:
     """By the run id: what was measured under another manifest says nothing of this build."""
-    known = point_numbers_by_placement([_point_at(place, 1, count) for place, count in enumerate((500, 600, 450))])
+    known = point_values_by_code_placement([_point_at(place, 1, count) for place, count in enumerate((500, 600, 450))])
     for run_id, values in (("1.0", [2000, 2400, 1800]), ("other", [2000])):
         further = {run_id: replace(known, run_id=run_id)}
         done = reproduce_paper(

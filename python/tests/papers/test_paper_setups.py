@@ -13,20 +13,20 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
 from rtoslab.catalogue.paper_schemas import KernelVersion, PaperSetup
-from rtoslab.catalogue.suites import Experiment, Suite
+from rtoslab.catalogue.suites import Experiment, MeasurementSuite
 from rtoslab.measure.identity import identity_of_point
 from rtoslab.papers.experiment import plan_paper_experiments
 from rtoslab.papers.reproduction import reproduce_paper
 from rtoslab.papers.setup_report import (
     changed_verdicts,
     count_figures_with_ratio,
-    mean_factor_from_paper,
+    mean_deviation_factor_from_paper,
     setups_section,
 )
-from rtoslab.papers.setups import point_replaced_by_setup
+from rtoslab.papers.setups import point_replaced_by_paper_setup
 from rtoslab.plan import PlanOptions
 from rtoslab.reference import StoredProgramSize
-from rtoslab.results.results import ImageBytes, NotApplicable, PointId, ProgramWeight
+from rtoslab.results.results import ImageBytes, NotApplicable, PointId, UnexecutedProgramSize
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured_point
 from tests.papers.test_papers import LOSES, folder, published_row
@@ -42,7 +42,7 @@ def _setup(**facts: Any) -> PaperSetup:
 def _paper(base: PaperFolder, setup: PaperSetup, config: Mapping[str, str]) -> PaperFolder:
     """The paper with one set-up and one experiment: t2 with two kernels on board b."""
     experiment = Experiment(benchmarks=("t2",), kernels=("k", "freertos"), boards=("b",), config=dict(config))
-    suite = Suite(id="x", title="X", paper="X", experiment=(experiment,))
+    suite = MeasurementSuite(id="x", title="X", paper="X", experiment=(experiment,))
     facts = base.facts.model_copy(update={"setup": (setup,)})
     return PaperFolder(base.key, base.folder, facts, (suite,))
 
@@ -75,7 +75,7 @@ def test_point_of_a_setup_replaces_the_matching_point(
     facts: dict[str, Any], base: dict[str, str], given: PointId, stands: PointId | None
 ) -> None:
     setup = _setup(**facts)
-    assert point_replaced_by_setup(_paper(PAPERS["vieira2026"], setup, base), setup, given) == stands
+    assert point_replaced_by_paper_setup(_paper(PAPERS["vieira2026"], setup, base), setup, given) == stands
 
 
 @pytest.mark.parametrize("key", list(PAPERS))
@@ -87,14 +87,14 @@ def test_every_planned_point_is_of_the_suites_or_of_one_setup(key: str) -> None:
     assert whole[: len(plain)] == plain
     suites = [identity_of_point(CATALOGUE, item) for item in plain]
     assert not [
-        point for point in suites for setup in paper.facts.setup if point_replaced_by_setup(paper, setup, point)
+        point for point in suites for setup in paper.facts.setup if point_replaced_by_paper_setup(paper, setup, point)
     ]
     here = set(CATALOGUE.buildable_kernels)
     for setup in paper.facts.setup:
         if not setup.config and not here.intersection(setup.kernel):
             continue
         own = plan_paper_experiments(CATALOGUE, paper, PlanOptions(), [setup.id]).points[len(plain) :]
-        position = [point_replaced_by_setup(paper, setup, identity_of_point(CATALOGUE, item)) for item in own]
+        position = [point_replaced_by_paper_setup(paper, setup, identity_of_point(CATALOGUE, item)) for item in own]
         assert position, "the set-up changes nothing"
         assert all(stand in suites for stand in position), (
             setup.id,
@@ -119,7 +119,10 @@ def test_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
     done = reproduce_paper(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
     (setup,) = done.setups
     assert (done.compared[1].ratio_to_paper, setup.compared[1].ratio_to_paper) == (2, 1)
-    assert (mean_factor_from_paper(done.compared), mean_factor_from_paper(setup.figures_changed_by_setup())) == (2, 1)
+    assert (
+        mean_deviation_factor_from_paper(done.compared),
+        mean_deviation_factor_from_paper(setup.figures_changed_by_setup()),
+    ) == (2, 1)
     assert [(above.overall_outcome, present.overall_outcome) for above, present in changed_verdicts(done, setup)] == [
         ("same", "different")
     ]
@@ -244,7 +247,7 @@ def test_second_tree_is_used_if_the_first_lacks_a_service(tmp_path: Path) -> Non
 def _weight(kernel: str, text: int) -> StoredProgramSize:
     identity = measured_point(1, kernel=kernel).point.model_copy(update={"benchmark": "footprint"})
     sizes = ImageBytes(text_bytes=text, data_bytes=8, bss_bytes=900)
-    return StoredProgramSize(Path(), ProgramWeight(run_id=kernel, point=identity, clock_hz=1, image=sizes), {})
+    return StoredProgramSize(Path(), UnexecutedProgramSize(run_id=kernel, point=identity, clock_hz=1, image=sizes), {})
 
 
 def test_reference_footprint_judges_a_statement_and_is_marked(tmp_path: Path) -> None:
@@ -258,9 +261,9 @@ def test_reference_footprint_judges_a_statement_and_is_marked(tmp_path: Path) ->
     paper = folder(tmp_path, [row], claims)
     lent = [_weight("other", 14_000), _weight("k", 7_000)]
     done = reproduce_paper(CATALOGUE, paper, [], reference_weights=lent)
-    assert [(verdict.overall_outcome, "14,000" in verdict.numbers_of_only_case_text) for verdict in done.verdicts] == [
-        ("same", True)
-    ]
+    assert [
+        (verdict.overall_outcome, "14,000" in verdict.text_of_compared_claim_numbers) for verdict in done.verdicts
+    ] == [("same", True)]
     assert (done.compared[1].our_value, done.compared[1].state) == (14_000, "reference")
     assert reproduce_paper(CATALOGUE, paper, []).verdicts[0].overall_outcome == "not computed"
 

@@ -16,14 +16,14 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow
 from rtoslab.catalogue.paper_schemas import Paper, RedrawnFigure, RedrawnTable
-from rtoslab.papers.absences import AbsenceReasons
+from rtoslab.papers.absences import MissingValueReasonFinder
 from rtoslab.papers.arithmetic import evaluate_expression
 from rtoslab.papers.compare import ComparedFigure, compare_published_figures
 from rtoslab.papers.document import paper_comparison_report
 from rtoslab.papers.on_terminal import print_paper_reproduction
 from rtoslab.papers.paper_charts import redraw_paper_figure
 from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
-from rtoslab.papers.setup_report import mean_factor_from_paper
+from rtoslab.papers.setup_report import mean_deviation_factor_from_paper
 from rtoslab.papers.sources import ValueSource
 from rtoslab.papers.tables import published_and_our_values_chart, ratio_to_paper_text, redraw_paper_table
 from rtoslab.reports import report_formats
@@ -81,7 +81,7 @@ def done_with(paper: PaperFolder, *result: results.MeasuredPoint) -> PaperReprod
     """The paper against these points, of kernel `k` alone."""
     report = list(values_of_points(result))
     compared = compare_published_figures(paper, result, report, KERNELS, {})
-    absences = AbsenceReasons(paper, result, KERNELS)
+    absences = MissingValueReasonFinder(paper, result, KERNELS)
     names = {"k": "K"}
     sources = {point.run_id: ValueSource("k", "", is_reference=False, is_authors_version=True) for point in result}
     return PaperReproduction(paper, (), (), result, tuple(report), compared, (), sources, absences, names)
@@ -123,7 +123,7 @@ def test_missing_kernel_is_shown_as_not_available(tmp_path: Path) -> None:
         ([measured_point(2)], "not yet measured", "the run has no throughput with cores=1"),
         (
             [
-                results.FailedPoint(
+                results.FailedMeasurement(
                     run_id="0" * 16, point=point(1), stage="proof", error="ProofError", message="no switch"
                 )
             ],
@@ -301,7 +301,7 @@ def test_ratio_to_an_impossible_figure_is_omitted(tmp_path: Path) -> None:
         "says nothing",
     )
     assert (plain.ratio_to_paper, ratio_to_paper_text(plain)) == (2, "2.00")
-    assert mean_factor_from_paper(done.compared) == pytest.approx(2)
+    assert mean_deviation_factor_from_paper(done.compared) == pytest.approx(2)
     document = paper_comparison_report(CATALOGUE, done)
     assert "ours are 2.00 to 2.00 times the paper's, median 2.00; 1 further ratio says nothing." in document.summary
     tables = {table.title: table for section in document.sections for table in section.tables}

@@ -11,9 +11,9 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import find_paper, read_papers
 from rtoslab.cli import app, cmd_paper
-from rtoslab.papers.completeness import require_paper_folder_fits
+from rtoslab.papers.completeness import require_consistent_paper_folder
 from rtoslab.papers.experiment import benchmarks_missing_for_paper, plan_paper_experiments
-from rtoslab.plan.plan import Plan, PlanOptions
+from rtoslab.plan.plan import MeasurementPlan, PlanOptions
 from rtoslab.reports.document import make_report_document
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import StoredPoint
@@ -31,7 +31,7 @@ def test_papers_key_may_be_short_and_is_suggested() -> None:
 def test_command_without_a_finished_point(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def nothing(_root: Path, _plan: Plan, out: Path, **_: object) -> list[object]:
+    def nothing(_root: Path, _plan: MeasurementPlan, out: Path, **_: object) -> list[object]:
         RunDirectory.create_run_directory(out, "lentka2022", [])
         return []
 
@@ -93,7 +93,7 @@ def test_paper_folder_is_complete(key: str) -> None:
     """Every id that a file names is a published row, every slip can be computed, every board and axis exists."""
     paper = read_papers(CATALOGUE)[key]
     shown = [ident for part in paper.facts.part for table in part.table for ident in table.rows]
-    require_paper_folder_fits(CATALOGUE, paper)
+    require_consistent_paper_folder(CATALOGUE, paper)
     mapped = [row for row in paper.published_rows.values() if row.lab_benchmark]
     assert {row.id for row in mapped if row.number_in_paper is not None} <= set(shown), (
         "a mapped figure stands in no table"
@@ -117,7 +117,7 @@ def test_paper_error_named_by_a_statement_exists(key: str) -> None:
     named = {
         name for result in re.findall(r"slips? ([a-z0-9_]+(?:, [a-z0-9_]+)*)\)", message) for name in result.split(", ")
     }
-    assert named <= {slip.id for slip in paper.paper_mistakes}
+    assert named <= {slip.id for slip in paper.known_mistakes_in_paper}
     setups = set(re.findall(r"set-up ([a-z0-9_]+)", message))
     assert setups <= {setup.id for setup in paper.facts.setup}
 

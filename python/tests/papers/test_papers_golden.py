@@ -75,6 +75,6 @@ def test_time_below_the_analyzers_resolution() -> None:
 def test_errors_of_the_paper_are_recomputed_from_its_figures(
     paper: PaperFolder, slip: str, printed: float, computed: float
 ) -> None:
-    result = next(item for item in paper.paper_mistakes if item.id == slip)
+    result = next(item for item in paper.known_mistakes_in_paper if item.id == slip)
     assert result.printed == printed
     assert compute_corrected_value(paper, result) == pytest.approx(computed, rel=3e-4)

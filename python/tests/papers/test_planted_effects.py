@@ -28,7 +28,7 @@ from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import StoredPoint
-from rtoslab.sweep.report import sweep_document
+from rtoslab.sweep.report import make_sweep_report
 from tests.checkouts import build_apart, copy_checkout, replace_text
 from tests.cli.test_cli import rtoslab
 from tests.papers.test_papers import folder, published_row
@@ -65,7 +65,7 @@ def planted_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Pa
 def points(run: Path) -> list[MeasuredPoint]:
     return [
         point.result
-        for point in RunDirectory.open_run_directory(run).read_points()
+        for point in RunDirectory.open_run_directory(run).read_measured_points()
         if isinstance(point.result, MeasuredPoint)
     ]
 
@@ -104,7 +104,7 @@ def test_compare_finds_the_planted_effect(planted_runs: dict[str, tuple[Path, Pa
 def test_sweep_finds_the_planted_effect(planted_runs: dict[str, tuple[Path, Path]]) -> None:
     texts = {}
     for what, runs in planted_runs.items():
-        document = sweep_document("T", label_points(runs, config={"planted": "1"}))
+        document = make_sweep_report("T", label_points(runs, config={"planted": "1"}))
         texts[what] = document.summary + report_formats()["md"](document)
     assert "No option changes the time by more than the placement of the code does." in texts["move"]
     assert "no: placement" in texts["move"]

@@ -21,7 +21,7 @@ from rtoslab.parity.costs import (
     read_cost_file,
     update_cost_file,
 )
-from rtoslab.parity.unfairness import ComparedPoint, group_comparable_points, unfair_differences_in_groups
+from rtoslab.parity.unfairness import ComparedMeasuredPoint, group_comparable_points, unfair_differences_in_groups
 from rtoslab.reference.substitutes import read_reference_files
 from rtoslab.results.results import MeasuredPoint
 from tests.cli.test_cli import command_error, rtoslab
@@ -62,9 +62,9 @@ BUILD: dict[str, Any] = {
 }
 
 
-def subject(who: str, **changes: Any) -> ComparedPoint:
+def subject(who: str, **changes: Any) -> ComparedMeasuredPoint:
     where = point().model_copy(update={"kernel": "freertos"})
-    return ComparedPoint(who, where, {"build": {**BUILD, **changes}})
+    return ComparedMeasuredPoint(who, where, {"build": {**BUILD, **changes}})
 
 
 def macros(**changes: str) -> dict[str, Any]:
@@ -113,7 +113,9 @@ def test_only_the_planted_difference_is_found(planted: dict[str, Any], concept: 
 
 def test_equal_conditions_are_not_reported() -> None:
     assert unfair_differences_in_groups(CATALOGUE, group_comparable_points([subject("a"), subject("b")])) == []
-    elsewhere = ComparedPoint("c", point().model_copy(update={"board": "other"}), {"build": {**BUILD, "code": "sram"}})
+    elsewhere = ComparedMeasuredPoint(
+        "c", point().model_copy(update={"board": "other"}), {"build": {**BUILD, "code": "sram"}}
+    )
     assert unfair_differences_in_groups(CATALOGUE, group_comparable_points([subject("a"), elsewhere])) == [], (
         "other boards are not compared"
     )
@@ -274,7 +276,7 @@ def test_cost_is_shown_only_for_its_own_values() -> None:
     (finding,) = unfair_differences_in_groups(CATALOGUE, group_comparable_points([plain, many]), costs)
     assert finding.cost_text.startswith("freertos, from 8 to 32: t2 +")
     request = plain.point.model_copy(update={"config": {"configMAX_PRIORITIES": "16"}})
-    few = ComparedPoint("a", request, {"build": {**BUILD, **macros(configMAX_PRIORITIES="16")}})
+    few = ComparedMeasuredPoint("a", request, {"build": {**BUILD, **macros(configMAX_PRIORITIES="16")}})
     (finding,) = unfair_differences_in_groups(CATALOGUE, group_comparable_points([few, many]), costs)
     assert "not measured" in finding.cost_text
 
@@ -298,11 +300,11 @@ def test_planted_run_is_found_by_the_command_and_in_the_report(tmp_path: Path) -
     assert compared.index("## Worse and better") < compared.index("| assertions |")
 
 
-def subject_of_port(port: str, kernel: str, **macros_of: str) -> ComparedPoint:
+def subject_of_port(port: str, kernel: str, **macros_of: str) -> ComparedMeasuredPoint:
     """A point of a kernel whose tree is not named here, as a reference result is."""
     sources = {f"firmware/kernels/{port}/port.c": "0", "firmware/chips/stm32/board.c": "0"}
     where = point().model_copy(update={"kernel": kernel})
-    return ComparedPoint(kernel, where, {"build": {**BUILD, "sources": sources, "kernel_config": macros_of}})
+    return ComparedMeasuredPoint(kernel, where, {"build": {**BUILD, "sources": sources, "kernel_config": macros_of}})
 
 
 @pytest.mark.parametrize("kernel", ["freertos9", "freertos9 (reference)", "freertos (reference)"])
@@ -359,5 +361,5 @@ def test_flags_count_for_records_without_compiler_calls() -> None:
     assert not {"options", "file_options"} & result.keys()
     where = point().model_copy(update={"kernel": "freertos"})
     assert not unfair_differences_in_groups(
-        CATALOGUE, group_comparable_points([subject("new"), ComparedPoint("old", where, {"build": old})])
+        CATALOGUE, group_comparable_points([subject("new"), ComparedMeasuredPoint("old", where, {"build": old})])
     )

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from rtoslab.parity.board_settings import STATE_PREFIX, condition_of_board_setting
+from rtoslab.parity.board_settings import STATE_PREFIX, fairness_condition_of_board_setting
 from rtoslab.parity.unfairness import (
-    ComparedPoint,
+    ComparedMeasuredPoint,
     UnfairDifference,
     group_comparable_points,
     unfair_differences_in_groups,
@@ -22,13 +22,13 @@ STATE_F446: dict[str, int] = {
 }  # fmt: skip
 
 
-def subject(who: str, kernel: Any = "freertos", build: Any = None, **state: int) -> ComparedPoint:
+def subject(who: str, kernel: Any = "freertos", build: Any = None, **state: int) -> ComparedMeasuredPoint:
     where = point().model_copy(update={"kernel": kernel})
     read = {key.replace("__", "."): value for key, value in state.items()}
-    return ComparedPoint(who, where, {"build": {**BUILD, **(build or {})}}, {**STATE_F446, **read})
+    return ComparedMeasuredPoint(who, where, {"build": {**BUILD, **(build or {})}}, {**STATE_F446, **read})
 
 
-def findings(*subjects: ComparedPoint) -> list[UnfairDifference]:
+def findings(*subjects: ComparedMeasuredPoint) -> list[UnfairDifference]:
     return [
         unfairness
         for unfairness in unfair_differences_in_groups(CATALOGUE, group_comparable_points(subjects))
@@ -63,7 +63,7 @@ def test_board_with_other_settings_is_reported(planted: dict[str, int], words: s
 
 def test_boards_with_equal_settings_are_not_reported() -> None:
     assert not findings(subject("a"), subject("b"))
-    unread = ComparedPoint("c", point().model_copy(update={"kernel": "freertos"}), {"build": BUILD})
+    unread = ComparedMeasuredPoint("c", point().model_copy(update={"kernel": "freertos"}), {"build": BUILD})
     assert not findings(subject("a"), unread), "of points that were stored before it was read nothing is known"
 
 
@@ -88,5 +88,5 @@ def test_every_setting_has_a_description() -> None:
     chips = board_state._CHIPS.values()
     keys = {key for fields in (board_state._CORE, board_state._ARMV7M, board_state._M7, *chips) for key in fields}
     for key in keys | {"clock_hz", board_state.FLOAT_CONTEXTS, board_state.ISR_URGENCY}:
-        title = condition_of_board_setting(STATE_PREFIX + key).title
+        title = fairness_condition_of_board_setting(STATE_PREFIX + key).title
         assert key.startswith("urgency.") or not title.endswith(key), key

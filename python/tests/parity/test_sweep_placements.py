@@ -10,7 +10,7 @@ from rich.console import Console
 from rtoslab.analyses.counts_per_second import counts_per_second_of_point
 from rtoslab.analyses.middle_placement import join_points_over_placements
 from rtoslab.analyses.place_matters import results_depending_on_addresses
-from rtoslab.analyses.placed_times import leading_times_over_placements
+from rtoslab.analyses.placed_times import primary_times_in_code_placements
 from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
@@ -29,7 +29,7 @@ from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.sweep.effects import SweepObservations
 from rtoslab.sweep.plan import plan_sweep_points, read_sweep_plan
-from rtoslab.sweep.report import sweep_document
+from rtoslab.sweep.report import make_sweep_report
 from tests.sweep.test_sweep import PLAN, point_taking, write_plan
 
 FLASH = {"build": {"cores": 1, "code": "flash", "clock": {"wait_states": "2"}}, "board": {"core": "cortex-m4f"}}
@@ -60,7 +60,7 @@ def swept() -> list[MeasuredPoint]:
 
 def test_point_in_several_placements_is_one_point_with_a_band() -> None:
     result = {
-        (time.point.benchmark, *time.point.config.items()): time for time in leading_times_over_placements(swept())
+        (time.point.benchmark, *time.point.config.items()): time for time in primary_times_in_code_placements(swept())
     }
     assert len(result) == 6
     band = result["t", ("a", "1"), ("b", "0")].seconds
@@ -69,7 +69,9 @@ def test_point_in_several_placements_is_one_point_with_a_band() -> None:
 
 
 def test_effect_is_reported_if_no_placement_reverses_it() -> None:
-    effects = {(effect.option, effect.level): effect for effect in SweepObservations(swept()).effects_of_levels()}
+    effects = {
+        (effect.option, effect.level): effect for effect in SweepObservations(swept()).effects_of_option_values()
+    }
     assert set(effects) == {("a", "1"), ("b", "1")}, "the placement is no option"
     assert effects["a", "1"].benchmarks_with_clear_effect == ["t"]
     assert effects["a", "1"].time_ratios_by_benchmark["t"] == pytest.approx(1.06 / 1.01, rel=1e-3)
@@ -83,7 +85,7 @@ def test_every_change_counts_without_wait_states() -> None:
     assert SweepObservations(single).max_placements == 1
     assert [
         effect.benchmarks_with_clear_effect
-        for effect in SweepObservations(single).effects_of_levels()
+        for effect in SweepObservations(single).effects_of_option_values()
         if effect.option == "a"
     ] == [["t", "u"]]
 
@@ -92,12 +94,12 @@ def test_no_effect_is_reported_in_one_placement_with_wait_states(tmp_path: Path)
     single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
     stored = [StoredPoint(Path("x"), loop, FLASH) for loop in single]
     bound = results_depending_on_addresses(stored)
-    effects = {effect.option: effect for effect in SweepObservations(single, bound).effects_of_levels()}
+    effects = {effect.option: effect for effect in SweepObservations(single, bound).effects_of_option_values()}
     assert (effects["a"].benchmarks_with_clear_effect, effects["a"].benchmarks_with_undecided_effect) == (
         [],
         ["t", "u"],
     )
-    document = sweep_document("T", stored)
+    document = make_sweep_report("T", stored)
     assert "In one placement each the largest change is that of a 0 to 1: +3.0 % of time on average" in document.summary
     assert "so no effect is reported" in document.summary
     text = report_formats()["md"](document)
@@ -106,22 +108,22 @@ def test_no_effect_is_reported_in_one_placement_with_wait_states(tmp_path: Path)
     costs = {cost.key: cost for cost in configuration_costs_from_points(single, bound)}
     assert (costs["a"].placement, costs["a"].one_placement) == ((), ("t", "u"))
     assert unfairness("a", costs["a"]).cost_text == "k, a: t +5.0 % (one placement), u +1.0 % (one placement)"
-    assert costs["a"].cost_of_opposite_change().one_placement == ("t", "u")
+    assert costs["a"].cost_of_reverse_setting_change().one_placement == ("t", "u")
     update_cost_file([costs["a"]], tmp_path / "costs.toml")
     assert read_validated_toml(tmp_path / "costs.toml", ConfigurationCostFile).cost == (costs["a"],)
-    several = sweep_document("T", [StoredPoint(Path("x"), loop, FLASH) for loop in swept()])
+    several = make_sweep_report("T", [StoredPoint(Path("x"), loop, FLASH) for loop in swept()])
     assert "The option with the largest effect is a 0 to 1" in several.summary
 
 
 def test_report_names_placement() -> None:
-    document = sweep_document("T", [StoredPoint(Path("x"), loop, {}) for loop in swept()])
+    document = make_sweep_report("T", [StoredPoint(Path("x"), loop, {}) for loop in swept()])
     text = report_formats()["md"](document)
     assert "The option with the largest effect is a 0 to 1" in document.summary
     assert "+5.0 % (+2.9 % to +7.0 %) for t" in document.summary
     assert "1 of 2: t" in text
     assert "no: placement" in text
     within = [loop for loop in swept() if loop.point.config["a"] == "0"]
-    alike = sweep_document("T", [StoredPoint(Path("x"), loop, {}) for loop in within])
+    alike = make_sweep_report("T", [StoredPoint(Path("x"), loop, {}) for loop in within])
     assert "No option changes the time by more than the placement of the code does." in alike.summary
 
 
@@ -131,9 +133,9 @@ def test_costs_list_benchmarks_within_placement(tmp_path: Path, monkeypatch: pyt
     assert costs["a"].placement == ("u",)
     assert costs["a"].percent["t"] == pytest.approx(4.95, abs=0.05)
     assert costs["b"].placement == ("u",), "the medians of t are the same: no change to explain"
-    assert costs["a"].cost_of_opposite_change().placement == ("u",)
+    assert costs["a"].cost_of_reverse_setting_change().placement == ("u",)
     assert costs["a"].band["t"] == pytest.approx((2.94, 7.0), abs=0.05)
-    turned = costs["a"].cost_of_opposite_change()
+    turned = costs["a"].cost_of_reverse_setting_change()
     assert turned.band["t"][0] < turned.percent["t"] < turned.band["t"][1] < 0
     assert unfairness("a", costs["a"]).cost_text == "k, a: t +5.0 % (+2.9 to +7.0), u +1.5 % (-1.0 to +3.0; placement)"
     narrow = costs["a"].model_copy(update={"band": {"t": (4.96, 5.04)}})
@@ -163,9 +165,11 @@ def squares(extra: float) -> list[MeasuredPoint]:
 def test_interaction_within_the_bands_is_placement() -> None:
     (inside,), (beyond,) = (SweepObservations(squares(extra)).interactions_of_changes() for extra in (1.0, 6.0))
     assert inside.ratio.value == pytest.approx(1.01, rel=1e-3)
-    assert (inside.ratio.differs_in_all_placements, beyond.ratio.differs_in_all_placements) == (False, True)
+    assert (inside.ratio.differs_in_all_code_placements, beyond.ratio.differs_in_all_code_placements) == (False, True)
     texts = [
-        report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), square, {}) for square in squares(extra)]))
+        report_formats()["md"](
+            make_sweep_report("T", [StoredPoint(Path("x"), square, {}) for square in squares(extra)])
+        )
         for extra in (1.0, 6.0)
     ]
     assert (
@@ -178,11 +182,11 @@ def test_interaction_within_the_bands_is_placement() -> None:
 
 def test_fastest_configuration_lists_equally_fast_ones() -> None:
     seen = SweepObservations(swept())
-    assert [seen.count_equally_quick(target) for target in ("t", "u")] == [1, 2]
-    text = report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), loop, {}) for loop in swept()]))
+    assert [seen.count_equally_quick_configurations(target) for target in ("t", "u")] == [1, 2]
+    text = report_formats()["md"](make_sweep_report("T", [StoredPoint(Path("x"), loop, {}) for loop in swept()]))
     assert "As quick: the number of other configurations" in text
     single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
-    plain = report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), loop, {}) for loop in single]))
+    plain = report_formats()["md"](make_sweep_report("T", [StoredPoint(Path("x"), loop, {}) for loop in single]))
     assert "As quick" not in plain
 
 
@@ -205,11 +209,11 @@ def test_figures_are_medians_with_bands() -> None:
     assert first.middle.run_id == points[2].run_id
     assert first.middle.counters == points[2].counters, "of an even number the lower one of the middle"
     assert first.middle.point.config == {"a": "0"}
-    ((metric, band),) = first.leading_figure_ranges
+    ((metric, band),) = first.primary_speed_value_ranges
     assert (metric.id, len(band.values)) == ("cycles_per_count", 4)
     assert band.largest / band.smallest == pytest.approx(1.09 / 1.01, rel=1e-3)
     assert single.middle is points[4]
-    assert single.leading_figure_ranges == []
+    assert single.primary_speed_value_ranges == []
 
 
 def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -> None:

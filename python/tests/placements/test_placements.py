@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 from click.testing import CliRunner
 
-from rtoslab.analyses.bands import PlacementBand
+from rtoslab.analyses.bands import CodePlacementValueRange
 from rtoslab.analyses.counts_per_second import counts_per_second_of_point
 from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_checkout_root
@@ -22,9 +22,9 @@ from rtoslab.images.builder import build_point_image
 from rtoslab.images.elf import ImageSymbol, read_elf
 from rtoslab.measure.identity import identity_of_point
 from rtoslab.measure.pool import measure_points_of_plan
-from rtoslab.placements.moved_functions import FunctionOverPlacements, functions_by_placement
-from rtoslab.plan.placements import plan_with_placements
-from rtoslab.plan.plan import PlanOptions, Point, make_plan, make_point
+from rtoslab.placements.moved_functions import FunctionInCodePlacements, functions_affected_by_code_placement
+from rtoslab.plan.placements import repeat_plan_in_code_placements
+from rtoslab.plan.plan import PlannedPoint, PlanOptions, make_measurement_plan, make_planned_point
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.store import RunDirectory
 
@@ -34,8 +34,10 @@ BOARDS: Final = ["pico", "nucleo-f446re", "nucleo-f767zi"]
 """An XIP cache, a flash accelerator, caches before and behind an AXI bus."""
 
 
-def _point(benchmark: str, board: str, **config: str) -> Point:
-    (point,) = make_plan(CATALOGUE, [benchmark], PlanOptions(["freertos"], [board], window_ms=20, config=config)).points
+def _point(benchmark: str, board: str, **config: str) -> PlannedPoint:
+    (point,) = make_measurement_plan(
+        CATALOGUE, [benchmark], PlanOptions(["freertos"], [board], window_ms=20, config=config)
+    ).points
     return point
 
 
@@ -120,8 +122,10 @@ def test_kernel_with_its_own_linker_script_has_no_placements() -> None:
     kernel = CATALOGUE.find_kernel("freertos")
     owner = replace(kernel, facts=kernel.facts.model_copy(update={"owns_start": True}))
     benchmark, board = CATALOGUE.find_benchmark("t8_allocation"), CATALOGUE.find_board("pico")
-    assert make_point(benchmark, owner, board, 1, 20, {}).not_applicable is None
-    assert "its own script" in str(make_point(benchmark, owner, board, 1, 20, {"placement": "1"}).not_applicable)
+    assert make_planned_point(benchmark, owner, board, 1, 20, {}).not_applicable is None
+    assert "its own script" in str(
+        make_planned_point(benchmark, owner, board, 1, 20, {"placement": "1"}).not_applicable
+    )
 
 
 @pytest.mark.parametrize("number", ["-1", "100000", "first"])
@@ -134,25 +138,27 @@ def test_invalid_placement_number_is_refused(number: str) -> None:
     ("board", "benchmarks"), [(board, ["t8"] if board != DEFAULT_BOARD else ["t2", "t8"]) for board in BOARDS]
 )
 def test_all_proofs_hold_in_another_placement(board: str, benchmarks: list[str], tmp_path: Path) -> None:
-    plan = make_plan(CATALOGUE, benchmarks, PlanOptions(["freertos"], [board], window_ms=20, config={"placement": "2"}))
+    plan = make_measurement_plan(
+        CATALOGUE, benchmarks, PlanOptions(["freertos"], [board], window_ms=20, config={"placement": "2"})
+    )
     for outcome in measure_points_of_plan(ROOT, plan, tmp_path / "run", jobs=1):
         assert outcome.result.status == "measured", outcome.result
 
 
-def _function(cycles: list[float], addresses: list[int] | None, figure: list[float]) -> FunctionOverPlacements:
+def _function(cycles: list[float], addresses: list[int] | None, figure: list[float]) -> FunctionInCodePlacements:
     symbols = [[ImageSymbol("f", address, 8, True, True)] for address in addresses or [0] * len(cycles)]
     if addresses is None:
         symbols = [[*symbol, ImageSymbol("f", 64, 8, True, False)] for symbol in symbols]  # a second one of its name
-    (result,) = functions_by_placement([{"f": cycle} for cycle in cycles], symbols, figure, 16, 0.01)
+    (result,) = functions_affected_by_code_placement([{"f": cycle} for cycle in cycles], symbols, figure, 16, 0.01)
     return result
 
 
 def test_function_address_explains_its_cycles() -> None:
     result = _function([10, 14, 10, 14], [0x100, 0x10C, 0x240, 0x24C], [100, 104, 101, 104])
-    assert result.spread_cycles == 4
-    assert result.variance_share_by_offset == 1.0
+    assert result.cycle_range_over_code_placements == 4
+    assert result.variance_explained_by_cache_line_offset == 1.0
     assert result.figure_correlation == pytest.approx(0.98, abs=0.01)
-    assert [(place.offset, place.cycles, place.placements) for place in result.cycles_by_offset] == [
+    assert [(place.offset, place.cycles, place.placements) for place in result.mean_cycles_by_cache_line_offset] == [
         (0, 10, 2),
         (12, 14, 2),
     ]
@@ -160,47 +166,58 @@ def test_function_address_explains_its_cycles() -> None:
 
 def test_function_address_explains_nothing() -> None:
     result = _function([10, 14, 14, 10], [0x100, 0x10C, 0x240, 0x24C], [100, 100, 100, 100])
-    assert result.variance_share_by_offset == 0.0
+    assert result.variance_explained_by_cache_line_offset == 0.0
     assert result.figure_correlation is None, "the figure did not move"
 
 
 def test_unknown_cause_is_not_stated() -> None:
-    assert _function([10, 14], [0x100, 0x10C], [1, 2]).variance_share_by_offset is None, (
+    assert _function([10, 14], [0x100, 0x10C], [1, 2]).variance_explained_by_cache_line_offset is None, (
         "no two placements share an offset"
     )
-    assert _function([10, 14, 12], [0x100, 0x200, 0x300], [1, 2, 3]).variance_share_by_offset is None, "one offset only"
+    assert _function([10, 14, 12], [0x100, 0x200, 0x300], [1, 2, 3]).variance_explained_by_cache_line_offset is None, (
+        "one offset only"
+    )
     ambiguous = _function([10, 14, 12], None, [1, 2, 3])
     assert ambiguous.addresses is None
-    assert ambiguous.cycles_by_offset == []
+    assert ambiguous.mean_cycles_by_cache_line_offset == []
 
 
 def test_function_with_constant_cycles_is_left_out() -> None:
     symbols = [[ImageSymbol("f", 0, 8, True, True)]] * 2
-    assert functions_by_placement([{"f": 10.0}, {"f": 10.009}], symbols, [1, 2], 16, 0.01) == []
+    assert functions_affected_by_code_placement([{"f": 10.0}, {"f": 10.009}], symbols, [1, 2], 16, 0.01) == []
 
 
 def test_band_within_the_clock_resolution_is_ignored() -> None:
-    assert PlacementBand([428.67, 428.671, 428.669], 0.002).range_width == 0.0
-    band = PlacementBand([428.67, 439.81, 437.0], 0.002)
+    assert CodePlacementValueRange([428.67, 428.671, 428.669], 0.002).range_width == 0.0
+    band = CodePlacementValueRange([428.67, 439.81, 437.0], 0.002)
     assert (band.median, band.smallest, band.largest) == (437.0, 428.67, 439.81)
     assert band.range_width == pytest.approx(11.14)
 
 
 def test_plan_contains_every_placement() -> None:
-    plan = make_plan(CATALOGUE, ["t2", "t8"], PlanOptions(["freertos"], ["pico"]))
-    assert plan_with_placements(CATALOGUE, plan, 1) == plan
-    assert [point.placement for point in plan_with_placements(CATALOGUE, plan, 3).points] == [0, 1, 2, 0, 1, 2]
+    plan = make_measurement_plan(CATALOGUE, ["t2", "t8"], PlanOptions(["freertos"], ["pico"]))
+    assert repeat_plan_in_code_placements(CATALOGUE, plan, 1) == plan
+    assert [point.placement for point in repeat_plan_in_code_placements(CATALOGUE, plan, 3).points] == [
+        0,
+        1,
+        2,
+        0,
+        1,
+        2,
+    ]
     with pytest.raises(PlanError, match="leave one out"):
-        plan_with_placements(
-            CATALOGUE, make_plan(CATALOGUE, ["t2"], PlanOptions(["freertos"], ["pico"], config={"placement": "2"})), 3
+        repeat_plan_in_code_placements(
+            CATALOGUE,
+            make_measurement_plan(CATALOGUE, ["t2"], PlanOptions(["freertos"], ["pico"], config={"placement": "2"})),
+            3,
         )
 
 
 def test_exports_with_their_own_linker_script_have_placements() -> None:
     """What comes as an export is n/a everywhere as long as none is named, so the reason is taken away first."""
-    named = make_plan(CATALOGUE, ["t2"], PlanOptions(["zephyr", "freertos"], ["pico"]))
+    named = make_measurement_plan(CATALOGUE, ["t2"], PlanOptions(["zephyr", "freertos"], ["pico"]))
     plan = replace(named, points=tuple(replace(point, not_applicable=None) for point in named.points))
-    assert [point.not_applicable for point in plan_with_placements(CATALOGUE, plan, 2).points] == [None] * 4
+    assert [point.not_applicable for point in repeat_plan_in_code_placements(CATALOGUE, plan, 2).points] == [None] * 4
 
 
 def test_command_explains_a_single_placement(tmp_path: Path) -> None:
@@ -215,7 +232,7 @@ def test_command_shows_measured_bands(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "run"), "--json"])
     assert done.exit_code in {None, 0}, done.output
     (study,) = json.loads(done.stdout)["studies"]
-    stored = RunDirectory.open_run_directory(tmp_path / "run").read_points()
+    stored = RunDirectory.open_run_directory(tmp_path / "run").read_measured_points()
     of_run = {point.result.run_id: point.result for point in stored if isinstance(point.result, MeasuredPoint)}
     cycles = [counts_per_second_of_point(of_run[item]).cycles_per_count for item in study["run_ids"]]
     band = study["figures"]["cycles_per_count"]

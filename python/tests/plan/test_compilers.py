@@ -13,15 +13,17 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.image_inputs import cmake_options
 from rtoslab.measure.identity import identity_of_point
 from rtoslab.plan import obstacles
-from rtoslab.plan.plan import PlanOptions, Point, make_plan
-from rtoslab.records.decoder import ExpectedIdentity
+from rtoslab.plan.plan import PlannedPoint, PlanOptions, make_measurement_plan
+from rtoslab.records.decoder import ExpectedImageIdentity
 from rtoslab.results.results import MeasuredPoint
 
 CATALOGUE = Catalogue(find_checkout_root())
 
 
-def planned_point(kernel: str, **config: str) -> Point:
-    (point,) = make_plan(CATALOGUE, ["t7"], PlanOptions((kernel,), ("nucleo-f446re",), (1,), 20, config)).points
+def planned_point(kernel: str, **config: str) -> PlannedPoint:
+    (point,) = make_measurement_plan(
+        CATALOGUE, ["t7"], PlanOptions((kernel,), ("nucleo-f446re",), (1,), 20, config)
+    ).points
     return point
 
 
@@ -49,7 +51,7 @@ def test_only_other_compilers_are_named_in_a_point() -> None:
     usual, other = planned_point("freertos"), planned_point("freertos", compiler="gcc", lto="1")
     assert identity_of_point(CATALOGUE, usual).config == {}
     assert identity_of_point(CATALOGUE, other).config == {"lto": "1"}
-    options = [set(cmake_options(point, ExpectedIdentity("", 0))) for point in (usual, other)]
+    options = [set(cmake_options(point, ExpectedImageIdentity("", 0))) for point in (usual, other)]
     assert options[1] - options[0] == {"-DLTO=1"}
 
 

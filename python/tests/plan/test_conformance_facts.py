@@ -15,11 +15,11 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.images import build_point_image
-from rtoslab.plan.plan import PlanOptions, conformance_points
+from rtoslab.plan.plan import PlanOptions, planned_conformance_suite_points
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.rta import images
 from rtoslab.rta.firmware import build_task_set_firmware
-from rtoslab.worst_case.scenario import benchmark_scenario
+from rtoslab.worst_case.scenario import prepare_benchmark_sweep_scenario
 from tests.checkouts import replace_text
 from tests.conformance.test_conformance_end_to_end import conformance, failing
 from tests.rta.systems import KERNEL
@@ -156,7 +156,7 @@ def test_declared_deviation_is_measured_and_marked(checkout: Path, tmp_path: Pat
     assert isinstance(outcome.result, MeasuredPoint)
     assert "its manual says so" in outcome.result.deviations["Queue order"]
     options = PlanOptions(["bare"], ["pico"], [1], 1000)
-    swept = benchmark_scenario(Catalogue(checkout), "phase_sweep", options)
+    swept = prepare_benchmark_sweep_scenario(Catalogue(checkout), "phase_sweep", options)
     assert list(swept.deviations["bare"]) == ["Queue order"]
     replace_text(checkout, toml, "queue_order =", "queue_odour =")
     with pytest.raises(CatalogueError, match="declares a deviation of `queue_odour`, which is not a check"):
@@ -225,7 +225,7 @@ def test_static_data_of_a_kernel_is_part_of_its_budget(checkout: Path) -> None:
     toml = "kernels/freertos/kernel.toml"
     replace_text(checkout, toml, "smp = true\n", "smp = true\nstatic_bytes = 1_001\n")
     catalogue = Catalogue(checkout)
-    (point,) = conformance_points(catalogue, PlanOptions(["freertos"], ["pico"], [1]))
+    (point,) = planned_conformance_suite_points(catalogue, PlanOptions(["freertos"], ["pico"], [1]))
     config = build_point_image(catalogue, point).info["kernel_config"]
     assert config["configTOTAL_HEAP_SIZE"] == str((65_536 - 1_001) // 8 * 8)
     replace_text(checkout, toml, "static_bytes = 1_001", "static_bytes = 65_530")

@@ -6,21 +6,23 @@ from rtoslab.api import mark_unreadable_points
 from rtoslab.base.errors import PlanError, UnknownNameError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.plan import Plan, PlanOptions, Point, make_plan
+from rtoslab.plan import MeasurementPlan, PlannedPoint, PlanOptions, make_measurement_plan
 
 CATALOGUE = Catalogue(find_checkout_root())
 
 
-def points(kernels: str, benchmark: str = "t1_arithmetic", board: str = "pico", **config: str) -> tuple[Point, ...]:
+def points(
+    kernels: str, benchmark: str = "t1_arithmetic", board: str = "pico", **config: str
+) -> tuple[PlannedPoint, ...]:
     options = PlanOptions(kernels=kernels.split(","), boards=[board], cores=[1, 2], config=config)
-    return make_plan(CATALOGUE, [benchmark], options).points
+    return make_measurement_plan(CATALOGUE, [benchmark], options).points
 
 
 def test_a_pair_is_a_point_for_each_core() -> None:
     one, other = points("freertos+rt")
     assert (one.kernel, one.beside, one.core, one.cores) == ("freertos", "rt", 0, 1)
     assert (other.kernel, other.beside, other.core, other.cores) == ("rt", "freertos", 1, 1)
-    assert one.point_on_other_core() == other
+    assert one.planned_point_on_other_core() == other
     assert one.label == "t1_arithmetic freertos pico core 0 beside rt"
 
 
@@ -92,7 +94,7 @@ def test_wrong_names_and_keys_are_refused() -> None:
 
 
 def test_real_boards_measure_no_pairs_yet() -> None:
-    plan = mark_unreadable_points(Plan(points("freertos,freertos+rt"), None))
+    plan = mark_unreadable_points(MeasurementPlan(points("freertos,freertos+rt"), None))
     assert [point.not_applicable for point in plan.points] == [
         None, None, *["two kernels at the same time are not measured on a real board yet"] * 2,
     ]  # fmt: skip

@@ -7,7 +7,7 @@ from rtoslab.base.errors import PlanError, UnknownNameError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli.names import split_names
-from rtoslab.plan.plan import Plan, PlanOptions, Point, make_plan
+from rtoslab.plan.plan import MeasurementPlan, PlannedPoint, PlanOptions, make_measurement_plan
 
 CATALOGUE = Catalogue(find_checkout_root())
 TIMED = "call_times"
@@ -15,14 +15,14 @@ TIMED = "call_times"
 
 def latency_plan(
     name: str = TIMED, board: str = "nucleo-f446re", cores: int = 1, *, full: bool = False, **config: str
-) -> Plan:
+) -> MeasurementPlan:
     options = PlanOptions(["freertos"], [board], [cores], config=config, full=full)
-    return make_plan(CATALOGUE, [name], options)
+    return make_measurement_plan(CATALOGUE, [name], options)
 
 
 def latency_point(
     name: str = TIMED, board: str = "nucleo-f446re", cores: int = 1, *, full: bool = False, **config: str
-) -> Point:
+) -> PlannedPoint:
     (point,) = latency_plan(name, board, cores, full=full, instrument="counter", **config).points
     return point
 
@@ -46,7 +46,7 @@ def test_window_is_as_long_as_proofs_need_by_default() -> None:
     assert [point.window_ms for point in latency_plan("switch_pairs").points] == [least]
     assert least > {point.benchmark: point.window_ms for point in latency_plan("counts").points}["t7_synchronisation"]
     request = PlanOptions(["freertos"], ["pico"], [1], window_ms=20)
-    assert [point.window_ms for point in make_plan(CATALOGUE, ["switch_pairs"], request).points] == [20]
+    assert [point.window_ms for point in make_measurement_plan(CATALOGUE, ["switch_pairs"], request).points] == [20]
 
 
 def test_number_of_samples_comes_from_benchmark_paper_or_user() -> None:

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from rtoslab.base import CatalogueError, PlanError, ToolMissingError, find_checkout_root
 from rtoslab.cli import app, own_project
-from rtoslab.compare import FigureLimits
+from rtoslab.compare import MeasuredValueLimits
 from rtoslab.project import read_project, read_project_baseline
 from rtoslab.project.judging import CHANGED, MOVED, OTHER_CODE, OTHER_WORK, SAME_CODE, judge_project
-from rtoslab.project.measuring import ImageFigures, MeasuredProjectItem
+from rtoslab.project.measuring import ImageMeasuredValues, ProjectItemMeasuredValues
 from rtoslab.project.project_baseline import ProjectBaseline
 from tests.foreign_firmware import PROJECT, foreign_repository
 
@@ -220,7 +220,7 @@ def test_project_file_is_searched_upwards(project_folder: Path, monkeypatch: pyt
     assert gate_result("-o", "gate.md")["verdict"] == "pass"
     assert (deep / "gate.md").is_file(), "what is written goes where the user is"
     assert run_command("measure").return_value == 0
-    monkeypatch.setattr(own_project, "_owner_id", lambda path: 1 if path.is_dir() else 2)
+    monkeypatch.setattr(own_project, "_file_owner_user_id", lambda path: 1 if path.is_dir() else 2)
     assert "belongs to another user" in str(run_command("gate").exception)
 
 
@@ -257,8 +257,8 @@ def test_more_instructions_are_found_although_placement_hides_them(
         monkeypatch.setenv("MORE", f"-DNOPS=5 -DEARLY={3**shift}")
         result = gate_result()
         assert (result["verdict"], result["exit_code"]) == ("worse", 3)
-        for figure_name in ("instructions_min", "instructions_median", "instructions_max"):
-            message = find_figure(result, "control_step", figure_name)
+        for measured_value_name in ("instructions_min", "instructions_median", "instructions_max"):
+            message = find_figure(result, "control_step", measured_value_name)
             assert (message["now"] - message["before"], message["passed_limit"]) == (5, "+0 instructions")
             assert (message["code"], message["functions"]) == ("changed", ["control_step"])
         interval = find_figure(result, "step to done", "instructions_min")
@@ -269,11 +269,13 @@ def test_more_instructions_are_found_although_placement_hides_them(
     assert turns["functions"] == ["filter"], "what it calls is named, not what is as it was"
 
 
-def an_image(cycles: float, code: str = "c", places: str = "p", others: str = "o", turns: float = 9.0) -> ImageFigures:
-    item = MeasuredProjectItem(
+def an_image(
+    cycles: float, code: str = "c", places: str = "p", others: str = "o", turns: float = 9.0
+) -> ImageMeasuredValues:
+    item = ProjectItemMeasuredValues(
         {"calls": (1.0,), "max": (cycles,), "instructions_max": (turns,)}, code, places, frozenset({"f"})
     )
-    return ImageFigures("b", 1, "gcc", 1, {"f": item}, {"f": code, "set_up": others})
+    return ImageMeasuredValues("b", 1, "gcc", 1, {"f": item}, {"f": code, "set_up": others})
 
 
 @pytest.mark.parametrize(
@@ -288,10 +290,13 @@ def an_image(cycles: float, code: str = "c", places: str = "p", others: str = "o
     ],
 )
 def test_only_code_that_differs_in_addresses_counts_as_moved(
-    after: ImageFigures, cause: str, functions: tuple[str, ...]
+    after: ImageMeasuredValues, cause: str, functions: tuple[str, ...]
 ) -> None:
     judged = judge_project(
-        {"app": an_image(10.0)}, {"app": after}, FigureLimits.parse_stored_and_requested({}, []), moved="pass"
+        {"app": an_image(10.0)},
+        {"app": after},
+        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
+        moved="pass",
     )
     (change,) = [figure_change for figure_change in judged.changes if figure_change.figure == "max"]
     assert (change.cause, change.functions) == (cause, functions)

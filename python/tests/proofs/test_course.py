@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from rtoslab.base.errors import CatalogueError
-from rtoslab.proofs import ProofEvidence, judge_proofs
-from rtoslab.proofs.expected_steps import parse_steps
-from rtoslab.results.finding import ProofFinding, ProofVerdict
-from rtoslab.targets.observe import BenchmarkFunction, CoreLoad, OwnCodeSpan, WindowObservations
-from rtoslab.targets.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, ObservedStep
+from rtoslab.proofs import ProofEvidence, judge_benchmark_proofs
+from rtoslab.proofs.expected_steps import parse_benchmark_steps
+from rtoslab.results.finding import BenchmarkProofFinding, ProofVerdict
+from rtoslab.targets.observe import BenchmarkCodeSpan, BenchmarkFunction, CoreLoad, MeasurementWindowObservations
+from rtoslab.targets.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, ObservedBenchmarkStep
 from tests.fakes import BODY, Fields, benchmark, board, decoded_run, handle, judge_one, kernel
 
 ONE, OTHER, IDLE = handle(0), handle(1), 0x2000_F000
@@ -31,26 +31,28 @@ FACTS: dict[str, Any] = {
 
 def call(
     name: str, who: int = ONE, first: int = 0x500, second: int = 0, result: int | None = 1, own: int = 5
-) -> ObservedStep:
-    return ObservedStep(0, 0, CALL, who, name, first, second, result, own_cycles=own)
+) -> ObservedBenchmarkStep:
+    return ObservedBenchmarkStep(0, 0, CALL, who, name, first, second, result, own_cycles=own)
 
 
-def take(who: int = ONE, **changes: Any) -> ObservedStep:
+def take(who: int = ONE, **changes: Any) -> ObservedBenchmarkStep:
     return replace(call("take", who, 0x500, 0xFFFF_FFFF), **changes)
 
 
-def give(who: int = ONE, **changes: Any) -> ObservedStep:
+def give(who: int = ONE, **changes: Any) -> ObservedBenchmarkStep:
     return replace(call("send", who), **changes)
 
 
-def switch(before: int, after: int, cause: str = "send") -> ObservedStep:
-    return ObservedStep(0, 0, SWITCH, before, cause, after)
+def switch(before: int, after: int, cause: str = "send") -> ObservedBenchmarkStep:
+    return ObservedBenchmarkStep(0, 0, SWITCH, before, cause, after)
 
 
 def judge(
-    rule: dict[str, Any], steps: Sequence[ObservedStep] = (), facts: dict[str, Any] = FACTS, **seen: Any
-) -> ProofFinding:
-    observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), **seen)
+    rule: dict[str, Any], steps: Sequence[ObservedBenchmarkStep] = (), facts: dict[str, Any] = FACTS, **seen: Any
+) -> BenchmarkProofFinding:
+    observed = MeasurementWindowObservations(
+        steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), **seen
+    )
     return judge_one(ProofEvidence(decoded_run(BODY), observed, benchmark([rule]), board(), kernel(**facts)))
 
 
@@ -75,10 +77,10 @@ BOUND = {"rule": "own_code", "instructions": 34}
 def test_own_code_limit_grows_with_its_instructions(
     bound: dict[str, Any], cycles: int, own_cycles: int, verdict: ProofVerdict
 ) -> None:
-    own = (BenchmarkFunction(0, "body", 1, (OwnCodeSpan(0x100, 10, 10, cycles),), ()),)
-    observed = WindowObservations(steps=tuple([take(own_cycles=own_cycles), give()] * 5), own=own)
+    own = (BenchmarkFunction(0, "body", 1, (BenchmarkCodeSpan(0x100, 10, 10, cycles),), ()),)
+    observed = MeasurementWindowObservations(steps=tuple([take(own_cycles=own_cycles), give()] * 5), own=own)
     given = ProofEvidence(decoded_run(BODY), observed, benchmark([PAIR, bound]), board(), kernel(**FACTS))
-    (result,) = (finding for finding in judge_proofs(given) if finding.rule == "course")
+    (result,) = (finding for finding in judge_benchmark_proofs(given) if finding.rule == "course")
     assert result.verdict is verdict, result.saw
 
 
@@ -108,7 +110,7 @@ def test_rounds_of_the_named_steps_hold() -> None:
         ([give(), take(second=3)], "a time-out"),
     ],
 )
-def test_any_other_round_fails(broken: list[ObservedStep], what: str) -> None:
+def test_any_other_round_fails(broken: list[ObservedBenchmarkStep], what: str) -> None:
     result = judge(PAIR, broken * 8)
     assert result.verdict is ProofVerdict.FAILS, what
 
@@ -121,14 +123,14 @@ def test_any_other_round_fails(broken: list[ObservedStep], what: str) -> None:
         [give(), take(), switch(ONE, OTHER), switch(OTHER, ONE)],
         [
             give(),
-            ObservedStep(0, 0, INTERRUPT, ONE, first=16 + 26),
+            ObservedBenchmarkStep(0, 0, INTERRUPT, ONE, first=16 + 26),
             switch(ONE, OTHER),
             take(OTHER),
             switch(OTHER, ONE, "take"),
         ],
     ],
 )
-def test_switch_must_happen_inside_its_call(broken: list[ObservedStep]) -> None:
+def test_switch_must_happen_inside_its_call(broken: list[ObservedBenchmarkStep]) -> None:
     assert judge(CHAIN, broken * 8).verdict is ProofVerdict.FAILS
 
 
@@ -168,7 +170,7 @@ def test_blocks_are_allocated_filled_and_freed() -> None:
     rule = {"rule": "course", "round": ["0 malloc {words}", "0 fill", "0 free"]}
     good = [
         call("malloc", first=32, result=0x9000),
-        ObservedStep(0, 0, FILL, ONE, first=0x9000, second=32),
+        ObservedBenchmarkStep(0, 0, FILL, ONE, first=0x9000, second=32),
         call("free", first=0x9000),
     ]
     assert judge(rule, good * 5).verdict is ProofVerdict.HOLDS
@@ -184,7 +186,7 @@ def test_alternatives_groups_and_repeats() -> None:
     nap = [
         call("sleep", first=2),
         switch(ONE, IDLE, "sleep"),
-        ObservedStep(0, 0, TICK, IDLE, first=15),
+        ObservedBenchmarkStep(0, 0, TICK, IDLE, first=15),
         switch(IDLE, ONE, ""),
     ]
     rule = {
@@ -207,7 +209,7 @@ def test_alternatives_groups_and_repeats() -> None:
 
 
 def test_kernel_that_slices_may_break_the_order_at_its_ticks() -> None:
-    tick = ObservedStep(0, 0, TICK, ONE, first=15)
+    tick = ObservedBenchmarkStep(0, 0, TICK, ONE, first=15)
     steps = [*CHAINED * 5, give(), tick, *CHAINED * 5]
     assert judge(CHAIN, steps).verdict is ProofVerdict.FAILS
     assert judge(CHAIN, steps, {**FACTS, "time_slice_ticks": 1}).verdict is ProofVerdict.HOLDS
@@ -216,7 +218,7 @@ def test_kernel_that_slices_may_break_the_order_at_its_ticks() -> None:
 @pytest.mark.parametrize("text", ["", "0", "switch 0", "interrupt usb", "0 take {nothing}", "nobody take S"])
 def test_invalid_step_is_refused(text: str) -> None:
     with pytest.raises(CatalogueError, match="step"):
-        parse_steps([text], {})
+        parse_benchmark_steps([text], {})
 
 
 GIVEN = {("semaphore", 0x500): {"maximum": 1, "used": 1}}
@@ -233,22 +235,22 @@ PARAMS: list[tuple[str, Fields]] = [("param", {"name": name, "value": value}) fo
           (("places", "2"), ("period_0_ms", "2"), ("work_0_us", "80"))]  # fmt: skip
 
 
-def interrupts(*distances: int) -> list[ObservedStep]:
+def interrupts(*distances: int) -> list[ObservedBenchmarkStep]:
     cycles = [sum(distances[:index]) for index in range(len(distances) + 1)]
-    return [ObservedStep(cycle, 0, INTERRUPT, ONE, first=16 + 4) for cycle in cycles]
+    return [ObservedBenchmarkStep(cycle, 0, INTERRUPT, ONE, first=16 + 4) for cycle in cycles]
 
 
-def blocks(*sizes: int, held: int = 2) -> list[ObservedStep]:
+def blocks(*sizes: int, held: int = 2) -> list[ObservedBenchmarkStep]:
     taken = [call("malloc", first=size, result=0x9000 + 0x100 * index) for index, size in enumerate(sizes)]
     freed = [call("free", first=item.result or 0) for item in taken]
     return [*taken, *freed] if held > 1 else [step for pair in zip(taken, freed, strict=True) for step in pair]
 
 
-def periods(ticks_each: int) -> list[ObservedStep]:
-    return [call("sleep"), *[ObservedStep(0, 0, TICK, ONE, first=15)] * ticks_each] * 10
+def periods(ticks_each: int) -> list[ObservedBenchmarkStep]:
+    return [call("sleep"), *[ObservedBenchmarkStep(0, 0, TICK, ONE, first=15)] * ticks_each] * 10
 
 
-def jobs(cycles: int) -> list[ObservedStep]:
+def jobs(cycles: int) -> list[ObservedBenchmarkStep]:
     """Task 0 works for so long after each sleep; a cycle is 8 ns."""
     results = []
     for at in range(0, 200_000, 20_000):
@@ -297,7 +299,9 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
 
 @pytest.mark.parametrize(("rule", "seen", "verdict"), CASES)
 def test_sequence_rule_holds_and_fails(rule: dict[str, Any], seen: dict[str, Any], verdict: ProofVerdict) -> None:
-    observed = WindowObservations(**{name: item for name, item in seen.items() if name not in {"samples", "steps"}})
+    observed = MeasurementWindowObservations(
+        **{name: item for name, item in seen.items() if name not in {"samples", "steps"}}
+    )
     observed.steps = tuple(seen.get("steps", ()))
     facts = decoded_run([*BODY[:2], *PARAMS, *BODY[2:]])
     finding = judge_one(
@@ -316,7 +320,7 @@ def test_block_without_a_returned_address_is_known_by_its_writer() -> None:
     rule = {"rule": "course", "round": ["0 malloc {words}", "0 fill", "0 free"]}
     good = [
         call("malloc", first=0x700, second=32, result=0),
-        ObservedStep(0, 0, FILL, ONE, first=0x9000, second=32),
+        ObservedBenchmarkStep(0, 0, FILL, ONE, first=0x9000, second=32),
         call("free", first=0x9000),
     ]
     assert judge(rule, good * 5, facts).verdict is ProofVerdict.HOLDS

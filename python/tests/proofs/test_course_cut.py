@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from rtoslab.proofs import ProofEvidence, judge_proofs
+from rtoslab.proofs import ProofEvidence, judge_benchmark_proofs
 from rtoslab.results.finding import ProofVerdict
-from rtoslab.targets.observe import WindowObservations
-from rtoslab.targets.steps import ObservedStep
+from rtoslab.targets.observe import MeasurementWindowObservations
+from rtoslab.targets.steps import ObservedBenchmarkStep
 from tests import latency_fakes
 from tests.fakes import BODY, board, decoded_run, kernel
 from tests.proofs.test_course import FACTS, give, take
@@ -30,9 +30,11 @@ GIVEN: dict[str, Any] = {"rule": "objects", "service": "semaphore_give", "are": 
     ],
 )
 def test_long_round_is_judged_by_its_recorded_beginning(
-    rule: dict[str, Any], steps: list[ObservedStep], cut: bool, verdict: ProofVerdict
+    rule: dict[str, Any], steps: list[ObservedBenchmarkStep], cut: bool, verdict: ProofVerdict
 ) -> None:
-    observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), steps_cut=cut)
+    observed = MeasurementWindowObservations(
+        steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), steps_cut=cut
+    )
     built = ProofEvidence(decoded_run(BODY), observed, latency_fakes.benchmark([rule]), board(), kernel(**FACTS), 2)
-    (result,) = (finding for finding in judge_proofs(built) if finding.rule == rule["rule"])
+    (result,) = (finding for finding in judge_benchmark_proofs(built) if finding.rule == rule["rule"])
     assert result.verdict is verdict, result.saw

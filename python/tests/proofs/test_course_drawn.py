@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab.proofs import ProofEvidence
 from rtoslab.results.finding import ProofVerdict
-from rtoslab.targets.observe import WindowObservations
+from rtoslab.targets.observe import MeasurementWindowObservations
 from tests.fakes import BODY, Fields, benchmark, board, decoded_run, judge_one, kernel
 from tests.proofs.test_course import FACTS, PAIR, call, give, judge, take
 
@@ -24,7 +24,7 @@ def verdict_of_draws(percent: int, rounds: int, pass_cycles: int, seed: int) -> 
             passes += 1
         steps += [take(own_cycles=60 + passes * pass_cycles), give()]
     body: list[tuple[str, Fields]] = [*BODY, ("param", {"name": "percent", "value": str(percent)})]
-    observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
+    observed = MeasurementWindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
     result = judge_one(ProofEvidence(decoded_run(body), observed, benchmark([SELDOM]), board(), kernel(**FACTS)))
     return result.verdict
 

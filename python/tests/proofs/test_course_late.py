@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from rtoslab.results.finding import ProofVerdict
-from rtoslab.targets.steps import HANDLER, TICK, ObservedStep
+from rtoslab.targets.steps import HANDLER, TICK, ObservedBenchmarkStep
 from tests.proofs.test_course import FACTS, ONE, OTHER, call, judge, switch
 
 SLEEP = {"rule": "course", "round": ["0 sleep_ticks 1", "switch 0 1", "tick", "preempt 1 0"]}
 ASLEEP = [call("sleep", first=1), switch(ONE, OTHER, "sleep")]
-A_TICK = ObservedStep(0, 0, TICK, HANDLER, "tick")
+A_TICK = ObservedBenchmarkStep(0, 0, TICK, HANDLER, "tick")
 WOKEN = [A_TICK, switch(OTHER, ONE, "preempt")]
 LATE = {**FACTS, "behaviour": {"sleep_adds_ticks": 1}}
 
@@ -27,7 +27,7 @@ WAIT = {"rule": "course", "round": ["0 yield", "tick", "tick ?", *SLEEP["round"]
 def test_round_with_explicit_ticks_gets_no_extra_tick() -> None:
     """As that of a wait that ends by its time-out, which lasts a tick longer, too; then the task sleeps."""
 
-    def of(waited: int, slept: int) -> list[ObservedStep]:
+    def of(waited: int, slept: int) -> list[ObservedBenchmarkStep]:
         return [call("yield"), *[A_TICK] * waited, *ASLEEP, *[A_TICK] * slept, WOKEN[-1]]
 
     assert judge(WAIT, of(1, 1) * 5).verdict is ProofVerdict.HOLDS
@@ -50,7 +50,7 @@ UNTIL = {
 }
 
 
-def sleep_until(now: int, ticks: int = 1, report: bool = True) -> list[ObservedStep]:
+def sleep_until(now: int, ticks: int = 1, report: bool = True) -> list[ObservedBenchmarkStep]:
     """A look at the clock, and a sleep to a tick reckoned from it."""
     return [replace(call("now"), result=now if report else None), call("sleep", first=now + ticks), ASLEEP[1]]
 

@@ -10,8 +10,8 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.proofs import ProofEvidence
 from rtoslab.proofs.draws import does_number_agree, drawn_numbers, drawn_percentages
 from rtoslab.results.finding import ProofVerdict
-from rtoslab.targets.observe import BenchmarkFunction, WindowObservations
-from rtoslab.targets.steps import CALL, INTERRUPT, STOP, ObservedStep
+from rtoslab.targets.observe import BenchmarkFunction, MeasurementWindowObservations
+from rtoslab.targets.steps import CALL, INTERRUPT, STOP, ObservedBenchmarkStep
 from tests.fakes import BODY, Fields, benchmark, board, decoded_run, handle, judge_one, kernel
 
 SEED = 2463534242
@@ -33,18 +33,18 @@ PARAMS: list[tuple[str, Fields]] = [
 
 
 def judged(
-    rule: dict[str, Any], steps: list[ObservedStep] | None = None, samples: int = 1000, **seen: Any
+    rule: dict[str, Any], steps: list[ObservedBenchmarkStep] | None = None, samples: int = 1000, **seen: Any
 ) -> ProofVerdict:
     """The verdict of a rule on these steps, one a cycle unless they say otherwise."""
-    observed = WindowObservations(steps=tuple(steps or ()), **seen)
+    observed = MeasurementWindowObservations(steps=tuple(steps or ()), **seen)
     decoded = decoded_run([*BODY[:2], *PARAMS, *BODY[2:]])
     return judge_one(
         ProofEvidence(decoded, observed, benchmark([rule]), board(), kernel(**FACTS), samples=samples)
     ).verdict
 
 
-def call(name: str, first: int = 0, second: int = 0, own: int = 5, result: int | None = 1) -> ObservedStep:
-    return ObservedStep(0, 0, CALL, TASK, name, first, second, result, own_cycles=own)
+def call(name: str, first: int = 0, second: int = 0, own: int = 5, result: int | None = 1) -> ObservedBenchmarkStep:
+    return ObservedBenchmarkStep(0, 0, CALL, TASK, name, first, second, result, own_cycles=own)
 
 
 def numbers(count: int, skip: int = 0, seed: int = SEED) -> list[int]:
@@ -56,9 +56,9 @@ def test_generator_is_that_of_the_firmware() -> None:
     assert numbers(2) == [723471715, 2497366906]
 
 
-def heap_steps(seed: int, count: int, sizes: list[int], places: int = 4) -> list[ObservedStep]:
+def heap_steps(seed: int, count: int, sizes: list[int], places: int = 4) -> list[ObservedBenchmarkStep]:
     """What the loop of heap_mixed.c does, with a block's address by its place, and all is given back at the end."""
-    draws, taken, steps = drawn_numbers(seed), dict[int, int](), list[ObservedStep]()
+    draws, taken, steps = drawn_numbers(seed), dict[int, int](), list[ObservedBenchmarkStep]()
     for index in range(count):
         place = next(draws) % places
         if place in taken:
@@ -83,12 +83,12 @@ def test_blocks_are_taken_and_given_in_the_drawn_order() -> None:
     assert judged(MIX, swapped) is ProofVerdict.FAILS
 
 
-def interrupts(draws: list[int]) -> list[ObservedStep]:
+def interrupts(draws: list[int]) -> list[ObservedBenchmarkStep]:
     """An interrupt, and one after each drawn time, some cycles late."""
-    cycle, steps = 0, [ObservedStep(0, 0, INTERRUPT, TASK, first=16 + 4)]
+    cycle, steps = 0, [ObservedBenchmarkStep(0, 0, INTERRUPT, TASK, first=16 + 4)]
     for number in draws:
         cycle += 1000 + number % 8000 + number % 13
-        steps.append(ObservedStep(cycle, 0, INTERRUPT, TASK, first=16 + 4))
+        steps.append(ObservedBenchmarkStep(cycle, 0, INTERRUPT, TASK, first=16 + 4))
     return steps
 
 
@@ -102,11 +102,11 @@ def test_interrupts_follow_the_draws_wherever_the_window_opens(skip: int) -> Non
     assert judged(DRAWN, interrupts(sorted(numbers(40, skip)))) is ProofVerdict.FAILS
 
 
-def waits(draws: list[int]) -> list[ObservedStep]:
+def waits(draws: list[int]) -> list[ObservedBenchmarkStep]:
     """A loop of five cycles a pass before each start of a timer, with a call of another service on the way."""
-    steps: list[ObservedStep] = []
+    steps: list[ObservedBenchmarkStep] = []
     for number in draws:
-        steps += [ObservedStep(0, 0, STOP, 1, first=1), call("sleep", own=number % 512 * 5 + 60)]
+        steps += [ObservedBenchmarkStep(0, 0, STOP, 1, first=1), call("sleep", own=number % 512 * 5 + 60)]
         steps += [call("command", 0x500, 1, own=number % 7), call("command", 0x500, 3)]
     return steps
 

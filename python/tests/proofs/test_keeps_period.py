@@ -7,9 +7,9 @@ import pytest
 
 from rtoslab.proofs import ProofEvidence
 from rtoslab.proofs.rules.keeps_period import KeepsPeriodParameters, judge_evidence
-from rtoslab.results.finding import ProofFinding, ProofVerdict
+from rtoslab.results.finding import BenchmarkProofFinding, ProofVerdict
 from rtoslab.targets.intervals import find_measured_intervals
-from rtoslab.targets.observe import WindowObservations
+from rtoslab.targets.observe import MeasurementWindowObservations
 from tests.latency_fakes import evidence, raw, start, stop
 
 RULE = {"rule": "keeps_period", "series": ["give"], "ticks": "period_ticks"}
@@ -25,7 +25,7 @@ def periods(lengths: Sequence[int], gaps: Sequence[int] | None = None) -> ProofE
         cycle += length + (GAP if gaps is None else gaps[index])
     built = evidence(RULE)
     params = {**built.decoded.params, "period_ticks": str(TICKS), "tick_hz": "1000"}
-    observed = WindowObservations(intervals=find_measured_intervals(raw(rows), (), {0: 1}, None))
+    observed = MeasurementWindowObservations(intervals=find_measured_intervals(raw(rows), (), {0: 1}, None))
     return replace(built, decoded=replace(built.decoded, params=params), observed=observed, samples=len(lengths))
 
 
@@ -33,7 +33,7 @@ def period_cycles() -> int:
     return TICKS * evidence(RULE).decoded.begin.clock_hz // 1000
 
 
-def judged(lengths: Sequence[int], gaps: Sequence[int] | None = None) -> ProofFinding:
+def judged(lengths: Sequence[int], gaps: Sequence[int] | None = None) -> BenchmarkProofFinding:
     return judge_evidence(KeepsPeriodParameters.model_validate(RULE), periods(lengths, gaps))
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from rtoslab.base.errors import UnknownNameError
-from rtoslab.proofs import judge_proofs, services_to_watch
+from rtoslab.proofs import judge_benchmark_proofs, services_to_watch
 from rtoslab.proofs.judge import IMPLIED_PROOFS
-from rtoslab.proofs.rules import proof_parameters_class, proof_rule_modules
+from rtoslab.proofs.rules import benchmark_proof_rule_modules, proof_parameters_class
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets import SYSTICK
 from tests.fakes import BODY
@@ -102,7 +102,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_latency_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: ProofVerdict) -> None:
-    result = proof_rule_modules()[rule["rule"]]
+    result = benchmark_proof_rule_modules()[rule["rule"]]
     finding = result.judge_evidence(proof_parameters_class(result).model_validate(rule), evidence(rule, **facts))
     assert finding.verdict is verdict, finding.saw
     assert finding.saw
@@ -125,14 +125,14 @@ def test_ticks_are_lost_while_the_instrument_is_measured(masked_cycles: int, tic
     given = evidence({"rule": "interrupts_told"}, rows, records)
     assert given.observed is not None
     given.observed.exceptions = {0: {SYSTICK: ticks}}
-    result = proof_rule_modules()["interrupts_told"]
+    result = benchmark_proof_rule_modules()["interrupts_told"]
     finding = result.judge_evidence(proof_parameters_class(result)(rule="interrupts_told"), given)
     assert finding.verdict is verdict, finding.saw
 
 
 @pytest.mark.parametrize("rule", [SWITCHES, CALLS, TAKEN, AGREES])
 def test_rules_about_intervals_need_probes(rule: dict[str, Any]) -> None:
-    result = proof_rule_modules()[rule["rule"]]
+    result = benchmark_proof_rule_modules()[rule["rule"]]
     assert (
         result.judge_evidence(proof_parameters_class(result).model_validate(rule), evidence(rule, probes=False)).verdict
         is ProofVerdict.UNSEEN
@@ -147,7 +147,7 @@ def test_every_latency_benchmark_proves_its_samples() -> None:
 
 def test_unknown_series_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="series of b"):
-        judge_proofs(evidence({**CALLS, "series": "take"}))
+        judge_benchmark_proofs(evidence({**CALLS, "series": "take"}))
 
 
 def test_kernel_calls_are_observed() -> None:

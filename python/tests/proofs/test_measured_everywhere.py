@@ -9,8 +9,8 @@ import pytest
 
 from rtoslab import api
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.measure.pipeline import PointOutcome
-from rtoslab.results.results import FailedPoint
+from rtoslab.measure.pipeline import MeasurementPointOutcome
+from rtoslab.results.results import FailedMeasurement
 from tests.cli.test_cli import ROOT
 
 BOARDS = sorted(Catalogue(ROOT).boards)
@@ -22,8 +22,8 @@ VARIED = ("pico", "nucleo-f446re")
 """Boards on which variants are tried, too."""
 
 
-def failure_messages(outcomes: list[PointOutcome]) -> list[str]:
-    return [outcome.result.message for outcome in outcomes if isinstance(outcome.result, FailedPoint)]
+def failure_messages(outcomes: list[MeasurementPointOutcome]) -> list[str]:
+    return [outcome.result.message for outcome in outcomes if isinstance(outcome.result, FailedMeasurement)]
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from rtoslab.base.errors import CatalogueError, UnknownNameError
-from rtoslab.proofs import judge_proofs, services_to_watch
-from rtoslab.proofs.rules import proof_rule_modules
+from rtoslab.proofs import judge_benchmark_proofs, services_to_watch
+from rtoslab.proofs.rules import benchmark_proof_rule_modules
 from rtoslab.results.finding import ProofVerdict
 from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, judge_one, judge_own, kernel, task
 from tests.proofs import test_course, test_keeps_period, test_latency_proofs, test_window_proofs
@@ -111,7 +111,9 @@ def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
     shown |= {(test_window_proofs.STRESS["rule"], verdict) for *_, verdict in test_window_proofs.STRESSED}
     shown |= {(test_window_proofs.PAIR["rule"], verdict) for _, verdict in test_window_proofs.OVERLAPS}
     assert shown == {
-        (name, verdict) for name in proof_rule_modules() for verdict in (ProofVerdict.HOLDS, ProofVerdict.FAILS)
+        (name, verdict)
+        for name in benchmark_proof_rule_modules()
+        for verdict in (ProofVerdict.HOLDS, ProofVerdict.FAILS)
     }
 
 
@@ -129,18 +131,18 @@ def test_firmware_counters_are_judged_without_probes(rule: dict[str, Any]) -> No
 
 def test_unknown_rule_is_refused_with_the_nearest_known() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'rotation'"):
-        judge_proofs(evidence({"rule": "rotations"}))
+        judge_benchmark_proofs(evidence({"rule": "rotations"}))
 
 
 def test_unknown_key_is_refused() -> None:
     with pytest.raises(CatalogueError, match="max_spred"):
-        judge_proofs(evidence({**SPREAD, "max_spred": 1}))
+        judge_benchmark_proofs(evidence({**SPREAD, "max_spred": 1}))
 
 
 def test_benchmark_without_proof_is_refused() -> None:
     empty = evidence(ZERO)
     with pytest.raises(CatalogueError, match="it proves nothing"):
-        judge_proofs(dataclasses.replace(empty, benchmark=benchmark([])))
+        judge_benchmark_proofs(dataclasses.replace(empty, benchmark=benchmark([])))
 
 
 def test_observed_services_come_from_the_rules() -> None:

@@ -9,7 +9,7 @@ from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.proofs import ProofEvidence
 from rtoslab.records.decoder import decode_records
 from rtoslab.results.finding import ProofVerdict
-from rtoslab.targets.observe import TaskSwitch, WindowObservations
+from rtoslab.targets.observe import MeasurementWindowObservations, TaskSwitch
 from tests.fakes import EXPECTED, WINDOW, WIRE, begin, board, count, handle, judge_one, judge_own, kernel, stream, task
 
 CALLS = {"rule": "calls_per_count", "service": "take", "ratio": 1, "tolerance": 2}
@@ -34,7 +34,7 @@ def unpinned_evidence(
     param = [] if pinned is None else [("param", {"name": "pinned", "value": pinned})]
     body: list[Any] = [*param, task(0), task(0, 1), WINDOW, count(0, counts[0]), count(0, counts[1], 1)]
     first, second = handle(0), handle(0, 1)
-    observed = WindowObservations(
+    observed = MeasurementWindowObservations(
         switches=Counter({TaskSwitch(core, second, first, "take"): into[core] for core in (0, 1)})
         + Counter({TaskSwitch(core, first, second, "take"): counts[1] // 2 for core in (0, 1)}),
         calls=Counter({(core, "take"): calls[core] for core in (0, 1)}),

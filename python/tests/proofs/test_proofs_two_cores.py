@@ -8,10 +8,10 @@ import pytest
 
 from rtoslab.base.errors import CatalogueError
 from rtoslab.catalogue.benchmark import Benchmark
-from rtoslab.proofs import ProofEvidence, judge_proofs
+from rtoslab.proofs import ProofEvidence, judge_benchmark_proofs
 from rtoslab.records.decoder import decode_records
 from rtoslab.results.finding import ProofVerdict
-from rtoslab.targets.observe import BlockingCalls, TaskSwitch, WindowObservations
+from rtoslab.targets.observe import BlockingCalls, MeasurementWindowObservations, TaskSwitch
 from tests.fakes import (
     BODY,
     EXPECTED,
@@ -58,7 +58,7 @@ def two_cores(
         count(0, 50), count(0, 1000, 1),
         *(("check", {"name": name, "core": core, "value": value}) for name, core, value in checks),
     ]  # fmt: skip
-    observed = WindowObservations(
+    observed = MeasurementWindowObservations(
         switches=Counter({TaskSwitch(1, handle(0, 1), IDLE, "take"): waited}),
         calls=Counter({(0, "take"): 50, (1, "take"): calls}),
         objects=Counter({(core, "take", address): 9 for core, address in objects}),
@@ -131,9 +131,9 @@ def test_rule_applies_only_under_its_conditions(when: str, asked: int) -> None:
 
 def test_condition_on_nothing_is_refused() -> None:
     with pytest.raises(CatalogueError, match="'stres', which is not a parameter"):
-        judge_proofs(two_cores({**SHARE, "when": ["stres = 1"]}))
+        judge_benchmark_proofs(two_cores({**SHARE, "when": ["stres = 1"]}))
     with pytest.raises(CatalogueError, match="when"):
-        judge_proofs(two_cores({**SHARE, "when": ["stress < 1"]}))
+        judge_benchmark_proofs(two_cores({**SHARE, "when": ["stress < 1"]}))
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_cores_with_a_shared_cache_may_take_longer_between_calls(
     cores: int, fewest: int, own: int, verdict: ProofVerdict
 ) -> None:
     steps = [take(own_cycles=own), give()] * 5
-    observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
+    observed = MeasurementWindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
     facts = benchmark([{**PAIR, "cores": [0]}]).model_copy(update={"min_cores": fewest})
     message = decode_records(stream(BODY, begin(cores=cores)), WIRE, EXPECTED)
     result = judge_one(ProofEvidence(message, observed, facts, board(), kernel(**FACTS)))

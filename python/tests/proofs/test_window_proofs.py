@@ -9,13 +9,13 @@ import pytest
 from rtoslab.base import CatalogueError
 from rtoslab.catalogue.kernel_facts import MulticoreFacts
 from rtoslab.intake import read_toml_table
-from rtoslab.proofs import CODE_LENGTHS, ProofEvidence, code_lengths, judge_proofs
-from rtoslab.proofs.code_lengths import CodeLength, CodeLengths, code_length_key_of_run
-from rtoslab.proofs.rules import proof_parameters_class, proof_rule_modules
+from rtoslab.proofs import CODE_LENGTHS, ProofEvidence, code_lengths, judge_benchmark_proofs
+from rtoslab.proofs.code_lengths import CodeLength, CodeLengths, code_length_table_key
+from rtoslab.proofs.rules import benchmark_proof_rule_modules, proof_parameters_class
 from rtoslab.records.decoder import decode_records
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.call_arguments import CallArguments
-from rtoslab.targets.observe import BenchmarkFunction, CoreLoad, OwnCodeSpan, WindowObservations
+from rtoslab.targets.observe import BenchmarkCodeSpan, BenchmarkFunction, CoreLoad, MeasurementWindowObservations
 from tests import latency_fakes
 from tests.fakes import BODY, EXPECTED, WIRE, begin, benchmark, board, count, decoded_run, kernel, stream
 
@@ -39,11 +39,11 @@ def own_function(
     *executions: int, name: str = "body", entries: int = 1, calls: dict[str, int] | None = None
 ) -> BenchmarkFunction:
     """A function with one instruction for each of these numbers of executions."""
-    stretches = tuple(OwnCodeSpan(FLASH + 4 * at, 1, number, number) for at, number in enumerate(executions))
+    stretches = tuple(BenchmarkCodeSpan(FLASH + 4 * at, 1, number, number) for at, number in enumerate(executions))
     return BenchmarkFunction(0, name, entries, stretches, tuple((calls or {}).items()))
 
 
-def window_observations(**facts: Any) -> WindowObservations:
+def window_observations(**facts: Any) -> MeasurementWindowObservations:
     """What the board saw of a window of 31 250 000 cycles and 250 ticks, in which all was as it should be."""
     usual: dict[str, Any] = {
         "exceptions": {0: {15: 250}},
@@ -52,7 +52,7 @@ def window_observations(**facts: Any) -> WindowObservations:
         "compiler": "GCC: 12.2.1",
         "state": {"feature.icache": 1, "float_contexts": 0, "isr_urgency": 1, "urgency.irq26": 1},
     }
-    return WindowObservations(**{**usual, **facts})
+    return MeasurementWindowObservations(**{**usual, **facts})
 
 
 def evidence(rule: dict[str, Any], **facts: Any) -> ProofEvidence:
@@ -232,7 +232,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
     (STATE, {"state": {"flash.cache_reset": 1}}, ProofVerdict.FAILS),
     (
         STATE,
-        {"own": (BenchmarkFunction(0, "body", 1, (OwnCodeSpan(0x2000_0100, 1, TOTAL, TOTAL),), ()),)},
+        {"own": (BenchmarkFunction(0, "body", 1, (BenchmarkCodeSpan(0x2000_0100, 1, TOTAL, TOTAL),), ()),)},
         ProofVerdict.FAILS,
     ),
 ]
@@ -269,7 +269,7 @@ def test_both_images_took_the_lock_as_often_as_asked(
     seen_by = dataclasses.replace(
         evidence(OWN), decoded=runs[core], beside=runs[1 - core], settings={"core": str(core)}
     )
-    rule = proof_rule_modules()["pair_stress"]
+    rule = benchmark_proof_rule_modules()["pair_stress"]
     assert rule.judge_evidence(proof_parameters_class(rule).model_validate(STRESS), seen_by).verdict is verdict
     unseen = rule.judge_evidence(
         proof_parameters_class(rule).model_validate(STRESS), dataclasses.replace(seen_by, beside=None)
@@ -292,9 +292,11 @@ def test_windows_of_two_kernels_overlap(edges: tuple[int, int], verdict: ProofVe
     alone = evidence(OWN)
     fields: dict[str, str | int] = {"n": 0, "open_ticks": edges[0], "close_ticks": edges[1]}
     other = decoded_run([("window", fields), *[record for record in BODY if record[0] != "window"]])
-    beside = [item for item in judge_proofs(dataclasses.replace(alone, beside=other)) if item.rule == PAIR["rule"]]
+    beside = [
+        item for item in judge_benchmark_proofs(dataclasses.replace(alone, beside=other)) if item.rule == PAIR["rule"]
+    ]
     assert [item.verdict for item in beside] == [verdict]
-    assert not [item for item in judge_proofs(alone) if item.rule == PAIR["rule"]]
+    assert not [item for item in judge_benchmark_proofs(alone) if item.rule == PAIR["rule"]]
 
 
 @pytest.mark.parametrize(
@@ -314,7 +316,7 @@ def test_kernel_start_up_may_change_board_settings(
     memory = given.board.memory.model_copy(update={"flash_clock_divider": 2})
     facts = kernel(symbols=SYMBOLS, services={"tasks": True}, sets={chip: sets})
     given = dataclasses.replace(given, board=given.board.model_copy(update={"memory": memory}), kernel=facts)
-    (result,) = (finding for finding in judge_proofs(given) if finding.rule == "board_state")
+    (result,) = (finding for finding in judge_benchmark_proofs(given) if finding.rule == "board_state")
     assert result.verdict is verdict, result.saw
 
 
@@ -334,7 +336,7 @@ def test_kernel_that_moves_data_in_floating_point_registers(
     """Its callers have contexts, and the benchmark's own use is looked for in its code."""
     known = kernel(symbols=SYMBOLS, services={"tasks": True}, float_code=cores)
     given = dataclasses.replace(evidence(STATE, **facts), kernel=known)
-    (result,) = (finding for finding in judge_proofs(given) if finding.rule == "board_state")
+    (result,) = (finding for finding in judge_benchmark_proofs(given) if finding.rule == "board_state")
     assert result.verdict is verdict, result.saw
 
 
@@ -364,14 +366,14 @@ def test_kernel_that_provides_the_start_up_chooses_one_memory_for_data(
         kernel=facts,
         decoded=dataclasses.replace(given.decoded, tasks=tasks),
     )
-    (result,) = (finding for finding in judge_proofs(given) if finding.rule == "board_state")
+    (result,) = (finding for finding in judge_benchmark_proofs(given) if finding.rule == "board_state")
     assert result.verdict is verdict, result.saw
 
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_window_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: ProofVerdict) -> None:
     given = evidence(rule, **facts)
-    (result,) = (finding for finding in judge_proofs(given) if finding.rule == rule["rule"])
+    (result,) = (finding for finding in judge_benchmark_proofs(given) if finding.rule == rule["rule"])
     assert result.verdict is verdict, result.saw
     assert result.saw
 
@@ -379,16 +381,16 @@ def test_window_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any]
 @pytest.mark.parametrize("rule", [OWN, CALLS, TOLD, INTERRUPTS, STATE])
 def test_target_without_probes_is_reported(rule: dict[str, Any]) -> None:
     given = dataclasses.replace(evidence(rule), observed=None)
-    (result,) = (finding for finding in judge_proofs(given) if finding.rule == rule["rule"])
+    (result,) = (finding for finding in judge_benchmark_proofs(given) if finding.rule == rule["rule"])
     assert result.verdict is ProofVerdict.UNSEEN
 
 
 def test_board_settings_must_equal_the_points() -> None:
     given = evidence(STATE, state={"feature.icache": 0})
-    (result,) = (finding for finding in judge_proofs(given) if finding.rule == "board_state")
+    (result,) = (finding for finding in judge_benchmark_proofs(given) if finding.rule == "board_state")
     assert result.verdict is ProofVerdict.FAILS
     given = dataclasses.replace(given, settings={"feature.icache": "0"})
-    (result,) = (finding for finding in judge_proofs(given) if finding.rule == "board_state")
+    (result,) = (finding for finding in judge_benchmark_proofs(given) if finding.rule == "board_state")
     assert result.verdict is ProofVerdict.HOLDS
 
 
@@ -436,7 +438,7 @@ def test_inter_core_interrupts_are_declared_by_the_kernel(
     both = decode_records(stream(BODY, begin(cores=2)), WIRE, EXPECTED)
     (result,) = (
         finding
-        for finding in judge_proofs(dataclasses.replace(given, kernel=known, decoded=both))
+        for finding in judge_benchmark_proofs(dataclasses.replace(given, kernel=known, decoded=both))
         if finding.rule == rule["rule"]
     )
     assert result.verdict is verdict, result.saw
@@ -448,7 +450,7 @@ def test_single_core_has_no_inter_core_interrupt() -> None:
     known = given.kernel.model_copy(update={"several_cores": MulticoreFacts.model_validate(message)})
     (result,) = (
         finding
-        for finding in judge_proofs(dataclasses.replace(given, kernel=known))
+        for finding in judge_benchmark_proofs(dataclasses.replace(given, kernel=known))
         if finding.rule == "interrupts_told"
     )
     assert result.verdict is ProofVerdict.FAILS
@@ -474,7 +476,7 @@ KEPT = ((0, 7), (0, 7), (1, 107), (1, 127))
 def test_samples_equal_the_values_given_to_the_runner(
     kept: tuple[tuple[int, int], ...] | None, verdict: ProofVerdict
 ) -> None:
-    rule = proof_rule_modules()["samples_complete"]
+    rule = benchmark_proof_rule_modules()["samples_complete"]
     given = latency_fakes.evidence({"rule": "samples_complete"})
     assert given.observed is not None
     assert given.observed.intervals is not None
@@ -491,7 +493,7 @@ def test_runner_that_drops_samples_is_found() -> None:
     assert given.observed.intervals is not None
     stored = ((0, 7), (0, 7), *((1, 107), (1, 127)) * 3)
     given.observed.intervals = dataclasses.replace(given.observed.intervals, kept=stored)
-    rule = proof_rule_modules()["samples_complete"]
+    rule = benchmark_proof_rule_modules()["samples_complete"]
     result = rule.judge_evidence(proof_parameters_class(rule)(rule="samples_complete"), given)
     assert result.verdict is ProofVerdict.FAILS
     assert "when each series had its own" in result.saw
@@ -511,7 +513,7 @@ def test_runner_that_drops_samples_is_found() -> None:
     ],
 )
 def test_known_code_bounds_the_cycles_of_a_round(settings: dict[str, str], cycles: int, verdict: ProofVerdict) -> None:
-    own_code = BenchmarkFunction(0, "body", 1, (OwnCodeSpan(FLASH, 21, TOTAL, cycles * TOTAL),), ())
+    own_code = BenchmarkFunction(0, "body", 1, (BenchmarkCodeSpan(FLASH, 21, TOTAL, cycles * TOTAL),), ())
     assert _known(own_code, settings) is verdict
 
 
@@ -528,7 +530,7 @@ def test_known_code_bounds_the_cycles_of_a_round(settings: dict[str, str], cycle
 def test_known_code_bounds_the_instructions_of_a_round(
     instructions: int, settings: dict[str, str], verdict: ProofVerdict
 ) -> None:
-    own_code = BenchmarkFunction(0, "body", 1, (OwnCodeSpan(FLASH, instructions, TOTAL, TOTAL),), ())
+    own_code = BenchmarkFunction(0, "body", 1, (BenchmarkCodeSpan(FLASH, instructions, TOTAL, TOTAL),), ())
     assert _known(own_code, settings) is verdict
 
 
@@ -563,26 +565,26 @@ def test_executed_code_is_as_long_as_measured(
     """The same compiler makes the same code, so one instruction more in a port or a handler shows."""
     table = CodeLengths(compiler="GCC: 12.2.1", lengths={"t0": {"kernel core": CodeLength(46, 46)}})
     monkeypatch.setattr(code_lengths, "_read_code_lengths", lambda: table)
-    monkeypatch.setattr(ProofEvidence, "code_length_key", lambda self, core: "kernel core")
+    monkeypatch.setattr(ProofEvidence, "code_length_key_of_core", lambda self, core: "kernel core")
     given = evidence(
         OWN,
-        own=(BenchmarkFunction(0, "body", 1, (OwnCodeSpan(FLASH, instructions, TOTAL, TOTAL),), ()),),
+        own=(BenchmarkFunction(0, "body", 1, (BenchmarkCodeSpan(FLASH, instructions, TOTAL, TOTAL),), ()),),
         compiler=compiler,
     )
     facts = given.benchmark.model_copy(update={"id": "t0", "kind": kind})
     given = dataclasses.replace(given, benchmark=facts, settings=settings)
-    rule = proof_rule_modules()["own_code"]
+    rule = benchmark_proof_rule_modules()["own_code"]
     assert rule.judge_evidence(proof_parameters_class(rule)(rule="own_code"), given).verdict is verdict
 
 
 def test_code_lengths_differ_by_family_core_and_instrument() -> None:
     assert (
-        code_length_key_of_run("rt", "stm32f446", 0, 1, "")
-        == code_length_key_of_run("rt", "stm32f407", 0, 1, "")
+        code_length_table_key("rt", "stm32f446", 0, 1, "")
+        == code_length_table_key("rt", "stm32f407", 0, 1, "")
         == "rt stm32f4"
     )
     keys = {
-        code_length_key_of_run("rt", "rp2040", core, 2, instrument)
+        code_length_table_key("rt", "rp2040", core, 2, instrument)
         for core in (0, 1)
         for instrument in ("pin 200 samples", "pin 12 samples")
     }
@@ -602,5 +604,5 @@ def _known(own_code: BenchmarkFunction, settings: dict[str, str]) -> ProofVerdic
     facts = given.benchmark.model_copy(update={"id": "t7_synchronisation"})
     known = given.kernel.model_copy(update={"id": "freertos"})
     given = dataclasses.replace(given, benchmark=facts, kernel=known, settings=settings)
-    (result,) = (finding for finding in judge_proofs(given) if finding.rule == "own_code")
+    (result,) = (finding for finding in judge_benchmark_proofs(given) if finding.rule == "own_code")
     return result.verdict

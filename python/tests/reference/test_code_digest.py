@@ -11,10 +11,10 @@ from rtoslab.choose.measured_code import measured_firmware_digest
 from rtoslab.reference import (
     add_code_digests,
     changed_firmware_files,
-    changes_since_point,
+    changes_since_point_was_measured,
     compiled_firmware_files,
     read_reference_files,
-    store_equal_code,
+    store_equivalent_code_digests,
 )
 from rtoslab.reference.code_digest import FILE, read_code_digests, source_code_digest
 from rtoslab.store import StoredPoint
@@ -121,11 +121,11 @@ def test_files_of_equal_images_count_as_unchanged_until_they_change_again(tmp_pa
     measured = StoredPoint(Path("p"), measured_point(1, 1000), manifest)
     # The measurement saw a reworded form of the old file, which is known as the same code.
     add_code_digests(new, ["firmware/b.c"])
-    assert changes_since_point(new, measured) == ["firmware/a.c"]
-    store_equal_code(new, old, ["firmware/a.c"])
-    assert changes_since_point(new, measured) == []
+    assert changes_since_point_was_measured(new, measured) == ["firmware/a.c"]
+    store_equivalent_code_digests(new, old, ["firmware/a.c"])
+    assert changes_since_point_was_measured(new, measured) == []
     (new / "firmware/a.c").write_bytes(C.replace(b"return 1", b"return 2"))
-    assert changes_since_point(new, measured) == ["firmware/a.c"]
+    assert changes_since_point_was_measured(new, measured) == ["firmware/a.c"]
 
 
 def test_page_in_the_folder_of_a_port_ages_no_point(tmp_path: Path) -> None:
@@ -133,9 +133,9 @@ def test_page_in_the_folder_of_a_port_ages_no_point(tmp_path: Path) -> None:
     digests = {"firmware/a.c": sha256(C).hexdigest(), "firmware/README.md": sha256(b"Takes it.").hexdigest()}
     target = {"chip": "rp2040", "timing_version": timing_version("rp2040")}
     measured = StoredPoint(Path("p"), measured_point(1, 1000), {"build": {"sources": digests}, "target": target})
-    assert changes_since_point(checkout, measured) == []
+    assert changes_since_point_was_measured(checkout, measured) == []
     (checkout / "firmware/a.c").write_bytes(C.replace(b"return 1", b"return 2"))
-    assert changes_since_point(checkout, measured) == ["firmware/a.c"]
+    assert changes_since_point_was_measured(checkout, measured) == ["firmware/a.c"]
 
 
 def test_matrix_stays_of_today_with_equal_code(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_matrix_stays_of_today_with_equal_code(tmp_path: Path) -> None:
         (folder / "reference/matrix/suite.toml").write_bytes(suite)
     measured = measured_firmware_digest(old, "freertos", "pico")
     assert measured_firmware_digest(new, "freertos", "pico") != measured
-    store_equal_code(new, old, changed_firmware_files(old, new))
+    store_equivalent_code_digests(new, old, changed_firmware_files(old, new))
     assert measured_firmware_digest(new, "freertos", "pico") == measured
 
 
@@ -163,9 +163,9 @@ def test_removed_file_of_equal_images_counts_as_unchanged(tmp_path: Path) -> Non
         "target": {"chip": "rp2040", "timing_version": timing_version("rp2040")},
     }
     measured = StoredPoint(Path("p"), measured_point(1, 1000), manifest)
-    assert changes_since_point(new, measured) == ["firmware/a.c"]
-    store_equal_code(new, old, ["firmware/a.c"])
-    assert changes_since_point(new, measured) == []
+    assert changes_since_point_was_measured(new, measured) == ["firmware/a.c"]
+    store_equivalent_code_digests(new, old, ["firmware/a.c"])
+    assert changes_since_point_was_measured(new, measured) == []
 
 
 def test_checkout_has_the_digests_of_all_its_references() -> None:

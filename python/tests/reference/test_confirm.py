@@ -8,17 +8,19 @@ from rtoslab.base import BuildError, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli import reference_confirm
 from rtoslab.images import compile_image_into
-from rtoslab.plan import PlanOptions, Point, make_plan
-from rtoslab.records import ExpectedIdentity
+from rtoslab.plan import PlannedPoint, PlanOptions, make_measurement_plan
+from rtoslab.records import ExpectedImageIdentity
 from tests.cli.test_cli import command_error, rtoslab
 
 CATALOGUE = Catalogue(find_checkout_root())
-IDENTITY = ExpectedIdentity("0" * 16, 0)
+IDENTITY = ExpectedImageIdentity("0" * 16, 0)
 
 
-def image_points() -> list[Point]:
+def image_points() -> list[PlannedPoint]:
     return list(
-        make_plan(CATALOGUE, ["t1_arithmetic", "t4_interrupt"], PlanOptions(kernels=["bare"], boards=["pico"])).points
+        make_measurement_plan(
+            CATALOGUE, ["t1_arithmetic", "t4_interrupt"], PlanOptions(kernels=["bare"], boards=["pico"])
+        ).points
     )
 
 
@@ -33,9 +35,9 @@ def test_points_with_another_image_are_named(monkeypatch: pytest.MonkeyPatch) ->
     assert "firmware/kernels/freertos/port.c" not in compiled
 
     def compile_another(
-        catalogue: Catalogue, point: Point, expected: ExpectedIdentity, folder: Path
+        catalogue: Catalogue, point: PlannedPoint, expected: ExpectedImageIdentity, folder: Path
     ) -> tuple[Path, frozenset[str]]:
-        identity = ExpectedIdentity("1" * 16, 1) if catalogue is other else expected
+        identity = ExpectedImageIdentity("1" * 16, 1) if catalogue is other else expected
         return compile_image_into(catalogue, point, identity, folder)
 
     monkeypatch.setattr(reference_confirm, "compile_image_into", compile_another)

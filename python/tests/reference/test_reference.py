@@ -22,8 +22,8 @@ from rtoslab.reference import (
     changes_since_reference,
     program_sizes_of_paper,
     read_reference_files,
-    reference_points_for_unmeasured,
-    reference_points_of_paper,
+    reference_points_for_paper_kernels,
+    reference_points_for_unmeasured_kernels,
     write_reference_file,
 )
 from rtoslab.reference.distributions import distribution_to_samples, samples_to_distribution
@@ -33,10 +33,21 @@ from rtoslab.reference.reference_file import (
     reference_file_paths,
     with_kernel_name,
 )
-from rtoslab.reference.shared_parts import common_keys_and_values, merge_common_and_own_part, without_common_part
+from rtoslab.reference.shared_parts import (
+    common_keys_and_values,
+    merge_common_and_individual_parts,
+    without_common_part,
+)
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_report_document
-from rtoslab.results.results import FailedPoint, ImageBytes, MeasuredPoint, NotApplicable, ProgramWeight, SeriesSamples
+from rtoslab.results.results import (
+    FailedMeasurement,
+    ImageBytes,
+    MeasuredPoint,
+    NotApplicable,
+    SeriesSamples,
+    UnexecutedProgramSize,
+)
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.fakes import measured_point, point
 
@@ -99,7 +110,9 @@ tables = st.lists(st.dictionaries(st.sampled_from("abc"), objects, max_size=3), 
 @given(tables)
 def test_shared_and_own_parts_form_the_complete_manifest(manifests: list[dict[str, Any]]) -> None:
     common = common_keys_and_values(manifests)
-    assert [merge_common_and_own_part(common, without_common_part(item, common)) for item in manifests] == manifests
+    assert [
+        merge_common_and_individual_parts(common, without_common_part(item, common)) for item in manifests
+    ] == manifests
     if len(manifests) == 1:
         assert common == manifests[0]
 
@@ -107,7 +120,7 @@ def test_shared_and_own_parts_form_the_complete_manifest(manifests: list[dict[st
 def test_reference_file_survives_writing_and_reading(tmp_path: Path) -> None:
     one, two = measured_point(1, 1000), measured_point(2, 400, wait=3_000_000, heap=4800)
     absent = NotApplicable(run_id="0" * 16, point=point(4), reason="two cores")
-    failed = FailedPoint(run_id="0" * 16, point=point(8), stage="proof", error="ProofError", message="no")
+    failed = FailedMeasurement(run_id="0" * 16, point=point(8), stage="proof", error="ProofError", message="no")
     path = write_other_reference(tmp_path, one, two, absent, failed)
     result = read_reference_file(path)
     assert [stored_point.result for stored_point in result.points] == [
@@ -126,7 +139,7 @@ def weight(kernel: str = OTHER, text: int = 14_000) -> StoredProgramSize:
     sizes = ImageBytes(text_bytes=text, data_bytes=8, bss_bytes=900)
     return StoredProgramSize(
         Path("p"),
-        ProgramWeight(run_id="f" * 16, point=identity, clock_hz=216_000_000, image=sizes),
+        UnexecutedProgramSize(run_id="f" * 16, point=identity, clock_hz=216_000_000, image=sizes),
         {"build": {"sources": {"firmware/gone.c": "1" * 64}}},
     )
 
@@ -171,23 +184,26 @@ def test_row_with_too_many_samples_is_refused(row: list[Any], tmp_path: Path) ->
 def test_reference_results_complete_a_run(tmp_path: Path) -> None:
     write_other_reference(tmp_path, measured_point(1, 500), measured_point(2, 800))
     mine = stored_point(measured_point(1, 1000))
-    (beside,) = reference_points_for_unmeasured(tmp_path, [mine])
+    (beside,) = reference_points_for_unmeasured_kernels(tmp_path, [mine])
     assert beside.result.point.kernel == f"{OTHER} {REFERENCE_MARK}"
     assert isinstance(beside.result, MeasuredPoint)
     assert beside.result.counters == measured_point(1, 500).counters, "the same point, not that with two cores"
     other_window = mine.result.model_copy(update={"point": point(1).model_copy(update={"window_ms": 7})})
-    assert reference_points_for_unmeasured(tmp_path, [replace(mine, result=other_window)]) == []
+    assert reference_points_for_unmeasured_kernels(tmp_path, [replace(mine, result=other_window)]) == []
     assert (
-        reference_points_for_unmeasured(tmp_path, [mine, stored_point(result_of_other_kernel(measured_point(1, 1)))])
+        reference_points_for_unmeasured_kernels(
+            tmp_path, [mine, stored_point(result_of_other_kernel(measured_point(1, 1)))]
+        )
         == []
     ), "it was measured here"
     assert [
-        stored_point.result.point.kernel for stored_point in reference_points_of_paper(tmp_path, "doe2020", [mine])
+        stored_point.result.point.kernel
+        for stored_point in reference_points_for_paper_kernels(tmp_path, "doe2020", [mine])
     ] == [
         OTHER,
         OTHER,
     ]
-    assert reference_points_of_paper(tmp_path, "roe2021", [mine]) == []
+    assert reference_points_for_paper_kernels(tmp_path, "roe2021", [mine]) == []
 
 
 def test_report_marks_reference_results_and_their_origin(tmp_path: Path) -> None:
@@ -197,7 +213,7 @@ def test_report_marks_reference_results_and_their_origin(tmp_path: Path) -> None
     points = [stored_point(measured_point(1, 1000))]
     catalogue = Catalogue(find_checkout_root())
     single = make_report_document(catalogue, points, None)
-    both = make_report_document(catalogue, points, None, reference_points_for_unmeasured(tmp_path, points))
+    both = make_report_document(catalogue, points, None, reference_points_for_unmeasured_kernels(tmp_path, points))
     assert both.summary.startswith(single.summary), "it counts among the run's points nowhere"
     assert both.points == single.points
     text = report_formats()["md"](both)
@@ -212,7 +228,7 @@ def test_report_counts_the_files_that_changed_since(tmp_path: Path) -> None:
     for count, says in ((1, "; firmware/a.c |"), (3, "; 3 files of the firmware |")):
         write_other_reference(tmp_path, measured_point(1, 500), sources=dict(list(sources.items())[:count]))
         document = make_report_document(
-            Catalogue(find_checkout_root()), points, None, reference_points_for_unmeasured(tmp_path, points)
+            Catalogue(find_checkout_root()), points, None, reference_points_for_unmeasured_kernels(tmp_path, points)
         )
         assert says in report_formats()["md"](document)
 
@@ -240,7 +256,7 @@ def test_included_references_are_valid(path: Path) -> None:
     assert (reference.paper, reference.kernel) == (path.parent.name, path.stem)
     catalogue = Catalogue(find_checkout_root())
     facts = find_paper(catalogue, reference.paper).facts
-    assert reference.kernel in {*catalogue.kernels, *facts.kernels, *facts.kernel_by_tree}
+    assert reference.kernel in {*catalogue.kernels, *facts.kernels, *facts.paper_kernel_by_source_tree}
     run_ids = {stored_point.result.run_id for stored_point in reference.points}
     assert {placed_values.run_id for placed_values in reference.placed} <= run_ids
     results = [

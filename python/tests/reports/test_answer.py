@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rtoslab.analyses import PlacementLookup, join_points_over_placements
+from rtoslab.analyses import CodePlacementLookup, join_points_over_placements
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import ChartData, ReportDocument, make_report_document, report_formats
@@ -56,7 +56,7 @@ def prose(planted: Iterable[Planted], *, matters: bool = False) -> str:
     shown = [point.middle for point in placed]
     bound = {id(item) for item in shown} if matters else set()
     section = fastest_kernels_section(
-        speed_figures(shown, PlacementLookup(placed), bound, NAMES), PlacementLookup(placed)
+        speed_figures(shown, CodePlacementLookup(placed), bound, NAMES), CodePlacementLookup(placed)
     )
     assert section is not None
     return "\n".join(section.prose)
@@ -175,7 +175,7 @@ def test_causes_of_losses_are_ranges_over_losing_tests() -> None:
         return [measured_point(1, 1000, **names), measured_point(2, 400, wait=waits, **names)]
 
     shown = [*one("T2 yield", 3_000_000), *one("T3 preemption", 6_000_000)]
-    section = fastest_kernels_section(speed_figures(shown, PlacementLookup(), (), NAMES), PlacementLookup())
+    section = fastest_kernels_section(speed_figures(shown, CodePlacementLookup(), (), NAMES), CodePlacementLookup())
     assert section is not None
     (text,) = section.prose
     assert "Of the cycles that a count costs more where it loses, waiting for spinlocks takes 16 to 32 %" in text
@@ -191,13 +191,15 @@ def test_latencies_are_compared_by_their_medians() -> None:
     fast = latency_point("probe", [100, 105, 110])
     fast = fast.model_copy(update={"point": fast.point.model_copy(update={"kernel": "b"})})
     section = fastest_kernels_section(
-        speed_figures([slow, fast], PlacementLookup(), (), {**NAMES, "k": "Kay"}), PlacementLookup()
+        speed_figures([slow, fast], CodePlacementLookup(), (), {**NAMES, "k": "Kay"}), CodePlacementLookup()
     )
     assert section is not None
     (text,) = section.prose
     assert text.startswith("By the median of each interval: Beta is faster than Kay: ")
     assert "(2.00 times as fast)" in text
-    single = fastest_kernels_section(speed_figures([slow], PlacementLookup(), (), {"k": "Kay"}), PlacementLookup())
+    single = fastest_kernels_section(
+        speed_figures([slow], CodePlacementLookup(), (), {"k": "Kay"}), CodePlacementLookup()
+    )
     assert single is not None
     assert single.prose[0].startswith(
         "By the median of each interval: Kay takes 210 cycles (1.68 \N{MICRO SIGN}s) for "
@@ -207,10 +209,10 @@ def test_latencies_are_compared_by_their_medians() -> None:
 def test_only_the_plain_variant_is_in_the_answer() -> None:
     configs = [{}, *({"param.bytes": str(size)} for size in (8, 16, 32, 64))]
     results = [measured_point(1, 1000, kernel=kernel, config=config) for config in configs for kernel in "ab"]
-    section = fastest_kernels_section(speed_figures(results, PlacementLookup(), (), NAMES), PlacementLookup())
+    section = fastest_kernels_section(speed_figures(results, CodePlacementLookup(), (), NAMES), CodePlacementLookup())
     assert section is not None
     assert section.prose == ["At test (T2), the two are within 0.1 % of each other."]
-    few = fastest_kernels_section(speed_figures(results[:4], PlacementLookup(), (), NAMES), PlacementLookup())
+    few = fastest_kernels_section(speed_figures(results[:4], CodePlacementLookup(), (), NAMES), CodePlacementLookup())
     assert few is not None
     assert few.prose == ["At test (T2) and test (T2, bytes=8), the two are within 0.1 % of each other."]
 

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from rtoslab.analyses import PlacementLookup
+from rtoslab.analyses import CodePlacementLookup
 from rtoslab.reports.charts import render_svg
 from rtoslab.reports.palette import SERIES_COLOURS, estimate_text_width, series_colours
 from rtoslab.reports.sections.latency import latency_section
-from rtoslab.reports.sections.memory import memory_section
+from rtoslab.reports.sections.memory import memory_use_report_section
 from rtoslab.reports.table import ChartData, ReportSection
 from rtoslab.results.results import MeasuredPoint
 from tests.fakes import measured_point
@@ -156,7 +156,7 @@ def test_log_axis_needs_a_decade(kind: str, values: tuple[float, ...], log: bool
 
 
 def sentences(*charts: ChartData) -> Sequence[str]:
-    filled = ReportSection("s", "S", (), charts).without_empty_parts()
+    filled = ReportSection("s", "S", (), charts).remove_empty_charts_and_tables()
     assert filled is not None
     assert not filled.charts
     return filled.prose
@@ -178,7 +178,7 @@ def test_chart_of_different_values_is_drawn() -> None:
     spread = [{"series": "a", "low": low, "high": low + 1, "count": 7} for low in (90, 104)]
     filled = ReportSection(
         "s", "S", (), (ChartData("histogram", spread, "c"), ChartData("bars", rows("ab", "s"), "c"))
-    ).without_empty_parts()
+    ).remove_empty_charts_and_tables()
     assert filled is not None
     assert [chart.kind for chart in filled.charts] == ["histogram", "bars"]
     assert not filled.prose
@@ -189,24 +189,26 @@ def test_crowded_chart_is_split_by_board_family_and_number() -> None:
     boards = [
         {**row, "series": f"{row['series']} {board}", "board": board} for board in "xy" for row in rows("ab", series)
     ]
-    parts = ChartData("lines", boards, "Rates.").readable_parts()
+    parts = ChartData("lines", boards, "Rates.").split_into_readable_charts()
     assert [{row["board"] for row in part.rows} for part in parts] == [{"x"}, {"y"}]
     assert [part.caption for part in parts] == ["x: Rates.", "y: Rates."]
     families = [*rows(["T1 a", "T2 b"], series), *rows(["P1 c"], [f"p{number}" for number in range(8)])]
-    assert [part.caption for part in ChartData("bars", families, "R.").readable_parts()] == [
+    assert [part.caption for part in ChartData("bars", families, "R.").split_into_readable_charts()] == [
         "Tests T: R.",
         "Tests P: R.",
     ]
-    many = ChartData("bars", rows("a", [f"s{number}" for number in range(30)]), "R.").readable_parts()
+    many = ChartData("bars", rows("a", [f"s{number}" for number in range(30)]), "R.").split_into_readable_charts()
     assert [len({row["series"] for row in part.rows}) for part in many] == [10, 10, 10]
     assert many[0].caption == "R. (part 1 of 3)"
-    assert ChartData("bars", rows("ab", series), "R.").readable_parts() == [ChartData("bars", rows("ab", series), "R.")]
+    assert ChartData("bars", rows("ab", series), "R.").split_into_readable_charts() == [
+        ChartData("bars", rows("ab", series), "R.")
+    ]
 
 
 def test_horizontal_bars_are_split_between_tests() -> None:
     bars = [{"test": f"T{test}", "row": f"run {run}", "part": "kernel", "order": 0, "share": 0.5}
             for test in range(6) for run in range(20)]  # fmt: skip
-    parts = ChartData("cycles", bars, "Causes.").readable_parts()
+    parts = ChartData("cycles", bars, "Causes.").split_into_readable_charts()
     assert [sorted({row["test"] for row in part.rows}) for part in parts] == [["T0", "T1"], ["T2", "T3"], ["T4", "T5"]]
 
 
@@ -257,7 +259,7 @@ def test_latency_under_many_conditions_has_one_line_each() -> None:
             results.append(plain.model_copy(update={"point": plain.point.model_copy(update={"config": config})}))
         return results
 
-    few, many = (latency_section(points(count), PlacementLookup()) for count in (6, 7))
+    few, many = (latency_section(points(count), CodePlacementLookup()) for count in (6, 7))
     assert few is not None
     assert many is not None
     assert [data.kind for data in few.charts] == ["histogram"]
@@ -268,7 +270,7 @@ def test_latency_under_many_conditions_has_one_line_each() -> None:
 
 def test_heap_of_several_variants_is_their_maximum() -> None:
     points = [measured_point(1, heap=heap, config={"param.words": str(heap)}) for heap in (3000, 5000, 4000)]
-    section = memory_section(points, PlacementLookup())
+    section = memory_use_report_section(points, CodePlacementLookup())
     assert section is not None
     assert [(row["test"], row["series"], row["bytes"]) for row in section.charts[0].rows] == [
         ("T2 test", "1 core", 5000)

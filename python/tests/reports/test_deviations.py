@@ -11,9 +11,9 @@ from rich.console import Console
 
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.compare.comparison import compare_sides
+from rtoslab.compare.comparison import compare_run_sides
 from rtoslab.compare.document import comparison_document
-from rtoslab.compare.sides import ComparisonSide, figures_of_stored_point
+from rtoslab.compare.sides import ComparisonSide, measured_values_of_stored_point
 from rtoslab.reports import report_formats
 from rtoslab.reports.charts import render_svg
 from rtoslab.reports.deviations import MARK, mark_deviations
@@ -124,7 +124,7 @@ def test_terminal_shows_deviations(capsys: pytest.CaptureFixture[str]) -> None:
 
 def side(name: str, *results: MeasuredPoint) -> ComparisonSide:
     stored = [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
-    return ComparisonSide(name, tuple(figures_of_stored_point(point) for point in stored))
+    return ComparisonSide(name, tuple(measured_values_of_stored_point(point) for point in stored))
 
 
 def text_of(tables: Iterable[TableData]) -> str:
@@ -134,14 +134,14 @@ def text_of(tables: Iterable[TableData]) -> str:
 def test_comparison_marks_deviations_by_row_or_title() -> None:
     changed = point_of("odd", APART, per_core=2000)
     for before, after in ((side("a", ODD, EVEN), side("b", changed, EVEN)), (side("a", ODD), side("b", changed))):
-        built = comparison_document([compare_sides(before, after)])
+        built = comparison_document([compare_run_sides(before, after)])
         tables = [table for section in built.sections for table in section.tables]
         assert tables
         assert "†" in text_of(tables)
         assert "odd††" not in text_of(tables)
         assert FOOTNOTE in built.summary
         assert any(FOOTNOTE in table.note for table in tables)
-    assert "†" not in str(comparison_document([compare_sides(side("a", EVEN), side("b", EVEN))]))
+    assert "†" not in str(comparison_document([compare_run_sides(side("a", EVEN), side("b", EVEN))]))
 
 
 def test_document_marked_twice_is_marked_once() -> None:

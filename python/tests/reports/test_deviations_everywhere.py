@@ -20,13 +20,13 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from rtoslab.analyses import PlacementBand
+from rtoslab.analyses import CodePlacementValueRange
 from rtoslab.archive.exports import (
     EXPORTERS,
     FIGURE_COLUMNS,
     SAMPLE_COLUMNS,
-    export_rows_of_figures,
     export_rows_of_samples,
+    measured_value_export_rows,
 )
 from rtoslab.archive.index import PointFilters, find_stored_points
 from rtoslab.base.paths import find_checkout_root
@@ -36,20 +36,20 @@ from rtoslab.cli import app, cmd_choose, cmd_paper, cmd_rta, cmd_stability, cmd_
 from rtoslab.cli.display import run_as_json
 from rtoslab.cli.sections import print_report_document
 from rtoslab.compare.baseline import make_baseline
-from rtoslab.compare.comparison import compare_sides
+from rtoslab.compare.comparison import compare_run_sides
 from rtoslab.compare.document import comparison_document
-from rtoslab.compare.gate import compare_run_with_baseline, gate_document
-from rtoslab.compare.history import history_document
+from rtoslab.compare.gate import compare_run_with_baseline, regression_gate_document
+from rtoslab.compare.history import measured_value_history_document
 from rtoslab.compare.machines import comparisons_as_json as comparison_as_json
 from rtoslab.compare.machines import comparisons_as_junit
-from rtoslab.compare.rules import FigureLimits
-from rtoslab.compare.sides import ComparisonSide, figures_of_stored_point
-from rtoslab.measure.pipeline import PointOutcome
+from rtoslab.compare.rules import MeasuredValueLimits
+from rtoslab.compare.sides import ComparisonSide, measured_values_of_stored_point
+from rtoslab.measure.pipeline import MeasurementPointOutcome
 from rtoslab.papers.document import paper_comparison_report
 from rtoslab.papers.on_terminal import print_paper_reproduction
 from rtoslab.papers.reproduction import reproduce_paper
-from rtoslab.placements.report import placement_study_report, placements_as_json
-from rtoslab.placements.study import PlacementStudy
+from rtoslab.placements.report import code_placement_studies_as_json, placement_study_report
+from rtoslab.placements.study import CodePlacementStudy
 from rtoslab.reports import report_formats
 from rtoslab.reports.deviations import MARK, mark_deviations
 from rtoslab.reports.document import make_report_document
@@ -63,12 +63,17 @@ from rtoslab.rta.report import task_set_report as rta_document
 from rtoslab.rta.tables import study_as_json
 from rtoslab.rta.task_set_study import TaskSetStudy, study_task_set
 from rtoslab.rta.taskset import read_task_set
-from rtoslab.stability import placement_overview_document, read_stability_file, stability_document, write_stability_file
+from rtoslab.stability import (
+    placement_overview_document,
+    read_stability_file,
+    statement_stability_report,
+    write_stability_file,
+)
 from rtoslab.store.stored_point import StoredPoint
-from rtoslab.sweep.report import sweep_document
+from rtoslab.sweep.report import make_sweep_report
 from rtoslab.worst_case.arrivals import ARRIVAL
 from rtoslab.worst_case.document import worst_case_document
-from rtoslab.worst_case.places import InstructionPlace
+from rtoslab.worst_case.places import InstructionLocation
 from rtoslab.worst_case.worst_case import ArrivalLatency, WorstCase
 from tests.archive.test_runs import run_of
 from tests.choose.test_choose import CLEAR, comparison_of
@@ -98,7 +103,7 @@ def stored_points(*results: MeasuredPoint) -> list[StoredPoint]:
 
 
 def side(name: str, *results: MeasuredPoint) -> ComparisonSide:
-    return ComparisonSide(name, tuple(figures_of_stored_point(point) for point in stored_points(*results)))
+    return ComparisonSide(name, tuple(measured_values_of_stored_point(point) for point in stored_points(*results)))
 
 
 STABILITY = replace(
@@ -111,12 +116,12 @@ BEFORE, AFTER = side("a", odd()), side("b", odd(2000))
 def history(tmp_path: Path) -> ReportDocument:
     run_of(tmp_path, 0, [odd()])
     run_of(tmp_path, 1, [odd(2000)])
-    return history_document(list(find_stored_points([tmp_path], PointFilters())))
+    return measured_value_history_document(list(find_stored_points([tmp_path], PointFilters())))
 
 
-def placement_study() -> PlacementStudy:
-    return PlacementStudy(
-        odd().point, "count", (0, 1), ("r", "s"), {"cycles": PlacementBand([1.0, 2.0])}, (), 16, APART
+def placement_study() -> CodePlacementStudy:
+    return CodePlacementStudy(
+        odd().point, "count", (0, 1), ("r", "s"), {"cycles": CodePlacementValueRange([1.0, 2.0])}, (), 16, APART
     )
 
 
@@ -128,7 +133,7 @@ def response_times() -> TaskSetStudy:
 
 
 def sweep_of_offsets() -> WorstCase:
-    present = InstructionPlace(0x100, "f", (), "")
+    present = InstructionLocation(0x100, "f", (), "")
     waited = ArrivalLatency(
         minimum_cycles=1, median_cycles=1.0, p99_cycles=2.0, maximum_cycles=2, worst_offset=0, worst_count=1,
         executing=present, asleep=False, histogram=((1, 3), (2, 1)),
@@ -151,12 +156,12 @@ DOCUMENTS: Mapping[str, Callable[[Path], ReportDocument]] = {
     "reports/document.py": lambda _: make_report_document(
         CATALOGUE, stored_points(odd(), measured_point(1, 1000, kernel="even")), None
     ),
-    "compare/document.py": lambda _: comparison_document([compare_sides(BEFORE, AFTER)]),
+    "compare/document.py": lambda _: comparison_document([compare_run_sides(BEFORE, AFTER)]),
     "compare/history.py": history,
-    "sweep/report.py": lambda _: sweep_document("Sweep", stored_points(odd(), odd(2000, config={"opt": "-Os"}))),
+    "sweep/report.py": lambda _: make_sweep_report("Sweep", stored_points(odd(), odd(2000, config={"opt": "-Os"}))),
     "placements/report.py": lambda _: mark_deviations(placement_study_report([placement_study()]), [odd()]),
     "choose/document.py": lambda _: kernel_choice_report(comparison_of(CLEAR), CHOICE_NAMES, [], {"a": APART}),
-    "stability/document.py": lambda _: stability_document(judge_example((LEAST,), STABILITY)),
+    "stability/document.py": lambda _: statement_stability_report(judge_example((LEAST,), STABILITY)),
     "stability/overview.py": lambda _: placement_overview_document(
         {PAPER.key: PAPER}, references_of([*PAPER.facts.kernels][:2], APART), []
     ),
@@ -219,7 +224,7 @@ def printed_output(print_it: Callable[[], object], capsys: pytest.CaptureFixture
 
 def _points(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
     yield printed_output(lambda: print_point_results([odd()], Console(width=200)), capsys)
-    yield json.dumps(run_as_json(Path("run"), [PointOutcome(odd(), Path("p"), fresh=True, cached=False)]))
+    yield json.dumps(run_as_json(Path("run"), [MeasurementPointOutcome(odd(), Path("p"), fresh=True, cached=False)]))
 
 
 def _report(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
@@ -228,16 +233,16 @@ def _report(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
 
 
 def _compare(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
-    yield comparison_as_json([compare_sides(BEFORE, AFTER)])
-    yield comparisons_as_junit([compare_sides(BEFORE, AFTER)])
+    yield comparison_as_json([compare_run_sides(BEFORE, AFTER)])
+    yield comparisons_as_junit([compare_run_sides(BEFORE, AFTER)])
 
 
 def _gate(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
     baseline = make_baseline(BEFORE, {})
     judgement = compare_run_with_baseline(
-        baseline, "main", AFTER, FigureLimits.parse_stored_and_requested(baseline.rules, ())
+        baseline, "main", AFTER, MeasuredValueLimits.merge_stored_and_requested_limits(baseline.rules, ())
     )
-    yield report_formats()["md"](gate_document(judgement))
+    yield report_formats()["md"](regression_gate_document(judgement))
     yield comparison_as_json([judgement.comparison])
     yield comparisons_as_junit([judgement.comparison])
 
@@ -246,7 +251,7 @@ def _runs(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     sampled = latency_point("probe", [10, 20]).model_copy(update={"deviations": APART})
     run_of(path, 0, [odd(), sampled])
     result = list(find_stored_points([path], PointFilters()))
-    for rows, columns in ((export_rows_of_figures, FIGURE_COLUMNS), (export_rows_of_samples, SAMPLE_COLUMNS)):
+    for rows, columns in ((measured_value_export_rows, FIGURE_COLUMNS), (export_rows_of_samples, SAMPLE_COLUMNS)):
         for form in ("csv", "jsonl"):
             yield EXPORTERS[form](rows(result), columns).decode()
         table = pq.read_table(io.BytesIO(EXPORTERS["parquet"](rows(result), columns)))
@@ -254,7 +259,7 @@ def _runs(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
 
 
 def _placement(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
-    yield json.dumps(placements_as_json([placement_study()]))
+    yield json.dumps(code_placement_studies_as_json([placement_study()]))
 
 
 def _paper(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
@@ -268,7 +273,7 @@ def _choose(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
 
 
 def _stability(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
-    yield json.dumps(cmd_stability._stability_as_json(judge_example((LEAST,), STABILITY)))
+    yield json.dumps(cmd_stability._claim_stability_as_json(judge_example((LEAST,), STABILITY)))
     write_stability_file(path / "lentka2022.ndjson", STABILITY)
     assert read_stability_file(path / "lentka2022.ndjson").deviations_by_kernel == {"a": APART}
     yield (path / "lentka2022.ndjson").read_text()
@@ -296,8 +301,8 @@ def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
         largest=1.0,
         deviations=APART,
     )
-    yield searched.search_figures_line()
-    yield json.dumps(searched.search_figures_as_json())
+    yield searched.search_statistics_as_line()
+    yield json.dumps(searched.search_statistics_as_json())
 
 
 def _worst_case(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:

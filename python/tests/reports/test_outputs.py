@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rtoslab.base.errors import StoreError
 from rtoslab.base.output_files import write_file_atomically
 from rtoslab.base.paths import find_checkout_root
-from rtoslab.captures.capture import Capture, build_channel_from_levels
+from rtoslab.captures.capture import LogicLevelCapture, build_channel_from_levels
 from rtoslab.captures.forms import capture_format_modules, parse_capture, with_portable_channel_names
 from rtoslab.cli.console import PlainConsole
 from rtoslab.intake.escapes import escape_csv_cell, escape_markdown, escape_paragraph, escape_xml_characters
@@ -138,7 +138,7 @@ def test_export_removes_only_its_own_files(tmp_path: Path) -> None:
 def test_channel_names_survive_every_format(form: str) -> None:
     names = ("$end", "a,b", "a\nb", 'q"', "", "a b", "[/x]", "probe1=x", "a b")
     channels = tuple(build_channel_from_levels(name, [0, 3, 7], [0, 1, 0]) for name in names)
-    capture = with_portable_channel_names(Capture(Fraction(1, 1_000_000), channels, 9))
+    capture = with_portable_channel_names(LogicLevelCapture(Fraction(1, 1_000_000), channels, 9))
     assert len({channel.name for channel in capture.channels}) == len(names)
     again = parse_capture(capture_format_modules()[form].encode_capture(capture), "x")
     assert [channel.name for channel in again.channels] == [channel.name for channel in capture.channels]

@@ -16,7 +16,7 @@ from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_report_document
 from rtoslab.reports.table import ReportDocument
 from rtoslab.reports.terminal import print_point_results
-from rtoslab.results.results import FailedPoint, NotApplicable
+from rtoslab.results.results import FailedMeasurement, NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.fakes import measured_point, point
 
@@ -28,7 +28,9 @@ def document(*results: AnyResult) -> ReportDocument:
 
 
 WHOLE = document(measured_point(1, 1000), measured_point(2, 400, wait=3_000_000, heap=4800))
-FAILED = FailedPoint(run_id="0" * 16, point=point(2), stage="proof", error="ProofError", message="did <not> switch")
+FAILED = FailedMeasurement(
+    run_id="0" * 16, point=point(2), stage="proof", error="ProofError", message="did <not> switch"
+)
 
 
 def test_every_format_module_is_found() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rtoslab.base.errors import REFUSALS, DecodeError, VoidRunError
 from rtoslab.base.paths import find_checkout_root
-from rtoslab.records.decoder import ExpectedIdentity, decode_records
+from rtoslab.records.decoder import ExpectedImageIdentity, decode_records
 from tests.fakes import BODY, EXPECTED, WINDOW, WIRE, Fields, begin, count, record, stream
 
 WHOLE = stream()
@@ -177,7 +177,7 @@ def test_malformed_records_are_refused(body: list[tuple[str, dict[str, str | int
 
 def test_output_of_another_image_is_refused() -> None:
     with pytest.raises(DecodeError, match="flash the image again"):
-        decode_records(WHOLE, WIRE, ExpectedIdentity(run="f" * 16, manifest=EXPECTED.manifest))
+        decode_records(WHOLE, WIRE, ExpectedImageIdentity(run="f" * 16, manifest=EXPECTED.manifest))
 
 
 def test_another_wire_version_is_refused() -> None:

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from rtoslab.results.finding import ProofVerdict
-from rtoslab.results.results import FailedPoint, MeasuredPoint
+from rtoslab.results.results import FailedMeasurement, MeasuredPoint
 from tests.fakes import measured_point, proof
 
 
@@ -25,7 +25,7 @@ def test_real_board_may_lack_some_proofs() -> None:
 
 def test_failed_point_cannot_contain_figures() -> None:
     numbers = {"counters", "heap", "virtual", "window_ticks", "rulers", "stacks", "checks"}
-    assert not numbers & set(FailedPoint.model_fields)
+    assert not numbers & set(FailedMeasurement.model_fields)
 
 
 def test_result_survives_its_file() -> None:

@@ -18,6 +18,6 @@ def search_bench(kernel: str, board: str, *config: str, events: int = 0, cores: 
 @cache
 def _build_bench(kernel: str, board: str, config: tuple[str, ...], events: int, cores: int) -> TaskSetTestBench:
     request = dict(item.split("=") for item in config)
-    return TaskSetTestBench.build_task_set_bench(
+    return TaskSetTestBench.build_task_set_test_bench(
         Catalogue(find_checkout_root()), kernel, board, request, events=events, cores=cores
     )

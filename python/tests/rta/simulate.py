@@ -8,7 +8,7 @@ from math import lcm
 from random import Random
 from typing import Any
 
-from rtoslab.rta.system import IntegerTaskSet, SystemTask
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask
 
 
 def longest_responses(system: IntegerTaskSet) -> dict[str, int]:
@@ -134,7 +134,7 @@ def _running_job(jobs: list[_Job], holders: dict[str, _Job]) -> _Job | None:
     return None
 
 
-def _segments(task: SystemTask, random: Random) -> list[list[Any]]:
+def _segments(task: IntegerTimeTask, random: Random) -> list[list[Any]]:
     """The job's sections in their order, with its other work before, between and after them."""
     plain = task.wcet - sum(length for _, length in task.sections)
     cuts = sorted(random.randint(0, plain) for _ in task.sections)

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from random import Random
 
 from rtoslab.rta.overheads import KernelOverheads, SwitchCosts, TickCosts
-from rtoslab.rta.system import IntegerTaskSet, SystemTask
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask
 
 
-def task(name: str, period: int, wcet: int, priority: int, deadline: int | None = None, **more: object) -> SystemTask:
-    return SystemTask(name, period, wcet, deadline or period, priority, **more)  # type: ignore[arg-type]
+def task(
+    name: str, period: int, wcet: int, priority: int, deadline: int | None = None, **more: object
+) -> IntegerTimeTask:
+    return IntegerTimeTask(name, period, wcet, deadline or period, priority, **more)  # type: ignore[arg-type]
 
 
 def rate_monotonic(*pairs: tuple[int, int]) -> IntegerTaskSet:

@@ -25,7 +25,13 @@ from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
 from rtoslab.rta.findings import read_bound_violation, write_bound_violation
 from rtoslab.rta.overheads import EventCosts
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask, integer_task_set, system_in_finer_units
+from rtoslab.rta.system import (
+    IntegerTaskSet,
+    IntegerTimeInterrupt,
+    IntegerTimeTask,
+    convert_to_integer_task_set,
+    system_in_finer_units,
+)
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.benches import search_bench
 from tests.rta.systems import KERNEL, task
@@ -116,7 +122,7 @@ def test_bounds_of_bursts_by_hand() -> None:
     assert compute_bounds(IntegerTaskSet((overload,))).find_response_bound("burst").can_deadline_be_missed
 
 
-def longest_responses(tasks: list[SystemTask], arrivals: list[list[int]]) -> list[int]:
+def longest_responses(tasks: list[IntegerTimeTask], arrivals: list[list[int]]) -> list[int]:
     """Simulates tasks of different priorities, the most urgent first. Returns each one's longest response."""
     longest = [0] * len(tasks)
     jobs: list[list[list[int]]] = [
@@ -159,7 +165,7 @@ def test_no_simulated_response_exceeds_its_bound() -> None:
 
 
 def test_finer_units_keep_the_bounds() -> None:
-    line = SystemInterrupt("I", 10, 3, 100, gives="A", curve=CURVE, implied=False)
+    line = IntegerTimeInterrupt("I", 10, 3, 100, gives="A", curve=CURVE, implied=False)
     system = IntegerTaskSet(
         (task("A", 10, 7, 1, curve=CURVE, released_by="I", deadline=100), task("B", 90, 9, 0)), (line,)
     )
@@ -172,7 +178,7 @@ def test_finer_units_keep_the_bounds() -> None:
 
 def test_complete_example_meets_its_bounds() -> None:
     of = search_bench("freertos", BOARD, events=2)
-    system = integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
+    system = convert_to_integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
     assert {item.curve for item in system.tasks if item.name in {"decode", "route"}} == {system.interrupts[0].curve}
     seen, result = run_and_check_task_set(system, of.firmware, of.work), compute_bounds(system, of.overheads)
     assert seen.kernel_entries_above_charge(of.overheads) == []
@@ -190,7 +196,7 @@ def test_lost_interrupt_has_no_bound() -> None:
     kernel = KERNEL.model_copy(update={"events": EventCosts(handler_cycles=10, give_cycles=10)})
     tick = KERNEL.tick.period_cycles
     curve = ((1, 5_000), (2, 10 * tick))
-    line = SystemInterrupt("I", 5_000, 100, tick, gives="A", curve=curve)
+    line = IntegerTimeInterrupt("I", 5_000, 100, tick, gives="A", curve=curve)
     tasks = (
         task("A", 5_000, 1_000, 2, curve=curve, released_by="I", deadline=tick, gives="B"),
         task("B", 5_000, 1_000, 1, curve=curve, sender="A", deadline=tick),
@@ -211,7 +217,7 @@ def test_lost_interrupt_of_a_run_is_reported() -> None:
     """The masked section makes one handler serve two arrivals."""
     of = with_events()
     tick, clock_hz = of.firmware.tick_cycles, of.firmware.clock_hz
-    line = SystemInterrupt("I", 8_000, 200, tick, curve=((1, 8_000), (12, 2 * tick)))
+    line = IntegerTimeInterrupt("I", 8_000, 200, tick, curve=((1, 8_000), (12, 2 * tick)))
     low = task("low", 2 * tick, tick, 0, masked=tick // 2)
     with pytest.raises(TaskSetCheckError, match="An interrupt was lost"):
         run_and_check_task_set(IntegerTaskSet((low,), (line,), units_per_second=clock_hz), of.firmware, of.work)
@@ -230,7 +236,7 @@ def test_curve_of_one_arrival_is_a_period_on_several_cores_too() -> None:
         task("B", period, 5_000, 2, released_by="I", core=1),
         task("C", period, 9_000, 1, core=1),
     )
-    line = SystemInterrupt("I", period, 700, period, core=1, gives="B")
+    line = IntegerTimeInterrupt("I", period, 700, period, core=1, gives="B")
     curved = (tasks[0], replace(tasks[1], curve=((1, period),)), tasks[2])
     periodic = compute_bounds(IntegerTaskSet(tasks, (line,)), two)
     bursts = compute_bounds(IntegerTaskSet(curved, (replace(line, curve=((1, period),)),)), two)
@@ -251,9 +257,9 @@ def test_search_draws_bursts(tmp_path: Path) -> None:
     curved = [item for item in tried if any(line.curve for line in item.system.interrupts)]
     for number, item in enumerate(curved):
         write_bound_violation(of, item, tmp_path / f"{number}.toml")
-        assert read_bound_violation(tmp_path / f"{number}.toml").system_and_first_starts(of)[0].interrupts == tuple(
-            replace(line, deadline=line.period) for line in item.system.interrupts
-        )
+        assert read_bound_violation(tmp_path / f"{number}.toml").task_set_and_first_start_times(of)[
+            0
+        ].interrupts == tuple(replace(line, deadline=line.period) for line in item.system.interrupts)
     assert [item.findings for item in tried if item.findings] == []
     assert len(curved) > 5
     assert any(one.curve and one.name in item.ratios for item in curved for one in item.system.tasks)
@@ -309,7 +315,7 @@ def test_task_inherits_the_arrivals_of_its_interrupt(tmp_path: Path) -> None:
     path.write_text(INTERRUPT + ARRIVALS + TASK)
     task_set = read_task_set(path)
     assert task_set.tasks[0].arrivals == task_set.interrupts[0].arrivals
-    assert integer_task_set(task_set, 1_000_000).tasks[0].curve == ((1, 100), (2, 1_000))
+    assert convert_to_integer_task_set(task_set, 1_000_000).tasks[0].curve == ((1, 100), (2, 1_000))
     path.write_text(TASK + ARRIVALS + 'release = "interrupt"\n')
-    system = integer_task_set(read_task_set(path), 1_000_000)
+    system = convert_to_integer_task_set(read_task_set(path), 1_000_000)
     assert system.interrupts[0].curve == system.tasks[0].curve == ((1, 100), (2, 1_000))

@@ -187,7 +187,7 @@ def test_table_in_the_image_changes_nothing_else() -> None:
     firmware, work, _ = image_work_overheads()
     system = random_task_set(Random(1), firmware.clock_hz, firmware.tick_cycles, most=4)
     rows = image_task_rows(system, firmware, work)
-    plain, filled = firmware.build.elf_path.read_bytes(), firmware.image_with_tasks(rows)
+    plain, filled = firmware.build.elf_path.read_bytes(), firmware.elf_image_with_task_table(rows)
     assert len(plain) == len(filled)
     assert 0 < sum(one != other for one, other in zip(plain, filled, strict=True)) < 16 * firmware.max_tasks + 16
     first, second = (

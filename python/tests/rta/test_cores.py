@@ -12,10 +12,10 @@ from rtoslab.rta.analysis import compute_bounds
 from rtoslab.rta.charges import OverheadModel
 from rtoslab.rta.entries import CycleLedger, LockWait
 from rtoslab.rta.overheads import EventCosts, KernelOverheads
-from rtoslab.rta.prices import ledger_entries_above_charge
+from rtoslab.rta.prices import ledger_entries_above_overhead_cost
 from rtoslab.rta.responses import ObservedResponses
-from rtoslab.rta.spins import KIND_LOCK_BUSY, KIND_LOCK_TAKEN, CycleSpans, kernel_lock_wait_spans
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt
+from rtoslab.rta.spins import KIND_LOCK_BUSY, KIND_LOCK_TAKEN, DisjointCycleIntervals, kernel_lock_wait_spans
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.systems import KERNEL, task
 
@@ -53,12 +53,12 @@ def test_lock_wait_begins_at_the_first_failed_read() -> None:
         (70, KIND_LOCK_BUSY, 15),
     ]
     result = kernel_lock_wait_spans(events)
-    assert result == CycleSpans((20,), (50,))
+    assert result == DisjointCycleIntervals((20,), (50,))
     spans = ((0, 99), (30, 99), (0, 30), (30, 40), (50, 60))
     assert [result.cycles_between(since, until) for since, until in spans] == [
         30, 20, 10, 10, 0,
     ]  # fmt: skip
-    two = CycleSpans((20, 100), (50, 110))
+    two = DisjointCycleIntervals((20, 100), (50, 110))
     assert two.cycles_between(40, 105) == 15
     assert list(two.span_indices_between(50, 100)) == []
 
@@ -99,7 +99,7 @@ def test_release_by_another_core_is_late_and_requests_a_switch() -> None:
     assert "tick" not in result
 
 
-RADIO = SystemInterrupt("radio", 5 * TICK, 3_000, 5 * TICK, core=1, gives="W")
+RADIO = IntegerTimeInterrupt("radio", 5 * TICK, 3_000, 5 * TICK, core=1, gives="W")
 WOKEN = task("W", 5 * TICK, 9_000, 3, core=1, released_by="radio")
 EVENTS = TWO.model_copy(
     update={
@@ -179,8 +179,10 @@ def test_core_without_a_bound_makes_the_other_unbounded() -> None:
     ],
 )
 def test_unmodelled_lock_wait_is_reported(spin: LockWait, what: str) -> None:
-    assert [excess.event for excess in ledger_entries_above_charge(CycleLedger(lock_waits=[spin]), TWO, 4)] == [what]
-    assert ledger_entries_above_charge(CycleLedger(lock_waits=[LockWait(100, 900)]), TWO, 4) == []
+    assert [excess.event for excess in ledger_entries_above_overhead_cost(CycleLedger(lock_waits=[spin]), TWO, 4)] == [
+        what
+    ]
+    assert ledger_entries_above_overhead_cost(CycleLedger(lock_waits=[LockWait(100, 900)]), TWO, 4) == []
 
 
 def test_job_that_has_not_ended_counts_against_its_bound() -> None:

@@ -15,7 +15,7 @@ from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
 from rtoslab.rta.firmware import build_task_set_firmware
 from rtoslab.rta.images import TaskSetImages
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt
 from tests.rta.benches import search_bench
 from tests.rta.systems import task
 from tests.rta.test_check_end_to_end import run_rta_command
@@ -40,7 +40,7 @@ def test_jobs_run_on_their_core() -> None:
     seen = run_and_check_task_set(system, images.firmware, images.work, 60)
     assert [len(item.response_times) for item in seen.tasks] == [30, 20, 12]
     assert [{job.task for job in seen.trace.trace_of_core(core).jobs} for core in (0, 1)] == [{0}, {1, 2}]
-    request = [handler for handler in seen.trace.handlers if handler.is_core_request]
+    request = [handler for handler in seen.trace.handlers if handler.is_reschedule_interrupt]
     assert {item.core for item in request} == {1}, "the first core releases the other's tasks"
     assert seen.ledger.lock_waits, "nobody ever waited for a lock"
     assert all(spin.without_holder == 0 for spin in seen.ledger.lock_waits)
@@ -72,7 +72,7 @@ def test_events_happen_on_their_core() -> None:
     """An interrupt, a section and a mask on core 1, a timer on core 0 whose task releases one of core 1."""
     images = TaskSetImages.build_images(Catalogue(find_checkout_root()), "freertos", "pico", {}, cores=2, events=3)
     tick, clock_hz = images.firmware.tick_cycles, images.firmware.clock_hz
-    line = SystemInterrupt("I", 5 * tick, 2_000, 5 * tick, core=1, gives="D")
+    line = IntegerTimeInterrupt("I", 5 * tick, 2_000, 5 * tick, core=1, gives="D")
     first, second, third = linked(
         task("T", 4 * tick, 3_000, 3, is_timer=True),
         task("A", 4 * tick, 20_000, 1),

@@ -17,10 +17,10 @@ from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
 from rtoslab.rta.findings import read_bound_violation, write_bound_violation
 from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.ledger import make_cycle_ledger
-from rtoslab.rta.prices import ledger_entries_above_charge
-from rtoslab.rta.rows import InterruptLine, PartProtection
+from rtoslab.rta.prices import ledger_entries_above_overhead_cost
+from rtoslab.rta.rows import InterruptLine, WorkSegmentProtection
 from rtoslab.rta.study_charts import running_task_chart, tick_cycles_chart
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, integer_task_set
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt, convert_to_integer_task_set
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import read_task_set
 from rtoslab.rta.trace import run_task_set
@@ -38,7 +38,7 @@ def with_events(kernel: str = "freertos", board: str = BOARD) -> TaskSetTestBenc
 
 def test_complete_example_meets_its_bounds() -> None:
     of = with_events()
-    system = integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
+    system = convert_to_integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
     seen = run_and_check_task_set(system, of.firmware, of.work)
     result = compute_bounds(system, of.overheads)
     assert seen.kernel_entries_above_charge(of.overheads) == []
@@ -64,7 +64,7 @@ def test_response_is_measured_from_the_arrival() -> None:
     tick = of.firmware.tick_cycles
     longest = {}
     for jitter in (0, 20_000):
-        line = SystemInterrupt("I", 5 * tick, 0, 5 * tick, jitter, gives="A", implied=True)
+        line = IntegerTimeInterrupt("I", 5 * tick, 0, 5 * tick, jitter, gives="A", implied=True)
         one = task("A", 5 * tick, 4_000, 1, jitter=jitter, released_by="I")
         system = IntegerTaskSet((one,), (line,), units_per_second=of.firmware.clock_hz)
         seen = run_and_check_task_set(system, of.firmware, of.work)
@@ -83,7 +83,7 @@ def test_task_waits_for_a_section_and_no_longer(protocol: str) -> None:
         task("middle", 8 * tick, 2 * tick, 1, released_by="I"),
         task("high", 2 * tick, tick // 10, 2, sections=(("r", tick // 40),)),
     )
-    line = SystemInterrupt("I", 8 * tick, 0, 8 * tick, gives="middle", implied=True)
+    line = IntegerTimeInterrupt("I", 8 * tick, 0, 8 * tick, gives="middle", implied=True)
     system = IntegerTaskSet(tasks, (line,), protocol=protocol, units_per_second=of.firmware.clock_hz)  # type: ignore[arg-type]
     seen, result = run_and_check_task_set(system, of.firmware, of.work), compute_bounds(system, of.overheads)
     assert seen.kernel_entries_above_charge(of.overheads) == []
@@ -100,7 +100,7 @@ def test_masked_section_delays_an_interrupt_within_its_bound() -> None:
     for masked in (0, tick // 2):
         tasks = (task("A", 4 * tick, 3 * tick, 0, masked=masked),)
         system = IntegerTaskSet(
-            tasks, (SystemInterrupt("I", tick + 777, 500, tick),), units_per_second=of.firmware.clock_hz
+            tasks, (IntegerTimeInterrupt("I", tick + 777, 500, tick),), units_per_second=of.firmware.clock_hz
         )
         seen, result = run_and_check_task_set(system, of.firmware, of.work), compute_bounds(system, of.overheads)
         assert seen.tasks_over_bound(result) == []
@@ -123,7 +123,7 @@ def test_give_at_any_phase_of_a_tick_is_bounded(board: str) -> None:
         task("low", period, tick // 2, 1, sections=(("bus", tick // 8), ("adc", tick // 12))),
     )
     system = IntegerTaskSet(
-        tasks, (SystemInterrupt("I", period, 750, period, gives="rx"),), units_per_second=of.firmware.clock_hz
+        tasks, (IntegerTimeInterrupt("I", period, 750, period, gives="rx"),), units_per_second=of.firmware.clock_hz
     )
     rows = image_task_rows(system, of.firmware, of.work)
     raised = tuple(period * at + phase for at, phase in enumerate(phases, 1))
@@ -136,14 +136,14 @@ def test_give_at_any_phase_of_a_tick_is_bounded(board: str) -> None:
         if interruption.ticks and interruption.interrupts.gives and not interruption.interrupts.begins_chain
     ]
     assert len(inside) > 10, "no give met a tick"
-    assert ledger_entries_above_charge(ledger, of.overheads, len(tasks)) == []
+    assert ledger_entries_above_overhead_cost(ledger, of.overheads, len(tasks)) == []
 
 
 def test_short_search_with_events_finds_nothing(tmp_path: Path) -> None:
     tried = list(search_violated_bounds(with_events(), 24, 2026))
     for number, item in enumerate(tried):
         write_bound_violation(with_events(), item, tmp_path / f"{number}.toml")
-        assert read_bound_violation(tmp_path / f"{number}.toml").system_and_first_starts(with_events()) == (
+        assert read_bound_violation(tmp_path / f"{number}.toml").task_set_and_first_start_times(with_events()) == (
             item.system,
             item.starts,
         )
@@ -162,12 +162,12 @@ def test_bounds_hold_on_other_boards(kernel: str, board: str) -> None:
 def test_task_set_too_large_for_the_image_is_refused() -> None:
     of = with_events()
     tick, clock_hz = of.firmware.tick_cycles, of.firmware.clock_hz
-    four = tuple(SystemInterrupt(f"I{at}", tick, 100, tick) for at in range(4))
+    four = tuple(IntegerTimeInterrupt(f"I{at}", tick, 100, tick) for at in range(4))
     one = (task("A", tick, 10_000, 0),)
     cases = [
         (IntegerTaskSet(one, four, units_per_second=clock_hz), "The image has 3 interrupts, but the set 4"),
         (
-            IntegerTaskSet(one, (SystemInterrupt("I", 3_000, 100, 3_000),), units_per_second=clock_hz),
+            IntegerTaskSet(one, (IntegerTimeInterrupt("I", 3_000, 100, 3_000),), units_per_second=clock_hz),
             "I: with this period and jitter",
         ),
         (
@@ -188,12 +188,13 @@ def test_task_set_too_large_for_the_image_is_refused() -> None:
 
 def test_work_parts_add_up_to_the_wcet() -> None:
     of = with_events()
-    system = integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
+    system = convert_to_integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
     for item, row in zip(system.tasks, image_task_rows(system, of.firmware, of.work), strict=True):
         assert of.work.job_cycles_of_task(row) == item.wcet // system.units_per_cycle
         assert row.kernel_calls_per_job == item.kernel_call_count
     assert [part.protection for part in image_task_rows(system, of.firmware, of.work)[3].parts] == [
-        PartProtection.PLAIN, PartProtection.LOCKED, PartProtection.MASKED, PartProtection.PLAIN,
+        WorkSegmentProtection.PLAIN, WorkSegmentProtection.LOCKED, WorkSegmentProtection.MASKED,
+        WorkSegmentProtection.PLAIN,
     ]  # fmt: skip
     lines = virtual_interrupt_lines(system, of.firmware, of.work, 20)
     assert all(late >= early for line in lines for late, early in zip(line.raised, line.arrivals, strict=True))
@@ -211,7 +212,7 @@ def test_charts_are_in_microseconds() -> None:
     assert drawn is not None
     tallest = max(row["y"] for row in drawn.rows)
     tick = of.overheads.tick
-    charged = tick.base_cycles + 4 * tick.per_task_cycles + of.overheads.tick_switch_cycles
+    charged = tick.base_cycles + 4 * tick.per_task_cycles + of.overheads.additional_cycles_of_switching_tick
     assert tallest == pytest.approx(charged / of.firmware.clock_hz * 1e6, abs=0.01)
 
 
@@ -245,7 +246,7 @@ def test_give_to_an_unknown_task_is_refused(more: str, message: str, tmp_path: P
 
 def test_interrupt_released_task_is_charged_for_the_interrupt() -> None:
     tick = KERNEL.tick.period_cycles
-    line = SystemInterrupt("I", 10 * tick, 0, 10 * tick, gives="A", implied=True)
+    line = IntegerTimeInterrupt("I", 10 * tick, 0, 10 * tick, gives="A", implied=True)
     by_line = IntegerTaskSet((task("A", 10 * tick, 1000, 1, released_by="I"),), (line,))
     by_tick = IntegerTaskSet((task("A", 10 * tick, 1000, 1),))
     one, other = (compute_bounds(system, KERNEL).find_response_bound("A").parts for system in (by_line, by_tick))
@@ -259,7 +260,7 @@ def test_late_tick_is_assigned_to_its_own_period() -> None:
     """Two interrupts that come with it, one after the other: its releases are those of its own number."""
     of = TaskSetImages.build_images(Catalogue(find_checkout_root()), "freertos", BOARD, {}, events=True)
     tick = of.firmware.tick_cycles
-    lines = tuple(SystemInterrupt(f"I{at}", 10 * tick, tick // 3, 10 * tick) for at in range(2))
+    lines = tuple(IntegerTimeInterrupt(f"I{at}", 10 * tick, tick // 3, 10 * tick) for at in range(2))
     system = IntegerTaskSet((task("A", 5 * tick, 1_000, 1),), lines, units_per_second=of.firmware.clock_hz)
     seen = run_and_check_task_set(system, of.firmware, of.work, 20)
     first = seen.trace.ticks[0]

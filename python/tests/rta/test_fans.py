@@ -16,10 +16,10 @@ from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
 from rtoslab.rta.findings import read_bound_violation, write_bound_violation
 from rtoslab.rta.overheads import SendCosts
-from rtoslab.rta.rows import ReleaseCarrier
-from rtoslab.rta.system import IntegerTaskSet, integer_task_set, split_by_sender
-from rtoslab.rta.task_set_study import study_bounds
-from rtoslab.rta.taskset import EventLevel, read_task_set
+from rtoslab.rta.rows import TaskReleaseObject
+from rtoslab.rta.system import IntegerTaskSet, convert_to_integer_task_set, split_tasks_by_releasing_task
+from rtoslab.rta.task_set_study import compute_task_set_study
+from rtoslab.rta.taskset import TaskSetFeatureLevel, read_task_set
 from tests.rta.benches import search_bench
 from tests.rta.systems import KERNEL, task
 from tests.rta.test_check_end_to_end import run_rta_command
@@ -34,8 +34,8 @@ def with_fans() -> TaskSetTestBench:
 
 def test_task_with_several_senders_becomes_one_for_each() -> None:
     task_set = read_task_set(EXAMPLE)
-    assert task_set.needed_event_level is EventLevel.FANS
-    system = integer_task_set(task_set, None)
+    assert task_set.required_feature_level is TaskSetFeatureLevel.FANS
+    system = convert_to_integer_task_set(task_set, None)
     by_name = {item.name: item for item in system.tasks}
     logs = [name for name in by_name if name.startswith("log")]
     assert logs == ["log after filter", "log after sample", "log after command"]
@@ -44,7 +44,7 @@ def test_task_with_several_senders_becomes_one_for_each() -> None:
     assert {by_name[name].deadline for name in logs} == {5_000}, "the file states it"
     assert [by_name[name].period for name in logs] == [5_000, 5_000, 20_000]
     assert [item.task_name for item in system.tasks_of_image] == [item.name for item in task_set.tasks]
-    notes = study_bounds(task_set, None).notes
+    notes = compute_task_set_study(task_set, None).notes
     assert any("sample > filter > log; sample > log; command > log" in note for note in notes)
     assert any("log after filter stands for the jobs of log that come by this way" in note for note in notes)
 
@@ -56,7 +56,7 @@ def test_task_after_one_with_several_senders_is_expanded_too() -> None:
         task("C", 10, 1, 1, gives=("D",)),
         task("D", 10, 1, 0),
     )
-    expanded = split_by_sender(tasks, "a test")
+    expanded = split_tasks_by_releasing_task(tasks, "a test")
     assert {item.name: (item.sender, item.period, item.deadline) for item in expanded if item.sender} == {
         "C after A": ("A", 10, 10),
         "C after B": ("B", 30, 30),
@@ -68,12 +68,12 @@ def test_task_after_one_with_several_senders_is_expanded_too() -> None:
         task(f"{stage}{at}", 10, 1, 1, gives=(f"{stage + 1}0", f"{stage + 1}1")) for stage in range(9) for at in (0, 1)
     ]
     with pytest.raises(TaskSetError, match="release each other in more than 64 ways"):
-        split_by_sender([*wide, task("90", 10, 1, 1), task("91", 10, 1, 1)], "a test")
+        split_tasks_by_releasing_task([*wide, task("90", 10, 1, 1), task("91", 10, 1, 1)], "a test")
 
 
 def test_each_call_is_charged_and_later_receivers_wait_for_earlier_ones() -> None:
     """low releases first and last. Both are more urgent, so first runs before low makes the second call."""
-    tasks = split_by_sender(
+    tasks = split_tasks_by_releasing_task(
         (task("low", 100, 20, 1, gives=("first", "last")), task("first", 100, 7, 3), task("last", 100, 5, 2)), "a test"
     )
     result = compute_bounds(IntegerTaskSet(tasks))
@@ -89,7 +89,7 @@ def test_each_call_is_charged_and_later_receivers_wait_for_earlier_ones() -> Non
         receivers = [task(name, period, 9_000, 1) for name in names]
         top = task("top", period, 50_000, 2, gives=names)
         bound = compute_bounds(
-            IntegerTaskSet(split_by_sender((top, *receivers), "a test")), kernel
+            IntegerTaskSet(split_tasks_by_releasing_task((top, *receivers), "a test")), kernel
         ).find_response_bound("x")
         assert bound.response is not None
         assert bound.parts["sends"] == count * 1_000
@@ -108,7 +108,7 @@ def test_notification_after_several_senders_may_be_lost() -> None:
             task("A", 100, 5, 2, gives=("D",), gives_by=carrier),
             task("D", 100, 5, 1),
         )
-        result = compute_bounds(IntegerTaskSet(split_by_sender(tasks, "a test")))
+        result = compute_bounds(IntegerTaskSet(split_tasks_by_releasing_task(tasks, "a test")))
         bound = result.find_response_bound("D after E")
         assert (bound.response is not None) is has_bound
         assert result.find_response_bound("A after E").response is not None
@@ -124,10 +124,10 @@ def test_run_shows_which_arrival_each_job_answers() -> None:
         task("C", 2 * tick, 2_000, 2),
         task("D", 2 * tick, 4_000, 4),
     )
-    system = IntegerTaskSet(split_by_sender(tasks, "a test"), units_per_second=clock_hz)
+    system = IntegerTaskSet(split_tasks_by_releasing_task(tasks, "a test"), units_per_second=clock_hz)
     rows = image_task_rows(system, of.firmware, of.work)
     assert [row.numbers_of_released_tasks for row in rows] == [(3, 4), (3,), (), ()]
-    assert rows[2].carrier is ReleaseCarrier.MESSAGE
+    assert rows[2].carrier is TaskReleaseObject.MESSAGE
     seen = run_and_check_task_set(system, of.firmware, of.work, 60)
     counts = {item.name: len(item.response_times) for item in seen.tasks}
     assert counts == {"A": 30, "B": 20, "C after A": 30, "C after B": 20, "D": 30}
@@ -144,7 +144,7 @@ def test_short_search_with_fans_finds_nothing(tmp_path: Path) -> None:
     tried = list(search_violated_bounds(with_fans(), 40, 2026))
     for number, item in enumerate(tried):
         write_bound_violation(with_fans(), item, tmp_path / f"{number}.toml")
-        again, starts = read_bound_violation(tmp_path / f"{number}.toml").system_and_first_starts(with_fans())
+        again, starts = read_bound_violation(tmp_path / f"{number}.toml").task_set_and_first_start_times(with_fans())
         assert starts == item.starts
         assert {one.name: (one.sender, one.gives, one.wcet) for one in again.tasks} == {
             one.name: (one.sender, one.gives, one.wcet) for one in item.system.tasks
@@ -160,7 +160,7 @@ def test_image_without_fans_refuses_them() -> None:
     tasks = (task("A", tick, 900, 1, gives=("B", "C")), task("B", tick, 900, 2), task("C", tick, 900, 3))
     with pytest.raises(TaskSetCheckError, match="A: in this image no task can release several"):
         image_task_rows(
-            IntegerTaskSet(split_by_sender(tasks, "a test"), units_per_second=of.firmware.clock_hz),
+            IntegerTaskSet(split_tasks_by_releasing_task(tasks, "a test"), units_per_second=of.firmware.clock_hz),
             of.firmware,
             of.work,
         )
@@ -170,7 +170,7 @@ def test_chain_by_several_ways_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "tasks.toml"
     path.write_text(EXAMPLE.read_text() + '[[chain]]\nname = "x"\ntasks = ["sample", "log"]\ndeadline_ms = 90\n')
     with pytest.raises(TaskSetError, match="several tasks release log or a task before it, so data has several ways"):
-        integer_task_set(read_task_set(path), None)
+        convert_to_integer_task_set(read_task_set(path), None)
 
 
 @pytest.mark.long

@@ -15,10 +15,10 @@ from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import search_violated_bounds
 from rtoslab.rta.firmware import build_task_set_firmware
 from rtoslab.rta.images import TaskSetImages
-from rtoslab.rta.kernel_pair import image_rows_of_core, image_with_embedded_image
+from rtoslab.rta.kernel_pair import image_table_rows_of_core, image_with_embedded_image
 from rtoslab.rta.overheads import MulticoreCosts, SendCosts
 from rtoslab.rta.rows import InterruptLine, TaskRow
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt
 from tests.rta.benches import search_bench
 from tests.rta.systems import KERNEL, task
 from tests.rta.test_check_end_to_end import run_rta_command
@@ -40,10 +40,10 @@ def test_each_image_has_the_tasks_of_its_core() -> None:
         TaskRow(1, 0, 30, 0, 3),
     ]
     lines = [InterruptLine(1), InterruptLine(2, core=1)]
-    assert image_rows_of_core(rows, lines, 0) == ([replace(rows[0], receiver=2), rows[2]], [lines[0]])
-    assert image_rows_of_core(rows, lines, 1) == ([replace(rows[1], core=0, line=1)], [InterruptLine(2)])
+    assert image_table_rows_of_core(rows, lines, 0) == ([replace(rows[0], receiver=2), rows[2]], [lines[0]])
+    assert image_table_rows_of_core(rows, lines, 1) == ([replace(rows[1], core=0, line=1)], [InterruptLine(2)])
     with pytest.raises(TaskSetCheckError, match="cannot release a task of the other one"):
-        image_rows_of_core([replace(rows[0], receiver=2), *rows[1:]], lines, 0)
+        image_table_rows_of_core([replace(rows[0], receiver=2), *rows[1:]], lines, 0)
 
 
 def test_image_without_the_other_one_is_refused() -> None:
@@ -58,7 +58,7 @@ def test_image_without_the_other_one_is_refused() -> None:
 def test_jobs_run_on_the_kernel_of_their_core() -> None:
     images = pair_images(events=1)
     tick, clock_hz = images.firmware.tick_cycles, images.firmware.clock_hz
-    line = SystemInterrupt("I", 5 * tick, 2_000, 5 * tick, core=1, gives="D")
+    line = IntegerTimeInterrupt("I", 5 * tick, 2_000, 5 * tick, core=1, gives="D")
     tasks = (
         task("A", 2 * tick, 10_000, 1),
         task("B", 3 * tick, 20_000, 2, core=1),

@@ -12,7 +12,7 @@ from response_time_analysis import fp
 from response_time_analysis import model as theirs
 
 from rtoslab.rta.analysis import compute_bounds
-from rtoslab.rta.system import IntegerTaskSet, SystemTask
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask
 from tests.rta.simulate import longest_responses
 from tests.rta.systems import random_system
 
@@ -24,7 +24,7 @@ with warnings.catch_warnings():  # it loads its modules in a way that Python is 
 SETS = 300
 
 
-def _reference_task(task: SystemTask, number: int) -> theirs.Task:
+def _reference_task(task: IntegerTimeTask, number: int) -> theirs.Task:
     """A stretch of n units without preemption blocks for n - 1 there: the blocked task comes once it has begun. Tasks
     that are alike are one to it; the deadline, which bounds do not depend on, tells them apart."""
     arrivals = theirs.PeriodicWithJitter(task.period, task.jitter) if task.jitter else theirs.Periodic(task.period)
@@ -61,7 +61,7 @@ def test_bounds_equal_those_of_response_time_analysis(kind: str) -> None:
         assert differ >= SETS // 10, "what was varied hardly matters, so that little was compared"
 
 
-def _varied_task(task: SystemTask, kind: str, random: Random) -> SystemTask:
+def _varied_task(task: IntegerTimeTask, kind: str, random: Random) -> IntegerTimeTask:
     if kind == "jitter":
         return replace(task, jitter=random.randint(0, task.period))
     if kind == "masked":

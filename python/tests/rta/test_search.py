@@ -17,7 +17,7 @@ from rtoslab.rta.bound_search import (
 )
 from rtoslab.rta.findings import read_bound_violation, summarise_bound_search, write_bound_violation
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.randomsets import SHAPES, random_task_set_of_shape
+from rtoslab.rta.randomsets import SHAPES, random_task_set_in_ranges
 from rtoslab.rta.system import IntegerTaskSet
 from tests.rta.benches import search_bench
 from tests.rta.systems import task
@@ -36,7 +36,7 @@ RT_BOARD = "nucleo-l053r8"
 
 def assert_no_finding(of: TaskSetTestBench, system: IntegerTaskSet) -> BoundSearchResult:
     """The set's run, with nothing found; the shape says nothing."""
-    result = of.run_and_check_set(system, (0,) * len(system.tasks))
+    result = of.run_task_set_against_bounds(system, (0,) * len(system.tasks))
     assert result.findings == (), system
     assert result.ratios
     return result
@@ -88,7 +88,7 @@ def test_earlier_findings_meet_their_bounds(path: Path) -> None:
     finding = read_bound_violation(path)
     config = (f"{name}={value}" for name, value in finding.config.items())
     of = search_bench(finding.kernel, finding.board, *config, events=finding.events, cores=finding.cores)
-    assert of.run_and_check_set(*finding.system_and_first_starts(of)).findings == ()
+    assert of.run_task_set_against_bounds(*finding.task_set_and_first_start_times(of)).findings == ()
 
 
 @pytest.mark.parametrize(
@@ -111,21 +111,21 @@ def test_search_finds_and_shrinks_a_broken_bound(tmp_path: Path) -> None:
         good.firmware, good.work, KernelOverheads.model_copy(good.overheads, update={"tick": tick})
     )
     result = next(item for item in search_violated_bounds(wrong, 50, 3) if item.findings)
-    small = wrong.run_and_check_set(*shrink_violating_task_set(wrong, result.system, result.starts))
+    small = wrong.run_task_set_against_bounds(*shrink_violating_task_set(wrong, result.system, result.starts))
     assert small.findings
     assert len(small.system.tasks) <= 2
     write_bound_violation(wrong, small, tmp_path / "found.toml")
     read = read_bound_violation(tmp_path / "found.toml")
-    assert read.system_and_first_starts(wrong) == (small.system, small.starts)
+    assert read.task_set_and_first_start_times(wrong) == (small.system, small.starts)
     assert summarise_bound_search(wrong, [small]).findings == 1
-    assert good.run_and_check_set(*read.system_and_first_starts(good)).findings == ()
+    assert good.run_task_set_against_bounds(*read.task_set_and_first_start_times(good)).findings == ()
 
 
 def test_search_without_a_ratio_is_reported_as_null() -> None:
     """Sets that all lack a bound have no median; JSON has no word for that but null."""
     result = summarise_bound_search(search_bench("freertos", BOARD), [])
-    assert "no task has both a bound and a response" in result.search_figures_line()
-    report = json.loads(json.dumps(result.search_figures_as_json(), allow_nan=False))
+    assert "no task has both a bound and a response" in result.search_statistics_as_line()
+    report = json.loads(json.dumps(result.search_statistics_as_json(), allow_nan=False))
     assert (report["median"], report["least"], report["largest"], report["cores"]) == (None, None, None, 1)
 
 
@@ -133,7 +133,7 @@ def test_search_without_a_ratio_is_reported_as_null() -> None:
 def test_random_sets_have_their_shape(shape: str) -> None:
     expected = SHAPES[shape]
     for seed in range(50):
-        system = random_task_set_of_shape(Random(seed), expected, 1_000_000, 1000)
+        system = random_task_set_in_ranges(Random(seed), expected, 1_000_000, 1000)
         assert expected.tasks[0] <= len(system.tasks) <= expected.tasks[1]
         assert len({task.priority for task in system.tasks}) <= expected.priority_levels
         assert all(task.period % 1000 == 0 and task.period // 1000 in expected.periods_ticks for task in system.tasks)

@@ -18,9 +18,14 @@ from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
 from rtoslab.rta.chains import chain_latency_bound, longest_observed_chain_latency
 from rtoslab.rta.findings import read_bound_violation, write_bound_violation
 from rtoslab.rta.overheads import SendCosts
-from rtoslab.rta.rows import ReleaseCarrier, TaskRow
-from rtoslab.rta.system import IntegerTaskSet, SystemTask, integer_task_set, split_by_sender
-from rtoslab.rta.task_set_study import study_bounds
+from rtoslab.rta.rows import TaskReleaseObject, TaskRow
+from rtoslab.rta.system import (
+    IntegerTaskSet,
+    IntegerTimeTask,
+    convert_to_integer_task_set,
+    split_tasks_by_releasing_task,
+)
+from rtoslab.rta.task_set_study import compute_task_set_study
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.benches import search_bench
 from tests.rta.simulate import longest_chain_responses
@@ -35,7 +40,7 @@ def with_sends(kernel: str = "freertos", board: str = BOARD) -> TaskSetTestBench
     return search_bench(kernel, board, events=2)
 
 
-def linked(*tasks: SystemTask) -> tuple[SystemTask, ...]:
+def linked(*tasks: IntegerTimeTask) -> tuple[IntegerTimeTask, ...]:
     """The tasks as a chain: each releases the next."""
     names = ["", *(item.name for item in tasks)]
     return tuple(replace(item, sender=names[at], gives=(*names[at + 2 : at + 3],)) for at, item in enumerate(tasks))
@@ -47,7 +52,7 @@ def random_chains(random: Random, cores: int = 1) -> IntegerTaskSet:
     levels = (
         random.sample(range(count), count) if random.random() < 0.7 else [random.randrange(count) for _ in "......"]
     )
-    chains: list[list[SystemTask]] = []
+    chains: list[list[IntegerTimeTask]] = []
     for at in range(count):
         period = random.randint(6, 60)
         jitter = random.randrange(period) if random.random() < 0.3 else 0
@@ -78,10 +83,10 @@ def with_fans(random: Random, system: IntegerTaskSet) -> IntegerTaskSet:
         further = random.sample((*tasks[sender].gives, tasks[receiver].name), len(tasks[sender].gives) + 1)
         tasks[sender] = replace(tasks[sender], gives=tuple(further))
         tasks[receiver] = replace(tasks[receiver], jitter=0)
-    return replace(system, tasks=split_by_sender(tasks, "a test"))
+    return replace(system, tasks=split_tasks_by_releasing_task(tasks, "a test"))
 
 
-def closure(tasks: Sequence[SystemTask], name: str) -> set[str]:
+def closure(tasks: Sequence[IntegerTimeTask], name: str) -> set[str]:
     """The task and all that its jobs release, over whichever others."""
     reached = [name]
     for current in reached:
@@ -145,7 +150,7 @@ def test_each_send_is_charged() -> None:
 
 def test_complete_example_meets_its_bounds() -> None:
     of = with_sends()
-    system = integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
+    system = convert_to_integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
     seen = run_and_check_task_set(system, of.firmware, of.work)
     result = compute_bounds(system, of.overheads)
     assert seen.kernel_entries_above_charge(of.overheads) == []
@@ -190,7 +195,7 @@ def test_chain_runs_in_order_by_each_object(carrier: str) -> None:
         assert one.end < two.begin
         assert two.end < three.begin
     row = image_task_rows(system, of.firmware, of.work)[2]
-    assert (row.carrier, row.receiver_carrier, row.receiver) == (ReleaseCarrier[carrier.upper()],) * 2 + (1,)
+    assert (row.carrier, row.receiver_carrier, row.receiver) == (TaskReleaseObject[carrier.upper()],) * 2 + (1,)
 
 
 def test_tick_releases_jobs_as_late_as_their_jitter_lets_it() -> None:
@@ -275,7 +280,7 @@ def test_task_of_another_core_is_released_as_late_as_its_sender_ends() -> None:
     parts = compute_bounds(IntegerTaskSet(pair), two).find_response_bound("there").parts
     assert parts["jitter"] > 9_000 + 1_000
     assert parts["requested by other cores"] == 250
-    assert parts["sends"] == two.tick_switch_cycles, "the call is not executed on the receiver's core"
+    assert parts["sends"] == two.additional_cycles_of_switching_tick, "the call is not executed on the receiver's core"
 
 
 def test_chain_that_returns_to_its_core_has_bounds() -> None:
@@ -289,7 +294,7 @@ def test_short_search_with_sends_finds_nothing(tmp_path: Path) -> None:
     tried = list(search_violated_bounds(with_sends(), 40, 2026))
     for number, item in enumerate(tried):
         write_bound_violation(with_sends(), item, tmp_path / f"{number}.toml")
-        assert read_bound_violation(tmp_path / f"{number}.toml").system_and_first_starts(with_sends()) == (
+        assert read_bound_violation(tmp_path / f"{number}.toml").task_set_and_first_start_times(with_sends()) == (
             item.system,
             item.starts,
         )
@@ -331,11 +336,11 @@ SECOND = '[[task]]\nname = "B"\nwcet_us = 10\npriority = 2\n'
 def test_released_task_has_the_period_of_its_sender(tmp_path: Path) -> None:
     path = tmp_path / "tasks.toml"
     path.write_text(FIRST + SECOND + 'gives = "C"\n' + SECOND.replace("B", "C"))
-    system = integer_task_set(read_task_set(path), None)
+    system = convert_to_integer_task_set(read_task_set(path), None)
     assert {item.period for item in system.tasks} == {system.tasks[0].period}
     assert [item.sender for item in system.tasks] == ["", "A", "B"]
-    assert read_task_set(path).needed_event_level == 2
-    notes = study_bounds(read_task_set(path), None).notes
+    assert read_task_set(path).required_feature_level == 2
+    notes = compute_task_set_study(read_task_set(path), None).notes
     assert notes[-1].startswith("Tasks release each other: A > B > C. The response of each counts from the arrival")
 
 

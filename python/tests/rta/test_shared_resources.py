@@ -124,9 +124,9 @@ def without_further_blocking(waits: ResourceWaits, window: int, pauses: int) -> 
 @pytest.mark.parametrize(
     ("subject", "name", "wrong"),
     [
-        (SharedResources, "delays_of_requests", without_preemptions),
-        (SharedResources, "delays_of_requests", without_delays),
-        (ResourceWaits, "_further_blocking", without_further_blocking),
+        (SharedResources, "resource_wait_delays_per_job", without_preemptions),
+        (SharedResources, "resource_wait_delays_per_job", without_delays),
+        (ResourceWaits, "_blocking_while_other_tasks_wait", without_further_blocking),
     ],
 )
 def test_simulation_notices_an_omitted_term(

@@ -12,7 +12,7 @@ from rtoslab.rta.analysis import compute_bounds, response_increase_by_overhead
 from rtoslab.rta.charges import OverheadModel
 from rtoslab.rta.overheads import read_kernel_overheads, write_kernel_overheads
 from rtoslab.rta.sensitivity import find_wcet_sensitivity
-from rtoslab.rta.system import IntegerTaskSet, integer_task_set
+from rtoslab.rta.system import IntegerTaskSet, convert_to_integer_task_set
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import TaskSet, TaskSpec, read_task_set
 from rtoslab.rta.units import Duration
@@ -54,7 +54,7 @@ def parse_text(folder: Path, text: str, name: str = "tasks.toml") -> TaskSet:
 
 
 def test_toml_becomes_cycles(tmp_path: Path) -> None:
-    system = integer_task_set(parse_text(tmp_path, GOOD), 84_000_000)
+    system = convert_to_integer_task_set(parse_text(tmp_path, GOOD), 84_000_000)
     fast, slow = system.tasks
     assert (fast.period, fast.wcet, fast.deadline, fast.masked) == (84_000, 10_542, 84_000, 40)
     assert (slow.period, slow.deadline, slow.wcet, slow.jitter, slow.offset) == (
@@ -133,8 +133,8 @@ def test_ragged_csv_and_a_missing_file_are_named(tmp_path: Path) -> None:
 def test_cycles_need_a_clock(tmp_path: Path) -> None:
     task_set = parse_text(tmp_path, ONE.replace("wcet_us", "wcet_cycles"))
     with pytest.raises(TaskSetError, match="--clock or --board"):
-        integer_task_set(task_set, None)
-    assert integer_task_set(task_set, 84_000_000).tasks[0].wcet == 10
+        convert_to_integer_task_set(task_set, None)
+    assert convert_to_integer_task_set(task_set, 84_000_000).tasks[0].wcet == 10
 
 
 def test_overload_is_reported() -> None:
@@ -258,7 +258,7 @@ def test_several_cores_are_analysed_one_by_one() -> None:
     silence = "smp.lock_wait_cycles, smp.release_cycles, smp.yield_cycles, which is counted as 0"
     assert any(silence in note for note in notes)
     silent, report = (study_task_set(_as_task_set(both), overheads) for overheads in (KERNEL, told_of))
-    assert silent.answering_analysis.is_schedulable
+    assert silent.response_time_analysis_of_answer.is_schedulable
     assert not silent.is_schedulable
     assert "No answer" in silent.schedulability_answer_sentences()[0]
     assert report.is_schedulable

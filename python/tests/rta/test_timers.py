@@ -17,7 +17,7 @@ from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
 from rtoslab.rta.findings import read_bound_violation, write_bound_violation
 from rtoslab.rta.firmware import build_task_set_firmware
 from rtoslab.rta.overheads import TimerCosts
-from rtoslab.rta.system import IntegerTaskSet, integer_task_set
+from rtoslab.rta.system import IntegerTaskSet, convert_to_integer_task_set
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.benches import search_bench
 from tests.rta.systems import KERNEL, task
@@ -32,7 +32,7 @@ def with_timers(board: str = BOARD) -> TaskSetTestBench:
 
 def test_complete_example_meets_its_bounds() -> None:
     of = with_timers()
-    system = integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
+    system = convert_to_integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
     seen = run_and_check_task_set(system, of.firmware, of.work)
     assert seen.kernel_entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(compute_bounds(system, of.overheads)) == []
@@ -82,7 +82,7 @@ def test_short_search_with_timers_finds_nothing(tmp_path: Path) -> None:
     tried = list(search_violated_bounds(with_timers(), 30, 2026))
     for number, item in enumerate(tried):
         write_bound_violation(with_timers(), item, tmp_path / f"{number}.toml")
-        assert read_bound_violation(tmp_path / f"{number}.toml").system_and_first_starts(with_timers()) == (
+        assert read_bound_violation(tmp_path / f"{number}.toml").task_set_and_first_start_times(with_timers()) == (
             item.system,
             item.starts,
         )

@@ -16,8 +16,8 @@ from rtoslab.conformance.examination import ConformanceVerdict, check_port_confo
 from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.mutants.measure import measure_mutants
 from rtoslab.mutants.mutants import read_mutants
-from rtoslab.papers.completeness import require_paper_folder_fits
-from rtoslab.plan.plan import PlanOptions, conformance_points
+from rtoslab.papers.completeness import require_consistent_paper_folder
+from rtoslab.plan.plan import PlanOptions, planned_conformance_suite_points
 from rtoslab.scaffold.new_folder import make_new_folder
 
 
@@ -35,7 +35,7 @@ def _measure_new(out: Path, capsys: pytest.CaptureFixture[str], *words: str) -> 
 
 def _conformance_of(root: Path, kernel: str, board: str) -> ConformanceVerdict:
     catalogue = Catalogue(root)
-    (point,) = conformance_points(catalogue, PlanOptions([kernel], [board], [1]))
+    (point,) = planned_conformance_suite_points(catalogue, PlanOptions([kernel], [board], [1]))
     return check_port_conformance(catalogue, point)
 
 
@@ -51,7 +51,7 @@ def test_new_benchmark_is_proved_and_its_mutants_are_refused(
     (tmp_path / "mutants").mkdir()
     trials = list(measure_mutants(checkout, tmp_path / "mutants", "my_test", read_mutants(checkout)["my_test"]))
     assert len(trials) == 4, "the unbroken one and three mutants"
-    assert [trial.mutant for trial in trials if not trial.is_as_expected] == []
+    assert [trial.mutant for trial in trials if not trial.is_mutant_trial_as_expected] == []
 
 
 def test_new_port_conforms_and_is_measured(checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,7 +101,7 @@ def test_new_paper_is_reproduced(checkout: Path, tmp_path: Path, capsys: pytest.
     assert [item["state"] for item in output["figures"]] == ["measured", "measured"]
     assert [item["outcome"] for item in output["claims"]] == ["same"]
     paper = read_papers(Catalogue(checkout))["doe2026"]
-    require_paper_folder_fits(Catalogue(checkout), paper)
+    require_consistent_paper_folder(Catalogue(checkout), paper)
     assert {row.id for row in paper.published_rows.values() if row.kind == "ordering"} == set(paper.claims[0].rows)
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from rtoslab.base import PlanError, find_checkout_root
 from rtoslab.catalogue import Catalogue, find_paper
-from rtoslab.stability import merge_stability_rows, stability_plan
-from rtoslab.stability.builds import NONE, SWITCH, BuildFactor, KernelBuild
-from rtoslab.stability.values_file import StoredStability
+from rtoslab.stability import merge_stability_rows, plan_statement_stability_measurements
+from rtoslab.stability.builds import NONE, SWITCH, BuildVariationFactor, KernelBuild
+from rtoslab.stability.values_file import StoredStatementStability
 from tests.stability.test_stability import OPT, row
 
 ROOT = find_checkout_root()
@@ -17,12 +17,14 @@ OLD_SWITCH = "A=1 (a)"
 NEW_SWITCH = "C=1 (c)"
 
 
-def stored(switches: tuple[str, ...], *builds: tuple[tuple[str, str], tuple[int, ...]], rows: str) -> StoredStability:
+def stored(
+    switches: tuple[str, ...], *builds: tuple[tuple[str, str], tuple[int, ...]], rows: str
+) -> StoredStatementStability:
     """A file with one row for each letter of `rows`, of the kernel with this name. The row's number is its value."""
-    return StoredStability(
+    return StoredStatementStability(
         "lentka2022",
         2,
-        (OPT, BuildFactor(SWITCH, (NONE, *switches))),
+        (OPT, BuildVariationFactor(SWITCH, (NONE, *switches))),
         tuple(KernelBuild(levels) for levels, _ in builds),
         tuple(members for _, members in builds),
         tuple(row(kernel, number) for number, kernel in enumerate(rows)),
@@ -47,7 +49,7 @@ NEW = stored(
 )
 
 
-def contents(values: StoredStability) -> list[list[tuple[str, float]]]:
+def contents(values: StoredStatementStability) -> list[list[tuple[str, float]]]:
     """The kernel and value of each row, by build."""
     return [
         [(values.rows[number].kernel, values.rows[number].values[0].value) for number in members]
@@ -83,7 +85,7 @@ def test_values_of_other_conditions_are_refused(change: dict[str, Any]) -> None:
 
 
 def test_files_without_switches_are_merged_by_build() -> None:
-    def without_switches(values: StoredStability) -> StoredStability:
+    def without_switches(values: StoredStatementStability) -> StoredStatementStability:
         builds = tuple(KernelBuild(build.levels[:1]) for build in values.builds[:2])
         return replace(values, factors=(OPT,), builds=builds, rows_by_build=values.rows_by_build[:2])
 
@@ -115,7 +117,9 @@ def test_builds_with_switches_of_others_contain_the_new_rows() -> None:
 
 def test_plan_without_switches_has_every_combination_of_the_other_factors() -> None:
     catalogue = Catalogue(ROOT)
-    plan = stability_plan(catalogue, find_paper(catalogue, "eren2024"), 1, ["bare"], with_switches=False)
+    plan = plan_statement_stability_measurements(
+        catalogue, find_paper(catalogue, "eren2024"), 1, ["bare"], with_switches=False
+    )
     assert [factor.name for factor in plan.factors] == ["version", "optimisation", "assertions"]
     assert len(plan.builds) == len(set(plan.builds)) == 2 * 3 * 2
 
@@ -123,7 +127,10 @@ def test_plan_without_switches_has_every_combination_of_the_other_factors() -> N
 def test_plan_has_only_the_points_of_the_chosen_kernels() -> None:
     catalogue = Catalogue(ROOT)
     paper = find_paper(catalogue, "eren2024")
-    whole, part = stability_plan(catalogue, paper, 1), stability_plan(catalogue, paper, 1, ["bare"])
+    whole, part = (
+        plan_statement_stability_measurements(catalogue, paper, 1),
+        plan_statement_stability_measurements(catalogue, paper, 1, ["bare"]),
+    )
     assert {point.kernel for point in part.points} == {"bare"}
     assert {point.kernel for point in whole.points} > {"bare"}
     assert part.builds == whole.builds

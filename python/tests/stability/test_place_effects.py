@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.analyses import ValuesByPlacement
+from rtoslab.analyses import ValuesByCodePlacement
 from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue, find_paper
 from rtoslab.reference.reference_file import ReferenceFile
 from rtoslab.stability import placement_overview_document
 from rtoslab.stability.place_effects import (
-    FigureOverPlacements,
-    count_reversed_pairs,
-    less_frequent_order_share,
+    MeasuredValueOverPlacements,
+    count_reversed_kernel_pairs,
+    less_frequent_speed_order_share,
     placement_spread_by_board,
 )
 from rtoslab.store import StoredPoint
@@ -26,8 +26,8 @@ TODAY = frozenset({"today"})
 
 def figure(
     kernel: str, *values: float, board: str = "b", what: str = "w", role: str = "", ages: frozenset[str] = TODAY
-) -> FigureOverPlacements:
-    return FigureOverPlacements("doe2020", board, what, kernel, role or kernel, ages, values)
+) -> MeasuredValueOverPlacements:
+    return MeasuredValueOverPlacements("doe2020", board, what, kernel, role or kernel, ages, values)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def figure(
     ],
 )
 def test_probability_of_the_rarer_order(one: Sequence[float], other: Sequence[float], share: float) -> None:
-    assert less_frequent_order_share(one, other) == less_frequent_order_share(other, one) == share
+    assert less_frequent_speed_order_share(one, other) == less_frequent_speed_order_share(other, one) == share
 
 
 def test_reversed_and_close_pairs_are_counted() -> None:
@@ -51,27 +51,34 @@ def test_reversed_and_close_pairs_are_counted() -> None:
         figure("x", 100, 101, what="v"), figure("y", 300, 310, what="v"),
         figure("x", 100, 102, what="u"), figure("y", 105, 107, what="u"),
     ]  # fmt: skip
-    (row,) = count_reversed_pairs(figures, "paper")
+    (row,) = count_reversed_kernel_pairs(figures, "paper")
     assert (row.pairs, row.turned, row.close, row.close_turned, row.minority_chance) == (3, 1, 2, 1, 0.5)
 
 
 def test_incomparable_kernels_form_no_pair() -> None:
     old, both = frozenset({"authors"}), frozenset({"authors", "today"})
-    assert count_reversed_pairs([figure("x", 1, 2), figure("x-1", 1, 2, role="x")], "paper") == [], (
+    assert count_reversed_kernel_pairs([figure("x", 1, 2), figure("x-1", 1, 2, role="x")], "paper") == [], (
         "versions of one kernel"
     )
-    assert count_reversed_pairs([figure("x", 1, 2), figure("y-1", 1, 2, role="y", ages=old)], "paper") == [], (
+    assert count_reversed_kernel_pairs([figure("x", 1, 2), figure("y-1", 1, 2, role="y", ages=old)], "paper") == [], (
         "of two ages"
     )
-    assert count_reversed_pairs([figure("x", 1, 2), figure("y", 1, 2, board="c")], "paper") == [], "on two boards"
+    assert count_reversed_kernel_pairs([figure("x", 1, 2), figure("y", 1, 2, board="c")], "paper") == [], (
+        "on two boards"
+    )
     assert (
-        len(count_reversed_pairs([figure("x-1", 1, 2, role="x", ages=old), figure("y", 1, 2, ages=both)], "paper")) == 1
+        len(
+            count_reversed_kernel_pairs(
+                [figure("x-1", 1, 2, role="x", ages=old), figure("y", 1, 2, ages=both)], "paper"
+            )
+        )
+        == 1
     )
 
 
 def test_rows_of_boards_and_of_all() -> None:
     figures = [figure(name, *values, board=board) for board in "bc" for name, values in (("x", (1, 4)), ("y", (2, 3)))]
-    assert [(row.name, row.pairs, row.turned) for row in count_reversed_pairs(figures, "board")] == [
+    assert [(row.name, row.pairs, row.turned) for row in count_reversed_kernel_pairs(figures, "board")] == [
         ("b", 1, 1), ("c", 1, 1), ("all", 2, 2),
     ]  # fmt: skip
 
@@ -88,7 +95,7 @@ def references_of(kernels: Sequence[str], deviations: dict[str, str]) -> list[Re
     results = []
     for number, kernel in enumerate(kernels):
         result = measured_point(1, 1000, kernel=kernel).model_copy(update={"deviations": deviations, "run_id": kernel})
-        values = ValuesByPlacement(
+        values = ValuesByCodePlacement(
             kernel, {("throughput", "cycles_per_count", "cycles", 0): (10 + number, 13 - number)}
         )
         stored = (StoredPoint(Path("p"), result, {}),)

@@ -8,53 +8,53 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.analyses import MeasuredValue, PlacementBand
+from rtoslab.analyses import CodePlacementValueRange, MeasuredValue
 from rtoslab.base import AlteredFileError, find_checkout_root
 from rtoslab.catalogue import Catalogue, PaperClaim, find_paper
-from rtoslab.reference import StoredRow, objects_as_sealed_lines
+from rtoslab.reference import StoredRow, json_lines_with_digest
 from rtoslab.results import PointId
 from rtoslab.stability import (
-    holding_builds_texts,
+    builds_confirming_statements_texts,
+    plan_statement_stability_measurements,
     read_stability_file,
-    stability_document,
     stability_file_path,
-    stability_plan,
+    statement_stability_report,
     write_stability_file,
 )
 from rtoslab.stability.build_points import points_of_paper_suites
 from rtoslab.stability.builds import (
     NONE,
-    BuildFactor,
+    BuildVariationFactor,
     KernelBuild,
-    build_factors_of_paper,
-    build_of_paper,
     builds_to_examine,
+    kernel_build_of_paper_suites,
+    varied_build_factors_of_paper,
 )
 from rtoslab.stability.judged import JudgedPaper, judge_statements_in_builds
 from rtoslab.stability.shares import StatementStability, VerdictCounts, VerdictReversal, count_verdicts
-from rtoslab.stability.values_file import StoredStability
+from rtoslab.stability.values_file import StoredStatementStability
 
 ROOT = find_checkout_root()
-OPT = BuildFactor("optimisation", ("-O2", "-O3", "-Os"))
-ASSERT = BuildFactor("assertions", ("off", "on"))
+OPT = BuildVariationFactor("optimisation", ("-O2", "-O3", "-Os"))
+ASSERT = BuildVariationFactor("assertions", ("off", "on"))
 FACTORS = (OPT, ASSERT)
 BASE = KernelBuild(("-O2", "off"))
 YES, NO, EVEN = "same", "different", "tie"
 
 
 def test_builds_are_every_combination_then_each_switch_alone() -> None:
-    switch = BuildFactor("switch", (NONE, "A=1 (k)", "B=0 (k)"))
+    switch = BuildVariationFactor("switch", (NONE, "A=1 (k)", "B=0 (k)"))
     builds = builds_to_examine((OPT, ASSERT, switch))
     crossed = [KernelBuild((opt, on, NONE)) for opt in OPT.levels for on in ASSERT.levels]
     assert builds == [*crossed, KernelBuild(("-O2", "off", "A=1 (k)")), KernelBuild(("-O2", "off", "B=0 (k)"))]
-    assert builds[0] == build_of_paper((OPT, ASSERT, switch))
+    assert builds[0] == kernel_build_of_paper_suites((OPT, ASSERT, switch))
 
 
 @pytest.mark.parametrize("paper", ["eren2024", "lentka2022", "miranda2021", "ungurean2020", "vieira2026"])
 def test_level_of_the_paper_comes_first_and_its_own_variations_are_no_factor(paper: str) -> None:
     catalogue = Catalogue(ROOT)
     result = find_paper(catalogue, paper)
-    factors = {factor.name: factor.levels for factor in build_factors_of_paper(catalogue, result)}
+    factors = {factor.name: factor.levels for factor in varied_build_factors_of_paper(catalogue, result)}
     experiments = [experiment for suite in result.suites for experiment in suite.experiments]
     optimised = {experiment.config.get("opt", "-O2") for experiment in experiments}
     swept = any("opt" in experiment.sweep for experiment in experiments)
@@ -79,7 +79,7 @@ def test_only_points_with_the_parameters_of_a_statement_are_measured() -> None:
 
 def test_builds_share_rows_where_a_kernel_does_not_change() -> None:
     catalogue = Catalogue(ROOT)
-    plan = stability_plan(catalogue, find_paper(catalogue, "eren2024"), 2)
+    plan = plan_statement_stability_measurements(catalogue, find_paper(catalogue, "eren2024"), 2)
     assert plan.rows, "FreeRTOS comes with the checkout"
     assert all(len(set(members)) == len(members) for members in plan.rows_by_build)
     for build, members in zip(plan.builds, plan.rows_by_build, strict=True):
@@ -97,7 +97,7 @@ def test_builds_share_rows_where_a_kernel_does_not_change() -> None:
     assert (0, 1) in placements
 
 
-def plan_place(factors: tuple[BuildFactor, ...], name: str) -> int:
+def plan_place(factors: tuple[BuildVariationFactor, ...], name: str) -> int:
     return [factor.name for factor in factors].index(name)
 
 
@@ -123,8 +123,8 @@ def test_interval_is_wilsons(held: int, observed: int, low: float, high: float) 
 def test_interval_contains_its_share_and_narrows_with_more(held: int, turned: int, tied: int) -> None:
     share = VerdictCounts(held, turned, tied)
     low, high = share.wilson_interval
-    assert 0 <= low <= share.holding_fraction + 1e-12
-    assert share.holding_fraction - 1e-12 <= high <= 1
+    assert 0 <= low <= share.confirming_observation_fraction + 1e-12
+    assert share.confirming_observation_fraction - 1e-12 <= high <= 1
     wider = VerdictCounts(4 * held, 4 * turned, 4 * tied).wilson_interval
     assert wider[1] - wider[0] <= high - low
 
@@ -185,18 +185,18 @@ def row(kernel: str, *numbers: float) -> StoredRow:
         9,
     )
     if len(numbers) > 1:
-        band = PlacementBand(numbers)
+        band = CodePlacementValueRange(numbers)
         result = replace(result, value=band.median, band=band)
     return StoredRow(point(kernel), kernel, "1.0", (result,))
 
 
 def stored_stability(
     rows: tuple[StoredRow, ...], members: tuple[tuple[int, ...], ...], builds: tuple[KernelBuild, ...]
-) -> StoredStability:
-    return StoredStability("lentka2022", 2, FACTORS, builds, members, rows, {"compiler": "GNU 12"})
+) -> StoredStatementStability:
+    return StoredStatementStability("lentka2022", 2, FACTORS, builds, members, rows, {"compiler": "GNU 12"})
 
 
-def example() -> StoredStability:
+def example() -> StoredStatementStability:
     refused = StoredRow(point("c"), "c", "", (), "it does not fit")
     return stored_stability(
         (row("a", 10, 12), row("b", 11, 11), row("b", 9), refused),
@@ -241,12 +241,12 @@ def test_inconsistent_sealed_file_is_refused(tmp_path: Path, change: dict[str, o
     path = tmp_path / "lentka2022.ndjson"
     write_stability_file(path, example())
     head, *rows, _ = [json.loads(line) for line in path.read_text().splitlines()]
-    path.write_text(objects_as_sealed_lines([{**head, **change}, *rows]))
+    path.write_text(json_lines_with_digest([{**head, **change}, *rows]))
     with pytest.raises(AlteredFileError):
         read_stability_file(path)
 
 
-def judge_example(claims: tuple[PaperClaim, ...], values: StoredStability | None = None) -> JudgedPaper:
+def judge_example(claims: tuple[PaperClaim, ...], values: StoredStatementStability | None = None) -> JudgedPaper:
     catalogue = Catalogue(ROOT)
     paper = find_paper(catalogue, "lentka2022")
     paper.__dict__["claims"] = claims
@@ -273,8 +273,8 @@ def test_statements_are_judged_in_each_build_and_placement() -> None:
     (statement,) = result.statements
     assert result.not_judged == (UNKNOWN,)
     assert statement.whole.by_build == {BASE: (YES, NO), KernelBuild(("-O3", "off")): (NO, NO)}
-    assert statement.whole.share_of_builds_and_placements == VerdictCounts(1, 3, 0)
-    assert statement.whole.share_of_placements_of_suites_build == VerdictCounts(1, 1, 0)
+    assert statement.whole.verdict_counts_over_all_builds == VerdictCounts(1, 3, 0)
+    assert statement.whole.verdict_counts_of_suites_build == VerdictCounts(1, 1, 0)
     assert statement.cases == ()
 
 
@@ -283,7 +283,7 @@ def test_build_with_the_rows_of_an_earlier_one_is_not_counted() -> None:
 
 
 def test_report_states_what_was_counted() -> None:
-    document = stability_document(judge_example((LEAST, UNKNOWN)))
+    document = statement_stability_report(judge_example((LEAST, UNKNOWN)))
     assert document.summary == (
         "3 builds of each kernel in up to 2 placements. 1 statement: 0 true in every build, 0 in none, 1 in some. "
         "The placement of the code alone changes the result of 1. Of the other changes, -O3 affects the most: 1."
@@ -306,9 +306,9 @@ def test_paper_report_shows_builds(tmp_path: Path) -> None:
     catalogue = Catalogue(ROOT)
     paper = find_paper(catalogue, "lentka2022")
     elsewhere = Catalogue(tmp_path)
-    assert holding_builds_texts(elsewhere, paper) == {}
+    assert builds_confirming_statements_texts(elsewhere, paper) == {}
     planned = judge_example((LEAST,)).stored
     path = stability_file_path(tmp_path, paper.key)
     write_stability_file(path, replace(planned, paper=paper.key))
     paper.__dict__["claims"] = (LEAST, UNKNOWN)
-    assert holding_builds_texts(elsewhere, paper) == {LEAST.id: "1 of 4"}
+    assert builds_confirming_statements_texts(elsewhere, paper) == {LEAST.id: "1 of 4"}

@@ -9,22 +9,31 @@ import pyarrow as pa
 import pytest
 
 from rtoslab.store import decode_board_observations, encode_board_observations
-from rtoslab.targets import HandlerRunColumns, MarkedIntervals, ObservedStep, RunOutput, WindowObservations
-from rtoslab.targets.intervals import MarkedInterval
+from rtoslab.targets import (
+    HandlerRunColumns,
+    MeasuredCodeIntervals,
+    MeasurementWindowObservations,
+    ObservedBenchmarkStep,
+    RunOutput,
+)
+from rtoslab.targets.intervals import MeasuredCodeInterval
 from rtoslab.targets.observe import BlockingCalls, TaskSwitch
 from rtoslab.targets.profiles import FunctionCycles
 
-INTERVALS = (MarkedInterval(1, 4, 10, calls=Counter({"take": 2, "give": 1}), touched=True), MarkedInterval(2, 20))
-OBSERVED = WindowObservations(
+INTERVALS = (
+    MeasuredCodeInterval(1, 4, 10, calls=Counter({"take": 2, "give": 1}), touched=True),
+    MeasuredCodeInterval(2, 20),
+)
+OBSERVED = MeasurementWindowObservations(
     switches=Counter({TaskSwitch(0, 1, 2, "yield"): 3}),
     objects=Counter({(0, "take", 5): 7}),
     waits={1: BlockingCalls(collided=1, failed=2, blocked=3)},
     exceptions={0: {15: 4}},
-    intervals=MarkedIntervals(INTERVALS, (3, 4), ("it's",), {15: frozenset({9, 1, 5})}),
+    intervals=MeasuredCodeIntervals(INTERVALS, (3, 4), ("it's",), {15: frozenset({9, 1, 5})}),
     handled=HandlerRunColumns(exception=[15], cycles=[2**40]),
     steps=(
-        ObservedStep(5, 0, "call", 0x2000_0000, "xQueueSend", 1, 2, None, 9, 4),
-        ObservedStep(6, 1, "tick", 1, result=0),
+        ObservedBenchmarkStep(5, 0, "call", 0x2000_0000, "xQueueSend", 1, 2, None, 9, 4),
+        ObservedBenchmarkStep(6, 1, "tick", 1, result=0),
     ),
     objects_at_open={("queue", 4): {"length": 1}},
 )

@@ -12,29 +12,29 @@ from rtoslab.store import (
     RESULT,
     ResultCache,
     RunDirectory,
+    add_digests_to_point_files,
     parse_point_files,
-    seal_point_files,
     store_point_files,
 )
-from rtoslab.store.point_store import PointStore
+from rtoslab.store.point_store import MeasuredPointStore
 from tests.fakes import measured_point, point
 
 NAME = "ab" + 62 * "0"
-FILES = seal_point_files(NAME, measured_point(1), {"a": 1}, {LOG: b"compiled in this order\n"})
-SAME = seal_point_files(NAME, measured_point(1), {"a": 1}, {LOG: b"compiled in another order\n"})
-OTHER = seal_point_files(NAME, measured_point(1, 2000), {"a": 1}, {LOG: b"compiled in this order\n"})
+FILES = add_digests_to_point_files(NAME, measured_point(1), {"a": 1}, {LOG: b"compiled in this order\n"})
+SAME = add_digests_to_point_files(NAME, measured_point(1), {"a": 1}, {LOG: b"compiled in another order\n"})
+OTHER = add_digests_to_point_files(NAME, measured_point(1, 2000), {"a": 1}, {LOG: b"compiled in this order\n"})
 
 
 @pytest.fixture(
     params=[lambda path: RunDirectory.create_run_directory(path, "suite", [point(1)]), ResultCache],
     ids=["run", "cache"],
 )
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> PointStore:
-    built: PointStore = request.param(tmp_path / "store")
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> MeasuredPointStore:
+    built: MeasuredPointStore = request.param(tmp_path / "store")
     return built
 
 
-def test_stored_point_is_read_back(store: PointStore) -> None:
+def test_stored_point_is_read_back(store: MeasuredPointStore) -> None:
     assert not store.contains_point(NAME)
     assert store.read_point_files(NAME) is None
     store.store_point_files(NAME, FILES)
@@ -44,7 +44,7 @@ def test_stored_point_is_read_back(store: PointStore) -> None:
     assert parse_point_files(store.read_point_files(NAME) or {}) == (measured_point(1), {"a": 1})
 
 
-def test_changed_point_is_refused(store: PointStore) -> None:
+def test_changed_point_is_refused(store: MeasuredPointStore) -> None:
     store.store_point_files(NAME, FILES)
     place = store.point_path(NAME)
     file = place / RESULT if place.is_dir() else place
@@ -57,7 +57,7 @@ def test_changed_point_is_refused(store: PointStore) -> None:
         store_point_files(store, NAME, FILES)
 
 
-def test_equal_point_is_stored_once_and_a_different_one_refused(store: PointStore) -> None:
+def test_equal_point_is_stored_once_and_a_different_one_refused(store: MeasuredPointStore) -> None:
     assert store_point_files(store, NAME, FILES)
     assert not store_point_files(store, NAME, FILES)
     assert not store_point_files(store, NAME, SAME), "a compiler's processes end in any order"
@@ -77,7 +77,7 @@ def test_point_can_be_copied_between_stores(tmp_path: Path) -> None:
     assert store_point_files(cache, NAME, run.read_point_files(NAME) or {})
     shutil.rmtree(run.point_path(NAME))
     assert store_point_files(run, NAME, cache.read_point_files(NAME) or {})
-    assert run.read_point(NAME).result == measured_point(1)
+    assert run.read_measured_point(NAME).result == measured_point(1)
 
 
 def test_dropped_entry_is_forgotten(tmp_path: Path) -> None:

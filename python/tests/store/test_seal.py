@@ -15,7 +15,7 @@ import pytest
 from rtoslab.archive.index import PointFilters, find_stored_points
 from rtoslab.base.errors import AlteredFileError, AlteredPointWarning, StoreError
 from rtoslab.records import seal
-from rtoslab.results.results import FailedPoint, MeasuredPoint, SeriesSamples
+from rtoslab.results.results import FailedMeasurement, MeasuredPoint, SeriesSamples
 from rtoslab.store.journal import (
     JOURNAL_FILE,
     JournalSession,
@@ -78,9 +78,11 @@ def run_with_two_points(folder: Path) -> tuple[RunDirectory, Path]:
     """A run directory with two points; the first has samples and further files."""
     run = RunDirectory.create_run_directory(folder / "run", "suite", [point(1), point(2)])
     one = with_samples()
-    place = run.add_point(point_folder_name(one.point, one.run_id), one, {"a": 1}, {"uart.txt": b"@0 begin\n" * 40})
+    place = run.add_measured_point(
+        point_folder_name(one.point, one.run_id), one, {"a": 1}, {"uart.txt": b"@0 begin\n" * 40}
+    )
     two = measured_point(2)
-    run.add_point(point_folder_name(two.point, two.run_id), two, {"b": 1}, {})
+    run.add_measured_point(point_folder_name(two.point, two.run_id), two, {"b": 1}, {})
     return run, place
 
 
@@ -150,8 +152,8 @@ def test_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) 
     run, place = run_with_two_points(tmp_path)
     (place / "uart.txt").write_bytes(b"x")
     with pytest.warns(AlteredPointWarning, match=r"uart\.txt was changed"):
-        one, two = run.read_points()
-    assert isinstance(one.result, FailedPoint)
+        one, two = run.read_measured_points()
+    assert isinstance(one.result, FailedMeasurement)
     assert (one.result.point, one.result.stage) == (point(1), "store")
     assert two.result == measured_point(2)
     with pytest.warns(AlteredPointWarning, match=r"uart\.txt was changed"):
@@ -166,7 +168,7 @@ def test_changed_plan_is_reported_and_points_are_read(tmp_path: Path) -> None:
     with pytest.raises(AlteredFileError, match=r"plan\.json was changed"):
         run.read_stored_plan()
     with pytest.warns(AlteredPointWarning, match=r"plan\.json was changed"):
-        assert len(run.read_points()) == 2
+        assert len(run.read_measured_points()) == 2
 
 
 def test_changed_line_of_the_journal_is_reported(tmp_path: Path) -> None:
@@ -213,7 +215,8 @@ def test_truncated_journal_is_read_and_continued(tmp_path: Path, monkeypatch: py
 def _read_everything(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list[JournalSession]]:
     """What report, runs, compare and lint go by; None for a plan that is refused."""
     stored = [
-        (stored_point.folder.name, stored_point.result, stored_point.manifest) for stored_point in run.read_points()
+        (stored_point.folder.name, stored_point.result, stored_point.manifest)
+        for stored_point in run.read_measured_points()
     ]
     results = [
         (item.stored.folder.name, item.result, item.stored.manifest)
@@ -256,9 +259,9 @@ def test_no_changed_byte_of_a_run_gives_another_value(tmp_path: Path) -> None:
         differs = now != (points, points, plan, sessions)
         report += differs
         for name, result, manifest in now[0]:
-            assert (result, manifest) == whole[name] or (isinstance(result, FailedPoint) and result.stage == "store"), (
-                path
-            )
+            assert (result, manifest) == whole[name] or (
+                isinstance(result, FailedMeasurement) and result.stage == "store"
+            ), path
         assert all((result, manifest) == whole[name] for name, result, manifest in now[1]), path
         assert now[2] is None or now[2] == plan, path
         assert now[3] in ([], sessions), path

@@ -11,7 +11,7 @@ from rtoslab.base.errors import StoreError
 from rtoslab.base.output_files import write_file_atomically
 from rtoslab.images import builder as build
 from rtoslab.store import store
-from rtoslab.store.store import RunDirectory, remove_interrupted_folders
+from rtoslab.store.store import RunDirectory, remove_leftover_temporary_folders
 from tests.fakes import measured_point, point
 
 
@@ -21,9 +21,9 @@ def create_run(path: Path) -> RunDirectory:
 
 def test_points_are_read_in_the_plans_order(tmp_path: Path) -> None:
     run = create_run(tmp_path / "run")
-    run.add_point("z-1", measured_point(2), {"a": 1}, {"uart.txt": b"x"})
-    run.add_point("a-1", measured_point(1), {"a": 2}, {})
-    back = RunDirectory.open_run_directory(tmp_path / "run").read_points()
+    run.add_measured_point("z-1", measured_point(2), {"a": 1}, {"uart.txt": b"x"})
+    run.add_measured_point("a-1", measured_point(1), {"a": 2}, {})
+    back = RunDirectory.open_run_directory(tmp_path / "run").read_measured_points()
     assert [stored_point.result.point.cores for stored_point in back] == [1, 2]
     assert back[1].manifest == {"a": 1}
     assert (back[1].folder / "uart.txt").read_bytes() == b"x"
@@ -31,7 +31,7 @@ def test_points_are_read_in_the_plans_order(tmp_path: Path) -> None:
 
 def test_same_result_is_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        create_run(tmp_path / name).add_point("p-1", measured_point(), {"b": 1, "a": 2}, {})
+        create_run(tmp_path / name).add_measured_point("p-1", measured_point(), {"b": 1, "a": 2}, {})
     files = [
         sorted(path.relative_to(tmp_path / name) for path in (tmp_path / name).rglob("*")) for name in ("one", "two")
     ]
@@ -43,10 +43,10 @@ def test_same_result_is_the_same_bytes(tmp_path: Path) -> None:
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     run = create_run(tmp_path / "run")
-    run.add_point("p-1", measured_point(1, 1000), {}, {})
+    run.add_measured_point("p-1", measured_point(1, 1000), {}, {})
     with pytest.raises(StoreError, match="never overwritten"):
-        run.add_point("p-1", measured_point(1, 2000), {}, {})
-    (only,) = run.read_points()
+        run.add_measured_point("p-1", measured_point(1, 2000), {}, {})
+    (only,) = run.read_measured_points()
     assert only.result == measured_point(1, 1000)
 
 
@@ -65,7 +65,7 @@ def test_foreign_directory_is_left_alone(tmp_path: Path) -> None:
 
 def test_full_disk_loses_only_the_point_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = create_run(tmp_path / "run")
-    run.add_point("p-1", measured_point(1), {}, {})
+    run.add_measured_point("p-1", measured_point(1), {}, {})
 
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -73,10 +73,10 @@ def test_full_disk_loses_only_the_point_being_written(tmp_path: Path, monkeypatc
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
         with pytest.raises(StoreError, match=r"no space left on device.*finished points are not measured again"):
-            run.add_point("p-2", measured_point(2), {}, {})
+            run.add_measured_point("p-2", measured_point(2), {}, {})
     assert [path.name for path in (tmp_path / "run" / "points").iterdir()] == ["p-1"]
-    run.add_point("p-2", measured_point(2), {}, {})
-    assert len(run.read_points()) == 2
+    run.add_measured_point("p-2", measured_point(2), {}, {})
+    assert len(run.read_measured_points()) == 2
 
 
 def test_interrupted_writer_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -84,9 +84,9 @@ def test_interrupted_writer_leaves_nothing_behind(tmp_path: Path) -> None:
     half = tmp_path / "run" / "points" / ".unfinished-x"
     half.mkdir()
     (half / "manifest.json").write_text("{")
-    assert run.read_points() == []
+    assert run.read_measured_points() == []
     (lock := half.with_name(".unfinished-y.lock")).touch()  # its writer was killed once its folder had its name
-    remove_interrupted_folders(tmp_path / "run")
+    remove_leftover_temporary_folders(tmp_path / "run")
     assert not lock.exists()
     assert not half.exists()
 
@@ -97,11 +97,11 @@ def test_files_of_another_writing_process_are_not_touched(tmp_path: Path, monkey
 
     def while_another_sweeps(path: Path, content: bytes) -> None:
         write(path, content)
-        remove_interrupted_folders(run.path)
+        remove_leftover_temporary_folders(run.path)
 
     monkeypatch.setattr(store, "_write_and_sync", while_another_sweeps)
-    run.add_point("p-1", measured_point(), {}, {})
-    assert len(run.read_points()) == 1
+    run.add_measured_point("p-1", measured_point(), {}, {})
+    assert len(run.read_measured_points()) == 1
     assert [item.name for item in (run.path / "points").iterdir()] == ["p-1"]
 
 

@@ -17,10 +17,10 @@ from rtoslab.measure.pipeline import MeasureOptions
 from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.stored_point import StoredPoint
-from rtoslab.sweep.cluster import _digests_equal_on_worker, _received_point, measure_point_on_worker
+from rtoslab.sweep.cluster import _digests_to_match_on_worker, _receive_point_from_worker, measure_point_on_worker
 from rtoslab.sweep.effects import SweepObservations
 from rtoslab.sweep.plan import plan_sweep_points, read_sweep_plan
-from rtoslab.sweep.report import sweep_document
+from rtoslab.sweep.report import make_sweep_report
 from tests.cli.test_cli import ROOT, command_error, rtoslab
 from tests.fakes import measured_point, point
 from tests.processes import start_process
@@ -107,7 +107,7 @@ def example_points() -> list[MeasuredPoint]:
 
 
 def test_effects_are_ratios_of_otherwise_equal_points() -> None:
-    result = SweepObservations(example_points()).effects_of_levels()
+    result = SweepObservations(example_points()).effects_of_option_values()
     assert (result[0].option, result[0].level, result[0].pairs) == ("a", "1", 6)
     by_name = {(effect.option, effect.level): effect.time_ratios_by_benchmark for effect in result}
     assert by_name["a", "1"]["t"] == pytest.approx(2, rel=1e-2)
@@ -126,14 +126,14 @@ def test_pairs_that_interact_are_found() -> None:
 
 def test_missing_grid_point_is_tolerated() -> None:
     points = [item for item in example_points() if item.point.config["b"] != "0" or item.point.config["a"] != "1"]
-    assert {effect.option for effect in SweepObservations(points).effects_of_levels()} == {"a", "b"}
+    assert {effect.option for effect in SweepObservations(points).effects_of_option_values()} == {"a", "b"}
 
 
 def test_report_has_ranking_interactions_and_small_multiples() -> None:
     absent = NotApplicable(run_id="0", point=point(), reason="it cannot be")
     results: list[MeasuredPoint | NotApplicable] = [*example_points(), absent]
     stored = [StoredPoint(Path("x"), result, {}) for result in results]
-    document = sweep_document("T", stored)
+    document = make_sweep_report("T", stored)
     text = report_formats()["md"](document)
     assert text.index("| a 0 to 1 | +1") < text.index("| b 0 to 2 |")
     assert "it cannot be" in text
@@ -141,7 +141,7 @@ def test_report_has_ranking_interactions_and_small_multiples() -> None:
     html = report_formats()["html"](document)
     assert html.count("<svg") == 2
     with pytest.raises(ReportError, match="nothing can be ranked"):
-        sweep_document("T", stored[:1])
+        make_sweep_report("T", stored[:1])
 
 
 @pytest.mark.long
@@ -163,7 +163,7 @@ def test_sweep_measures_skips_and_resumes(tmp_path: Path) -> None:
 def test_worker_with_other_sources_measures_nothing(tmp_path: Path) -> None:
     (first, *_) = plan_sweep_points(Catalogue(find_checkout_root()), read_sweep_plan(write_plan(tmp_path))).points
     shipped = measure_point_on_worker(
-        first, (*_digests_equal_on_worker(find_checkout_root(), first)[:-1], "of other firmware"), MeasureOptions()
+        first, (*_digests_to_match_on_worker(find_checkout_root(), first)[:-1], "of other firmware"), MeasureOptions()
     )
     assert shipped.files is None
     assert "update both to the same revision" in str(shipped.error)
@@ -176,10 +176,10 @@ def test_worker_that_cannot_measure_is_named(tmp_path: Path) -> None:
     shipped = replace(shipped, error=ToolMissingError("arm-none-eabi-gcc is not installed."), worker="tcp://a:1 on b")
     future = SimpleNamespace(status="finished", result=lambda: shipped, release=lambda: None)
     with pytest.raises(RtoslabError, match=r"The worker tcp://a:1 on b did not measure .*: arm-none-eabi-gcc is not"):
-        _received_point(future, first, "tcp://c:1")
+        _receive_point_from_worker(future, first, "tcp://c:1")
     for status in ("cancelled", "lost"):
         with pytest.raises(RtoslabError, match=r"The Dask scheduler at tcp://c:1 was lost"):
-            _received_point(SimpleNamespace(status=status, exception=lambda: None), first, "tcp://c:1")
+            _receive_point_from_worker(SimpleNamespace(status=status, exception=lambda: None), first, "tcp://c:1")
 
 
 QUICK_LIMITS = """

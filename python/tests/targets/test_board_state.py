@@ -8,7 +8,7 @@ import pytest
 from rtoslab import _sim, api
 from rtoslab.results import MeasuredPoint
 from rtoslab.targets.board import make_board_at_reset
-from rtoslab.targets.board_state import keeps_timing_setting, read_board_settings
+from rtoslab.targets.board_state import is_timing_setting_unchanged_by_write, read_board_settings
 from tests.targets.test_boards import CATALOGUE
 
 SYSTICK_COUNT = 0xE000_E018
@@ -67,5 +67,5 @@ def test_core_that_the_board_lacks_is_refused() -> None:
 )
 def test_write_that_keeps_the_setting(name: str, word: int, keeps: bool) -> None:
     at_open = {"fpu.lazy": 3, "core.auxiliary": 0, "mpu": 0}
-    assert keeps_timing_setting(name, word, at_open) == keeps
-    assert not keeps_timing_setting(name, word, {}), "it was not read as the window opened"
+    assert is_timing_setting_unchanged_by_write(name, word, at_open) == keeps
+    assert not is_timing_setting_unchanged_by_write(name, word, {}), "it was not read as the window opened"

@@ -9,12 +9,12 @@ from rtoslab.base import BuildError, expire_contents_cache, file_contents_cache,
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images import builder
 from rtoslab.images.image_inputs import image_inputs_digest
-from rtoslab.plan.plan import PlanOptions, Point, make_plan
+from rtoslab.plan.plan import PlannedPoint, PlanOptions, make_measurement_plan
 from tests.checkouts import copy_checkout
 
 
-def point(catalogue: Catalogue) -> Point:
-    (result,) = make_plan(catalogue, ["t1_arithmetic"], PlanOptions(["bare"], ["pico"], cores=[1])).points
+def point(catalogue: Catalogue) -> PlannedPoint:
+    (result,) = make_measurement_plan(catalogue, ["t1_arithmetic"], PlanOptions(["bare"], ["pico"], cores=[1])).points
     return result
 
 
@@ -70,7 +70,7 @@ def test_source_edited_during_a_build_is_seen_afterwards(tmp_path: Path, monkeyp
         edit(catalogue.root)
         return before
 
-    monkeypatch.setattr(builder, "_build_and_store", build_into)
+    monkeypatch.setattr(builder, "_build_and_store_image", build_into)
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
     with file_contents_cache():
         before = image_inputs_digest(catalogue, request)

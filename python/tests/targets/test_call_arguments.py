@@ -45,7 +45,7 @@ def test_calls_are_counted_by_their_stated_arguments() -> None:
     counter.add_function(StatedArguments(second=False, third=False, fourth=True))
     other = [(15, 7, 0, 3, KIND_WRITE, 0)]
     rows = call(10, 0, (1, 2, 3, 4)) + other + call(20, 0, (1, 2, 3, 5)) + call(30, 1, (1, 8, 9, 6))
-    rest = counter.remove_further_arguments(packed(rows + call(40, 1, (1, 8, 9, 7), INSIDE)))
+    rest = counter.extract_further_call_argument_events(packed(rows + call(40, 1, (1, 8, 9, 7), INSIDE)))
     assert [int(event["cycle"]) for event in np.frombuffer(rest, dtype=EVENT)] == [10, 15, 20, 30, 40]
     inside = {INSIDE - 1, SEND, WAIT}
     assert counter.count_calls_from_outside({"send": SEND, "wait": WAIT}, inside.__contains__, lambda _: 0) == {
@@ -63,7 +63,7 @@ def test_arguments_on_the_stack_belong_to_their_call() -> None:
         (10, 0xFFFF_FFFF, CALLER, IDENT_STACKED, KIND_EXEC, 8),
         *call(20, 1, (1, 5, 6, 7)),
     ]
-    rest = counter.remove_further_arguments(packed(rows + call(30, 1, (1, 5, 6, 7))))
+    rest = counter.extract_further_call_argument_events(packed(rows + call(30, 1, (1, 5, 6, 7))))
     assert [int(event["cycle"]) for event in np.frombuffer(rest, dtype=EVENT)] == [10, 20, 30]
     assert counter.count_calls_from_outside({"start": SEND, "send": WAIT}, lambda _: False, lambda _: 0) == {
         CallArguments("start", NOT_STATED, NOT_STATED, NOT_STATED, 0xFFFF_FFFF): 1,
@@ -77,7 +77,9 @@ def test_second_argument_apart_from_its_call_is_counted() -> None:
     counter.add_function(StatedArguments(True, False, False, has_second_event=True))
     rows = [*call(10, 0, (1, 99, 3, 4)), (10, 50, CALLER, IDENT_STACKED, KIND_EXEC, 60)]
     rows += [(10, 1, CALLER, IDENT_SECOND, KIND_EXEC, 2), *call(20, 1, (1, 99, 3, 4))]
-    rest = counter.remove_further_arguments(packed([*rows, (20, 1, CALLER, IDENT_SECOND + 1, KIND_EXEC, 7)]))
+    rest = counter.extract_further_call_argument_events(
+        packed([*rows, (20, 1, CALLER, IDENT_SECOND + 1, KIND_EXEC, 7)])
+    )
     assert [int(event["cycle"]) for event in np.frombuffer(rest, dtype=EVENT)] == [10, 20]
     assert counter.count_calls_from_outside({"wait": SEND, "set": WAIT}, lambda _: False, lambda _: 0) == {
         CallArguments("wait", 2, NOT_STATED, NOT_STATED, 50): 1,
@@ -88,7 +90,7 @@ def test_second_argument_apart_from_its_call_is_counted() -> None:
 def test_calls_before_the_window_do_not_count() -> None:
     counter = CallArgumentCounter()
     counter.add_function(StatedArguments(second=True, third=True, fourth=True))
-    counter.remove_further_arguments(packed(call(10, 0, (1, 2, 3, 4))))
+    counter.extract_further_call_argument_events(packed(call(10, 0, (1, 2, 3, 4))))
     counter.clear_counts()
     assert not counter.count_calls_from_outside({"send": SEND}, lambda _: False, lambda _: 0)
 
@@ -96,7 +98,7 @@ def test_calls_before_the_window_do_not_count() -> None:
 def test_further_arguments_without_their_call_have_no_second_one() -> None:
     counter = CallArgumentCounter()
     counter.add_function(StatedArguments(second=True, third=True, fourth=True))
-    counter.remove_further_arguments(packed(call(10, 0, (1, 2, 3, 4))[1:]))
+    counter.extract_further_call_argument_events(packed(call(10, 0, (1, 2, 3, 4))[1:]))
     assert counter.count_calls_from_outside({"send": SEND}, lambda _: False, lambda _: 0) == {
         CallArguments("send", NOT_STATED, 3, 4): 1
     }
@@ -106,7 +108,7 @@ def test_further_arguments_without_their_call_have_no_second_one() -> None:
 def test_a_jump_from_another_function_of_the_kernel_is_no_call(called: int, counts: int) -> None:
     counter = CallArgumentCounter()
     counter.add_function(StatedArguments(second=True, third=True, fourth=True))
-    counter.remove_further_arguments(packed(call(10, 0, (1, 2, 3, 4))))
+    counter.extract_further_call_argument_events(packed(call(10, 0, (1, 2, 3, 4))))
     offset = called - (CALLER - 1)
     code = {CALLER - 5: (0xF000 | offset >> 12 & 0x3FF) | (0xF800 | offset >> 1 & 0x7FF) << 16}
     result = counter.count_calls_from_outside({"send": SEND, "wait": WAIT}, {SEND, WAIT}.__contains__, code.get)

@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 from rtoslab.targets.event_kinds import IDENT_NESTING, KIND_WRITE
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.observe import CriticalCycles, WindowObserver
+from rtoslab.targets.observe import CriticalSectionCycles, MeasurementWindowObserver
 from tests.fakes import events
 
 OPENED = 1000
 
 
-def count(writes: list[tuple[int, int]], cuts: list[int], depth: int = 0) -> CriticalCycles:
+def count(writes: list[tuple[int, int]], cuts: list[int], depth: int = 0) -> CriticalSectionCycles:
     """`writes`: (cycles since the write before, depth)."""
     report = np.zeros(len(writes), dtype=EVENT)
     report["cycle"] = list(accumulate((gap for gap, _ in writes), initial=OPENED))[1:]
     report["value"], report["id"], report["kind"] = [item for _, item in writes], IDENT_NESTING, KIND_WRITE
-    observer = WindowObserver((), {}, {0: (OPENED, depth)})
+    observer = MeasurementWindowObserver((), {}, {0: (OPENED, depth)})
     for start, end in pairwise(sorted({0, *cuts, len(writes)})):
         observer.add_events(report[start:end].tobytes())
     return observer.window_observations({}).critical[0]
@@ -29,16 +29,16 @@ def count(writes: list[tuple[int, int]], cuts: list[int], depth: int = 0) -> Cri
 @pytest.mark.parametrize(
     ("writes", "depth", "expected"),
     [
-        ([], 0, CriticalCycles(0, 0, 0)),
-        ([(5, 1), (7, 0)], 0, CriticalCycles(1, 7, 7)),
-        ([(5, 1), (7, 2), (9, 1), (1, 0), (3, 1), (2, 0)], 0, CriticalCycles(2, 19, 17)),
-        ([(5, 0), (4, 1), (8, 0)], 1, CriticalCycles(2, 13, 8)),  # the window opened inside a section
-        ([(5, 1)], 0, CriticalCycles(0, 0, 0)),  # and closed inside one
-        ([(5, 2), (4, 0), (8, 0)], 0, CriticalCycles(1, 4, 4)),  # set down to nothing and written again
+        ([], 0, CriticalSectionCycles(0, 0, 0)),
+        ([(5, 1), (7, 0)], 0, CriticalSectionCycles(1, 7, 7)),
+        ([(5, 1), (7, 2), (9, 1), (1, 0), (3, 1), (2, 0)], 0, CriticalSectionCycles(2, 19, 17)),
+        ([(5, 0), (4, 1), (8, 0)], 1, CriticalSectionCycles(2, 13, 8)),  # the window opened inside a section
+        ([(5, 1)], 0, CriticalSectionCycles(0, 0, 0)),  # and closed inside one
+        ([(5, 2), (4, 0), (8, 0)], 0, CriticalSectionCycles(1, 4, 4)),  # set down to nothing and written again
     ],
 )
 def test_critical_section_lasts_to_the_end_of_the_outermost(
-    writes: list[tuple[int, int]], depth: int, expected: CriticalCycles
+    writes: list[tuple[int, int]], depth: int, expected: CriticalSectionCycles
 ) -> None:
     assert count(writes, [], depth) == expected
 
@@ -49,7 +49,10 @@ def test_totals_do_not_depend_on_chunk_size(writes: list[tuple[int, int]], cuts:
 
 
 def test_each_core_has_its_own_sections() -> None:
-    observer = WindowObserver((), {}, dict.fromkeys((0, 1), (0, 0)))
+    observer = MeasurementWindowObserver((), {}, dict.fromkeys((0, 1), (0, 0)))
     rows = [(KIND_WRITE, IDENT_NESTING, 0, 1), (KIND_WRITE, IDENT_NESTING + 1, 1, 1), (KIND_WRITE, IDENT_NESTING, 0, 0)]
     observer.add_events(events(rows))
-    assert observer.window_observations({}).critical == {0: CriticalCycles(1, 2, 2), 1: CriticalCycles(0, 0, 0)}
+    assert observer.window_observations({}).critical == {
+        0: CriticalSectionCycles(1, 2, 2),
+        1: CriticalSectionCycles(0, 0, 0),
+    }

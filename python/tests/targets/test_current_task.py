@@ -12,10 +12,10 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.targets.board import load_image_into_board, make_board_at_reset
 from rtoslab.targets.current_task import (
-    HandlerIdleFilter,
-    NoTaskFilter,
-    OmittedWriteFilter,
-    SwitchReader,
+    IdleInHandlerEventFilter,
+    NoTaskEventFilter,
+    OmittedTaskWriteFilter,
+    TaskSwitchEventFilter,
     last_running_task_of_each_core,
 )
 from rtoslab.targets.event_kinds import (
@@ -29,8 +29,8 @@ from rtoslab.targets.event_kinds import (
 )
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK, task_switching_exceptions
-from rtoslab.targets.handlings import UNKNOWN, HandlerReader, HandlerRunColumns
-from rtoslab.targets.observe import TaskSwitch, WindowObserver
+from rtoslab.targets.handlings import UNKNOWN, HandlerRunColumns, HandlerRunReader
+from rtoslab.targets.observe import MeasurementWindowObserver, TaskSwitch
 from rtoslab.targets.profiles import IDLE, PROFILE, cycles_by_function, load_of_each_core
 from rtoslab.targets.task_words import current_task_addresses, find_word_address, idle_code_ranges
 from tests.fakes import events, kernel
@@ -60,18 +60,20 @@ GOES_ON = label(IDENT_IDLE_OVER)
 
 
 def test_switch_over_no_task_counts_once_and_none_if_the_same_continues() -> None:
-    observer = WindowObserver((), {0: 7})
-    observer.add_events(NoTaskFilter(NONE).filter_events(events([write(0), write(8), write(0), write(0), write(8)])))
+    observer = MeasurementWindowObserver((), {0: 7})
+    observer.add_events(
+        NoTaskEventFilter(NONE).filter_events(events([write(0), write(8), write(0), write(0), write(8)]))
+    )
     assert observer.window_observations({}).switches == {TaskSwitch(0, 7, 8, ""): 1}
 
 
 def test_every_write_counts_without_a_no_task_value() -> None:
     raw = events([write(0), write(8)])
-    assert NoTaskFilter(frozenset()).filter_events(raw) is raw
+    assert NoTaskEventFilter(frozenset()).filter_events(raw) is raw
 
 
 def test_last_task_before_the_window_is_known() -> None:
-    raw = NoTaskFilter(NONE).filter_events(events([write(5), write(6, core=1), write(0)]))
+    raw = NoTaskEventFilter(NONE).filter_events(events([write(5), write(6, core=1), write(0)]))
     assert last_running_task_of_each_core(raw, NONE, {0: 0, 1: 6}) == {0: 5, 1: 6}
     assert last_running_task_of_each_core(b"", NONE, {0: 0}) == {0: 0}
 
@@ -82,7 +84,7 @@ WAITS = [write(0), IDLES, IDLES, write(0), IDLES, GOES_ON, write(7), write(0), G
 @pytest.mark.parametrize("cut", range(len(WAITS)))
 def test_idling_kernel_switches_to_no_task(cut: int) -> None:
     """And comes back from, to the same task too; the second switch finds one that is ready, and does not idle."""
-    observer, reader = WindowObserver((), {0: 7}), NoTaskFilter(NONE)
+    observer, reader = MeasurementWindowObserver((), {0: 7}), NoTaskEventFilter(NONE)
     for rows in (WAITS[:cut], WAITS[cut:]):
         observer.add_events(reader.filter_events(events(rows)))
     assert observer.window_observations({}).switches == {
@@ -102,7 +104,7 @@ CHOOSES = [
 @pytest.mark.parametrize("cut", range(len(CHOOSES) + 1))
 def test_last_task_named_before_a_switch_counts(cut: int) -> None:
     facts = kernel(probes={**PROBES, "named_before_switch": True})
-    observer, reader = WindowObserver((), {0: 7}), SwitchReader(facts)
+    observer, reader = MeasurementWindowObserver((), {0: 7}), TaskSwitchEventFilter(facts)
     rows = np.frombuffer(events(CHOOSES), dtype=EVENT)
     observer.add_events(reader.filter_events(rows[:cut].tobytes()))
     observer.add_events(reader.filter_events(rows[cut:].tobytes(), is_end=True))
@@ -115,14 +117,14 @@ def test_last_task_named_before_a_switch_counts(cut: int) -> None:
 
 def test_choice_without_a_switch_counts_at_the_end() -> None:
     rows = events([write(8), enter(SYSTICK), leave(SYSTICK)])
-    reader = SwitchReader(kernel(probes={**PROBES, "named_before_switch": True}))
+    reader = TaskSwitchEventFilter(kernel(probes={**PROBES, "named_before_switch": True}))
     assert reader.filter_events(rows) == b""
     assert reader.filter_events(b"", is_end=True) == rows
 
 
 def test_kernel_that_writes_in_its_switch_may_switch_twice_in_a_row() -> None:
     rows = events([enter(PENDSV), write(8), enter(PENDSV), leave(PENDSV), write(6), write(9), leave(PENDSV)])
-    assert SwitchReader(kernel(probes=PROBES)).filter_events(rows) == rows
+    assert TaskSwitchEventFilter(kernel(probes=PROBES)).filter_events(rows) == rows
 
 
 IDLING = [
@@ -133,7 +135,7 @@ IDLING = [
 
 @pytest.mark.parametrize("cut", range(len(IDLING)))
 def test_kernel_that_idles_inside_its_switch_has_left_the_handler(cut: int) -> None:
-    reader = HandlerReader(7)
+    reader = HandlerRunReader(7)
     reader.add_events(events(IDLING[:cut]))
     later = np.frombuffer(events(IDLING), dtype=EVENT)[cut:]
     reader.add_events(later.tobytes())
@@ -160,7 +162,7 @@ COMPLETE_IDLING = [
 
 @pytest.mark.parametrize("cut", range(len(KEPT_IDLING)))
 def test_kernel_that_keeps_its_task_while_it_idles_gets_the_omitted_writes(cut: int) -> None:
-    reader = OmittedWriteFilter(KEEPS, {})
+    reader = OmittedTaskWriteFilter(KEEPS, {})
     rows = np.frombuffer(events(KEPT_IDLING), dtype=EVENT)
     read = np.frombuffer(
         reader.filter_events(rows[:cut].tobytes()) + reader.filter_events(rows[cut:].tobytes()), dtype=EVENT
@@ -174,23 +176,23 @@ def test_kernel_that_keeps_its_task_while_it_idles_gets_the_omitted_writes(cut: 
 
 def test_task_before_the_first_event_follows_idling() -> None:
     rows = events([enter(PENDSV), IDLES, GOES_ON, leave(PENDSV)])
-    read = np.frombuffer(OmittedWriteFilter(KEEPS, {0: 5}).filter_events(rows), dtype=EVENT)
+    read = np.frombuffer(OmittedTaskWriteFilter(KEEPS, {0: 5}).filter_events(rows), dtype=EVENT)
     assert read["value"][read["kind"] == KIND_WRITE].tolist() == [0, 5]
 
 
 def test_events_of_a_kernel_that_writes_no_task_stay() -> None:
     rows = events(IDLING)
-    assert OmittedWriteFilter(kernel(probes=PROBES), {}).filter_events(rows) == rows
+    assert OmittedTaskWriteFilter(kernel(probes=PROBES), {}).filter_events(rows) == rows
 
 
 def test_labels_outside_a_handler_are_ignored() -> None:
     built = np.frombuffer(events([IDLES, GOES_ON, enter(SYSTICK), leave(SYSTICK), GOES_ON]), dtype=EVENT)
-    assert HandlerIdleFilter().filter_events(built)["id"].tolist() == [SYSTICK, SYSTICK]
+    assert IdleInHandlerEventFilter().filter_events(built)["id"].tolist() == [SYSTICK, SYSTICK]
 
 
 def read_switches(rows: list[tuple[int, int, int, int]], *names: str) -> HandlerRunColumns:
     facts = kernel(behaviour={"switch_exceptions": names} if names else {})
-    reader = HandlerReader(7, UNKNOWN, task_switching_exceptions(facts))
+    reader = HandlerRunReader(7, UNKNOWN, task_switching_exceptions(facts))
     reader.add_events(events(rows))
     return reader.runs
 

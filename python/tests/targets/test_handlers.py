@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rtoslab.analyses.tick_cost import fit_tick_cost_model, next_task_search_samples
+from rtoslab.analyses.tick_cost import fit_tick_cost_model, scheduler_search_duration_samples
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.proofs import ProofEvidence
-from rtoslab.proofs.rules import proof_parameters_class, proof_rule_modules
+from rtoslab.proofs.rules import benchmark_proof_rule_modules, proof_parameters_class
 from rtoslab.proofs.rules.releases_as_periods import task_periods_ms, tasks_released_at_ticks
 from rtoslab.results import handler_series as handlers
 from rtoslab.results.finding import ProofVerdict
@@ -21,8 +21,8 @@ from rtoslab.results.results import SeriesSamples
 from rtoslab.targets.event_kinds import IDENT_CURRENT, IDENT_SELECT, IDENT_SELECTED, IDENT_TOP
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import PENDSV, SYSTICK
-from rtoslab.targets.handlings import THREAD_MODE, UNKNOWN, HandlerReader, HandlerRunColumns, call_return_addresses
-from rtoslab.targets.observe import WindowObservations
+from rtoslab.targets.handlings import THREAD_MODE, UNKNOWN, HandlerRunColumns, HandlerRunReader, call_return_addresses
+from rtoslab.targets.observe import MeasurementWindowObservations
 from tests.fakes import CONTROL, WINDOW, Fields, board, decoded_run, handle, kernel, task
 
 EXEC, WRITE, ENTER, EXIT = 1, 2, 3, 4
@@ -39,7 +39,7 @@ def events(*rows: Row) -> bytes:
 
 
 def read(*rows: Row, current: int = IDLE, top: int = UNKNOWN) -> HandlerRunColumns:
-    reader = HandlerReader(current, top)
+    reader = HandlerRunReader(current, top)
     reader.add_events(events(*rows))
     return reader.runs
 
@@ -116,14 +116,14 @@ def test_switches_in_thread_mode_follow_their_tick() -> None:
         (2110, WRITE, IDENT_CURRENT, one),  # not in thread mode
         (2120, EXIT, PENDSV, 0),
     ]
-    reader = HandlerReader(IDLE, switching=(), in_thread=True)
+    reader = HandlerRunReader(IDLE, switching=(), in_thread=True)
     reader.add_events(events(*rows))
     runs = reader.runs
     assert runs.exception == [SYSTICK, THREAD_MODE, THREAD_MODE, THREAD_MODE, SYSTICK, PENDSV]
     assert list(zip(runs.before, runs.after, strict=True))[1:4] == [(IDLE, one), (one, two), (two, IDLE)]
     assert runs.start_cycle[1:4] == [1100, 1300, 1400]
     assert runs.cycles == [50, 0, 0, 0, 50, 20]
-    in_handlers = HandlerReader(IDLE, switching=())
+    in_handlers = HandlerRunReader(IDLE, switching=())
     in_handlers.add_events(events(*rows))
     assert THREAD_MODE not in in_handlers.runs.exception
 
@@ -165,7 +165,7 @@ def pattern(skip: int = 0, extra: int | None = None) -> list[Row]:
 
 
 def evidence(show: str, rows: list[Row], *, probes: bool = True, current: int = IDLE) -> ProofEvidence:
-    observed = WindowObservations(handled=read(*rows, current=current))
+    observed = MeasurementWindowObservations(handled=read(*rows, current=current))
     return ProofEvidence(decoded_run(BODY), observed if probes else None, benchmark(show), board(), kernel())
 
 
@@ -212,7 +212,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_handler_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: ProofVerdict) -> None:
     show = "tick" if rule is RELEASES else "switch"
-    result = proof_rule_modules()[rule["rule"]]
+    result = benchmark_proof_rule_modules()[rule["rule"]]
     finding = result.judge_evidence(proof_parameters_class(result).model_validate(rule), evidence(show, **facts))
     assert finding.verdict is verdict, finding.saw
     assert finding.saw
@@ -226,13 +226,13 @@ def test_sleeps_that_last_a_tick_longer_release_a_tick_later(first: int, verdict
     built = evidence("tick", [*ahead, *late])
     behaviour = built.kernel.behaviour.model_copy(update={"sleep_adds_ticks": 1})
     built = replace(built, kernel=built.kernel.model_copy(update={"behaviour": behaviour}))
-    result = proof_rule_modules()["releases_as_periods"]
+    result = benchmark_proof_rule_modules()["releases_as_periods"]
     assert result.judge_evidence(proof_parameters_class(result).model_validate(RELEASES), built).verdict is verdict
 
 
 @pytest.mark.parametrize("rule", [RELEASES, PAIRS, STEPS])
 def test_handler_series_need_probes(rule: dict[str, Any]) -> None:
-    result = proof_rule_modules()[rule["rule"]]
+    result = benchmark_proof_rule_modules()[rule["rule"]]
     finding = result.judge_evidence(
         proof_parameters_class(result).model_validate(rule), evidence("tick", pattern(), probes=False)
     )
@@ -240,7 +240,7 @@ def test_handler_series_need_probes(rule: dict[str, Any]) -> None:
 
 
 def test_kernel_that_does_not_search_shows_no_steps() -> None:
-    result = proof_rule_modules()["search_steps"]
+    result = benchmark_proof_rule_modules()["search_steps"]
     finding = result.judge_evidence(proof_parameters_class(result).model_validate(STEPS), evidence("switch", pairs()))
     assert finding.verdict is ProofVerdict.UNSEEN
     assert "does not search" in finding.saw
@@ -294,11 +294,13 @@ def test_loop_counts_by_the_papers_rule() -> None:
             id=f"select.{ident}", title="", instrument="probe", comparable=True, cycles=(1,), steps=steps
         )
 
-    class Point:
+    class PlannedPoint:
         series = (select("A_B", 1), select("B_A", 0), select("A_IDLE", 6), select("X", None))
 
-    point: Any = Point()
-    assert {loops: [samples.id for samples in result] for loops, result in next_task_search_samples(point).items()} == {
+    point: Any = PlannedPoint()
+    assert {
+        loops: [samples.id for samples in result] for loops, result in scheduler_search_duration_samples(point).items()
+    } == {
         1: ["select.A_B", "select.B_A"],
         6: ["select.A_IDLE"],
     }

@@ -11,9 +11,9 @@ import pytest
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.instruments.subject import ObservedRunSection
 from rtoslab.instruments.timelines import TASKS, _TimelineReader
-from rtoslab.measure.point_result import lock_sleep_cycles
+from rtoslab.measure.point_result import cycles_slept_for_kernel_lock
 from rtoslab.proofs import ProofEvidence
-from rtoslab.results.finding import ProofFinding, ProofVerdict
+from rtoslab.results.finding import BenchmarkProofFinding, ProofVerdict
 from rtoslab.rta.trace import read_task_set_trace
 from rtoslab.targets.event_kinds import (
     IDENT_CURRENT,
@@ -24,10 +24,10 @@ from rtoslab.targets.event_kinds import (
 )
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK
-from rtoslab.targets.intervals import MarkedIntervals
-from rtoslab.targets.observe import WindowObservations
+from rtoslab.targets.intervals import MeasuredCodeIntervals
+from rtoslab.targets.observe import MeasurementWindowObservations
 from rtoslab.targets.profiles import IDLE, FunctionCycles
-from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, ObservedStep
+from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, ObservedBenchmarkStep
 from tests.fakes import benchmark, board, decoded_run, evidence, handle, judge_one, kernel
 
 SOFT = 16 + 26
@@ -39,13 +39,15 @@ POOLS: dict[str, Any] = {
 TAKE_GIVE = {"rule": "course", "round": ["0 pool_take P", "0 pool_give"]}
 
 
-def judge(rule: dict[str, Any], steps: Sequence[ObservedStep], facts: dict[str, Any]) -> ProofFinding:
-    observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
+def judge(rule: dict[str, Any], steps: Sequence[ObservedBenchmarkStep], facts: dict[str, Any]) -> BenchmarkProofFinding:
+    observed = MeasurementWindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
     return judge_one(ProofEvidence(decoded_run(), observed, benchmark([rule]), board(), kernel(**facts)))
 
 
-def call(name: str, first: int, second: int = 0, result: int | None = 0, who: int = TASK, own: int = 5) -> ObservedStep:
-    return ObservedStep(0, 0, CALL, who, name, first, second, result, own_cycles=own)
+def call(
+    name: str, first: int, second: int = 0, result: int | None = 0, who: int = TASK, own: int = 5
+) -> ObservedBenchmarkStep:
+    return ObservedBenchmarkStep(0, 0, CALL, who, name, first, second, result, own_cycles=own)
 
 
 PAIR = [call("get", POOL, result=BLOCK), call("put", POOL, BLOCK)]
@@ -68,7 +70,7 @@ def test_pool_that_returns_a_code_hides_its_block() -> None:
 @pytest.mark.parametrize(("entry", "verdict"), [("kernel", ProofVerdict.HOLDS), ("vector", ProofVerdict.FAILS)])
 def test_dispatcher_before_the_handler_is_kernel_code(entry: str, verdict: ProofVerdict) -> None:
     rule = {"rule": "course", "round": ["interrupt soft", "isr semaphore_give_from_isr S"]}
-    steps = [ObservedStep(0, 0, INTERRUPT, TASK, first=SOFT), call("give", 0x600, who=HANDLER, own=900)]
+    steps = [ObservedBenchmarkStep(0, 0, INTERRUPT, TASK, first=SOFT), call("give", 0x600, who=HANDLER, own=900)]
     assert judge(rule, steps * 5, {**POOLS, "behaviour": {"handler_entry": entry}}).verdict is verdict
 
 
@@ -78,7 +80,7 @@ def test_own_code_after_a_handlers_first_step_counts() -> None:
         "round": ["interrupt soft", "isr semaphore_give_from_isr S", "isr semaphore_give_from_isr S"],
     }
     gives = [call("give", 0x600, who=HANDLER, own=own) for own in (900, 900)]
-    steps = [ObservedStep(0, 0, INTERRUPT, TASK, first=SOFT), *gives]
+    steps = [ObservedBenchmarkStep(0, 0, INTERRUPT, TASK, first=SOFT), *gives]
     assert judge(rule, steps * 5, {**POOLS, "behaviour": {"handler_entry": "kernel"}}).verdict is ProofVerdict.FAILS
 
 
@@ -91,11 +93,11 @@ def test_series_title_mentions_the_kernels_dispatcher() -> None:
             {"id": "give", "title": "give", "starts": "-", "ends": "-"},
         ],
     })  # fmt: skip
-    assert [series_facts.title for series_facts in facts.only_for_services_of(kernel()).series] == [
+    assert [series_facts.title for series_facts in facts.restrict_to_kernel_services(kernel()).series] == [
         "edge to handler",
         "give",
     ]
-    behind = facts.only_for_services_of(kernel(behaviour={"handler_entry": "kernel"}))
+    behind = facts.restrict_to_kernel_services(kernel(behaviour={"handler_entry": "kernel"}))
     assert [series_facts.title for series_facts in behind.series] == [
         "edge to handler, through the kernel's dispatcher",
         "give",
@@ -128,7 +130,7 @@ def test_task_chain_may_use_resume_and_suspend(change: dict[Any, int], verdict: 
 def test_switch_places_are_searched_after_switching_exceptions(names: list[str], verdict: ProofVerdict) -> None:
     rule = {"rule": "interrupted_anywhere", "line": "asynchronous", "by_switch": True, "places": 2}
     resumed = {PENDSV: frozenset({0x100}), SVCALL: frozenset({0x200})}
-    observed = WindowObservations(intervals=MarkedIntervals((), (), (), resumed))
+    observed = MeasurementWindowObservations(intervals=MeasuredCodeIntervals((), (), (), resumed))
     facts = kernel(behaviour={"switch_exceptions": names})
     finding = judge_one(ProofEvidence(decoded_run(), observed, benchmark([rule]), board(), facts))
     assert finding.verdict is verdict
@@ -188,7 +190,10 @@ def test_sleep_counts_as_lock_wait_only_if_not_idle() -> None:
     ran = [FunctionCycles(0, "take", "critical", 5, 0, 1), FunctionCycles(1, "take", "critical", 5, 0, 1)]
     idled = [*ran, FunctionCycles(1, "up_idle", IDLE, 9, 0, 1)]
     asleep, awake = (kernel(behaviour={"lock_wait": setting}) for setting in ("asleep", "spinning"))
-    assert [(sleep.core, sleep.cycles) for sleep in lock_sleep_cycles(cores, ran, asleep)] == [(0, 100), (1, 200)]
-    assert [sleep.core for sleep in lock_sleep_cycles(cores, idled, asleep)] == [0]
-    assert lock_sleep_cycles(cores, ran, awake) == ()
-    assert lock_sleep_cycles(cores[:1], ran[:1], asleep) == ()
+    assert [(sleep.core, sleep.cycles) for sleep in cycles_slept_for_kernel_lock(cores, ran, asleep)] == [
+        (0, 100),
+        (1, 200),
+    ]
+    assert [sleep.core for sleep in cycles_slept_for_kernel_lock(cores, idled, asleep)] == [0]
+    assert cycles_slept_for_kernel_lock(cores, ran, awake) == ()
+    assert cycles_slept_for_kernel_lock(cores[:1], ran[:1], asleep) == ()

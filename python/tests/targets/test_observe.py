@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from rtoslab.targets.event_kinds import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING, KIND_EXEC, KIND_WRITE
 from rtoslab.targets.events import EVENT, sorted_distinct_values
-from rtoslab.targets.observe import TaskSwitch, WindowObservations, WindowObserver
-from rtoslab.targets.steps import ObservedStep
+from rtoslab.targets.observe import MeasurementWindowObservations, MeasurementWindowObserver, TaskSwitch
+from rtoslab.targets.steps import ObservedBenchmarkStep
 from rtoslab.targets.watch import StepRecorder
 from tests.fakes import events
 
@@ -44,7 +44,7 @@ row = st.one_of(
 
 @given(st.lists(row, max_size=40), st.lists(st.integers(0, 40), max_size=4))
 def test_counts_do_not_depend_on_chunk_size(rows: list[Row], cuts: list[int]) -> None:
-    observer = WindowObserver(SERVICES, {0: 1, 1: 2})
+    observer = MeasurementWindowObserver(SERVICES, {0: 1, 1: 2})
     edges = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
     for start, end in pairwise(edges):
         observer.add_events(events(rows[start:end]))
@@ -54,13 +54,13 @@ def test_counts_do_not_depend_on_chunk_size(rows: list[Row], cuts: list[int]) ->
 
 
 def test_write_of_the_same_task_is_not_a_switch() -> None:
-    observer = WindowObserver(SERVICES, {0: 7})
+    observer = MeasurementWindowObserver(SERVICES, {0: 7})
     observer.add_events(events([(KIND_WRITE, IDENT_CURRENT, 0, 7)]))
     assert not observer.window_observations({}).switches
 
 
 def test_object_of_a_call_is_its_first_argument() -> None:
-    observer = WindowObserver(SERVICES, {0: 1, 1: 1})
+    observer = MeasurementWindowObserver(SERVICES, {0: 1, 1: 1})
     take, give = IDENT_CALL + 1, IDENT_CALL
     observer.add_events(events([(KIND_EXEC, take, 0, 0x2000_0000), (KIND_EXEC, take, 1, 0x2000_0000)]))
     observer.add_events(events([(KIND_EXEC, take, 0, 0x2000_0000), (KIND_EXEC, give, 1, 0x2000_0010)]))
@@ -82,11 +82,11 @@ def test_first_events_of_steps_are_kept_for_any_chunk_size() -> None:
     mark, other = (KIND_EXEC, IDENT_MARK, 0, 0), (KIND_WRITE, IDENT_NESTING, 0, 1)
     whole, size = events([mark if index in marks else other for index in range(many)]), EVENT.itemsize
 
-    def observe_steps(most: int, chunk: int) -> tuple[list[ObservedStep], bool]:
-        watch, observed = StepRecorder(unused, b"", unused, 1, -1, most), WindowObservations()
+    def observe_steps(most: int, chunk: int) -> tuple[list[ObservedBenchmarkStep], bool]:
+        watch, observed = StepRecorder(unused, b"", unused, 1, -1, most), MeasurementWindowObservations()
         for first in range(0, many, chunk):
             watch.add_events(whole[first * size : (first + chunk) * size])
-        watch.store_steps(observed)
+        watch.store_recorded_benchmark_steps(observed)
         return list(observed.steps), observed.steps_cut
 
     for most, cut in ((many, False), (len(marks), True), (700, True)):

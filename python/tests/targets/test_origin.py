@@ -13,7 +13,7 @@ from rtoslab.base.errors import StaleSimulatorError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli.cmd_doctor import check_installation
-from rtoslab.plan.plan import PlanOptions, make_plan
+from rtoslab.plan.plan import PlanOptions, make_measurement_plan
 from rtoslab.store.manifest import virtual_board_manifest_part
 from rtoslab.targets import board
 from rtoslab.targets.origin import simulator_sources_digest, simulator_version
@@ -73,7 +73,7 @@ def test_other_sources_are_refused_and_named(checkout: Path, change: object) -> 
     catalogue = Catalogue(checkout)
     result = next(item for item in check_installation(checkout) if item.name == "virtual board")
     assert not result.fine
-    plan = make_plan(catalogue, ["t2"], PlanOptions())
+    plan = make_measurement_plan(catalogue, ["t2"], PlanOptions())
     point = plan.points[0]
     with pytest.raises(StaleSimulatorError):
         virtual_board_manifest_part(checkout, point, catalogue.find_board(point.board).facts)
@@ -106,7 +106,7 @@ def test_binary_without_a_function_is_too_old(name: str, monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, _sim.__name__, old)
     catalogue = Catalogue(find_checkout_root())
     facts = catalogue.find_board("pico").facts
-    point = make_plan(catalogue, ["t2"], PlanOptions()).points[0]
+    point = make_measurement_plan(catalogue, ["t2"], PlanOptions()).points[0]
     sentence = rf"old/_sim\.so is older .*\(it has no {name}\); run `make set-up`"
     simulator_version.cache_clear()
     simulator_sources_digest.cache_clear()

@@ -14,19 +14,19 @@ from rtoslab.proofs.rules.phases_apart import ENOUGH, PhasesApartParameters
 from rtoslab.proofs.rules.ticks_met import TicksMetParameters
 from rtoslab.proofs.rules.ticks_met import judge_evidence as judge_ticks
 from rtoslab.results.finding import ProofVerdict
-from rtoslab.targets.observe import WindowObservations
-from rtoslab.targets.steps import CALL, START, STOP, TICK, ObservedStep
+from rtoslab.targets.observe import MeasurementWindowObservations
+from rtoslab.targets.steps import CALL, START, STOP, TICK, ObservedBenchmarkStep
 from tests.fakes import decoded_run, judge_own, kernel
 from tests.latency_fakes import Row, enter, evidence, orderly
 
 APART = {"rule": "phases_apart", "series": ["give"]}
 
 
-def samples_after_ticks(distances: Sequence[int]) -> list[ObservedStep]:
+def samples_after_ticks(distances: Sequence[int]) -> list[ObservedBenchmarkStep]:
     """A sample so many cycles behind each tick, which come every 1000."""
     results = []
     for at, distance in enumerate(distances):
-        tick = ObservedStep(1000 * at, 0, TICK, 0)
+        tick = ObservedBenchmarkStep(1000 * at, 0, TICK, 0)
         begin = replace(tick, cycle=tick.cycle + distance, kind=START, first=1)
         results += [tick, begin, replace(begin, cycle=begin.cycle + 5, kind=STOP)]
     return results
@@ -49,7 +49,9 @@ def test_samples_begin_at_different_phases(
 ) -> None:
     built = evidence(rule)
     seen = replace(
-        built, samples=max(4, len(distances)), observed=WindowObservations(steps=tuple(samples_after_ticks(distances)))
+        built,
+        samples=max(4, len(distances)),
+        observed=MeasurementWindowObservations(steps=tuple(samples_after_ticks(distances))),
     )
     (result,) = (finding for finding in judge_own(seen) if finding.rule == APART["rule"])
     assert result.verdict is verdict, result.saw
@@ -70,7 +72,7 @@ def test_calls_come_at_different_phases(distances: Sequence[int], verdict: str) 
     ]
     facts = kernel(symbols={"semaphore_give": ["give"]})
     other = [replace(step, name="take") for step in samples_after_ticks(range(4)) if step.kind == START]
-    seen = replace(built, kernel=facts, samples=9, observed=WindowObservations(steps=(*steps, *other)))
+    seen = replace(built, kernel=facts, samples=9, observed=MeasurementWindowObservations(steps=(*steps, *other)))
     (result,) = (finding for finding in judge_own(seen) if finding.rule == CALLED["rule"])
     assert result.verdict.value == verdict, result.saw
 

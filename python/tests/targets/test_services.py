@@ -18,13 +18,13 @@ def test_contracts_table_has_every_service() -> None:
     text = (ROOT / "spec" / "port.md").read_text()
     table, *_ = text[text.index("| service | functions |") :].split("\n\n")
     rows = [line.split("|")[1] for line in table.splitlines()[2:]]
-    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(Catalogue(ROOT).contract_services)
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(Catalogue(ROOT).port_contract_services)
 
 
 def test_every_kernel_declares_every_service() -> None:
     catalogue = Catalogue(ROOT)
     for kernel in catalogue.kernels.values():
-        assert set(kernel.facts.services) == set(catalogue.contract_services), kernel.id
+        assert set(kernel.facts.services) == set(catalogue.port_contract_services), kernel.id
 
 
 @pytest.fixture(scope="module")

@@ -11,14 +11,14 @@ from rtoslab.analyses.latency import latencies_of_point
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.benchmark import EMPTY_SERIES, Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.plan.plan import PlanOptions, make_plan
+from rtoslab.plan.plan import PlanOptions, make_measurement_plan
 from rtoslab.proofs import ProofEvidence
-from rtoslab.proofs.rules import proof_parameters_class, proof_rule_modules
+from rtoslab.proofs.rules import benchmark_proof_rule_modules, proof_parameters_class
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.event_kinds import IDENT_MARK, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.intervals import MarkedIntervals, find_measured_intervals
-from rtoslab.targets.observe import WindowObservations
+from rtoslab.targets.intervals import MeasuredCodeIntervals, find_measured_intervals
+from rtoslab.targets.observe import MeasurementWindowObservations
 from tests.fakes import Fields, board, decoded_run, kernel
 from tests.latency_fakes import latency_point
 
@@ -42,7 +42,7 @@ def return_row(cycle: int, address: int, exception: int = TIMER) -> Row:
     return cycle, KIND_EXCEPTION_EXIT, exception, 0, address
 
 
-def intervals(rows: Sequence[Row], stamping: int = TIMER) -> MarkedIntervals:
+def intervals(rows: Sequence[Row], stamping: int = TIMER) -> MeasuredCodeIntervals:
     built = np.zeros(len(rows), dtype=EVENT)
     for index, (cycle, kind, ident, value, pc) in enumerate(rows):
         built[index] = (cycle, value, pc, ident, kind, 0, 0)
@@ -71,7 +71,7 @@ def evidence(rule: dict[str, Any], rows: Sequence[Row], stamps: str) -> ProofEvi
         ("sample", {"metric": EMPTY_SERIES, "values": "7x2", "n": 2}),
         ("sample", {"metric": "event", "values": stamps, "n": 2}),
     ]
-    observed = WindowObservations(intervals=intervals(rows))
+    observed = MeasurementWindowObservations(intervals=intervals(rows))
     return ProofEvidence(decoded_run(body), observed, Benchmark.model_validate(facts([rule])), board(), kernel(), 2)
 
 
@@ -152,14 +152,14 @@ CASES: list[tuple[dict[str, Any], Sequence[Row], str, ProofVerdict]] = [
 def test_stamp_rule_holds_and_fails(
     rule: dict[str, Any], rows: Sequence[Row], stamps: str, verdict: ProofVerdict
 ) -> None:
-    result = proof_rule_modules()[rule["rule"]]
+    result = benchmark_proof_rule_modules()[rule["rule"]]
     finding = result.judge_evidence(proof_parameters_class(result).model_validate(rule), evidence(rule, rows, stamps))
     assert finding.verdict is verdict, finding.saw
 
 
 @pytest.mark.parametrize("rule", [AGREE, ANYWHERE, SENT, IN_ORDER])
 def test_stamp_rules_need_probes(rule: dict[str, Any]) -> None:
-    result = proof_rule_modules()[rule["rule"]]
+    result = benchmark_proof_rule_modules()[rule["rule"]]
     blind = evidence(rule, ORDERLY, "22x2")
     judged = result.judge_evidence(
         proof_parameters_class(result).model_validate(rule),
@@ -169,25 +169,31 @@ def test_stamp_rules_need_probes(rule: dict[str, Any]) -> None:
 
 
 def test_instrument_is_not_compared_with_stamps_and_not_subtracted_from_them() -> None:
-    result = proof_rule_modules()["instrument_agrees"]
+    result = benchmark_proof_rule_modules()["instrument_agrees"]
     far = evidence(AGREE, ORDERLY, "522,525")
     assert (
         result.judge_evidence(proof_parameters_class(result)(rule="instrument_agrees"), far).verdict
         is ProofVerdict.HOLDS
     )
-    assert list(latencies_of_point(latency_point("counter", (22, 25), empty=7, stamped=True))[0].net_samples) == [
+    assert list(
+        latencies_of_point(latency_point("counter", (22, 25), empty=7, stamped=True))[
+            0
+        ].samples_without_instrument_overhead
+    ) == [
         22,
         25,
     ]
-    assert list(latencies_of_point(latency_point("counter", (22, 25), empty=7))[0].net_samples) == [15, 18]
+    assert list(
+        latencies_of_point(latency_point("counter", (22, 25), empty=7))[0].samples_without_instrument_overhead
+    ) == [15, 18]
 
 
 def test_stamped_benchmark_is_measured_by_the_counter_alone() -> None:
     catalogue = Catalogue(find_checkout_root())
-    points = make_plan(catalogue, ["interrupt_latency"], PlanOptions(["bare"], ["pico"], [1])).points
+    points = make_measurement_plan(catalogue, ["interrupt_latency"], PlanOptions(["bare"], ["pico"], [1])).points
     assert [(item.instrument, item.not_applicable) for item in points] == [("counter", None)]
     request = PlanOptions(["bare"], ["pico"], [1], config={"instrument": "pin"})
-    (point,) = make_plan(catalogue, ["interrupt_latency"], request).points
+    (point,) = make_measurement_plan(catalogue, ["interrupt_latency"], request).points
     assert point.not_applicable == "Interrupt latency, asynchronous can be measured by counter only"
 
 

@@ -12,9 +12,9 @@ from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.footprint import structure_member_offsets
 from rtoslab.images import SourceLines, build_point_image
 from rtoslab.intake import ElfFile, open_elf_file
-from rtoslab.plan import PlanOptions, make_plan
+from rtoslab.plan import PlanOptions, make_measurement_plan
 from rtoslab.targets import StructureMemberPlace, find_structure_members
-from rtoslab.targets.structures import KernelStructures, MemberPlaces, read_text_of_member
+from rtoslab.targets.structures import KernelStructures, MemberPlaces, read_structure_member_text
 from tests.board_images import WINDOW_MS
 from tests.inputs import debug_info
 
@@ -130,11 +130,11 @@ def test_missing_member_is_reported(names: dict[str, str], table: str, image: by
 
 
 def test_present_members_are_read_and_a_missing_structure_gives_nothing(image: bytes) -> None:
-    result = KernelStructures(image, naming()).read_objects(lambda _: 7, {"xQueueSemaphoreTake": [64]})
+    result = KernelStructures(image, naming()).read_kernel_object_members(lambda _: 7, {"xQueueSemaphoreTake": [64]})
     assert result == {("semaphore", 64): {"used": 7}}
-    assert KernelStructures(b"", naming(used="stat")).read_objects(lambda _: 7, {"xQueueSemaphoreTake": [64]}) == {
-        ("semaphore", 64): {}
-    }
+    assert KernelStructures(b"", naming(used="stat")).read_kernel_object_members(
+        lambda _: 7, {"xQueueSemaphoreTake": [64]}
+    ) == {("semaphore", 64): {}}
 
 
 def _referring(attribute: str, tag: str, to: Callable[[DIE], int]) -> bytes:
@@ -146,7 +146,7 @@ def _referring(attribute: str, tag: str, to: Callable[[DIE], int]) -> bytes:
         entry = next(dy for dy in unit.iter_DIEs() if dy.tag == tag and attribute in dy.attributes)
         result = entry.attributes[attribute]
         assert result.form == "DW_FORM_ref4"
-    section = ElfFile(image).find_section(".debug_info")
+    section = ElfFile(image).find_elf_section(".debug_info")
     assert section is not None
     place, value = section.offset + result.offset, to(entry) - unit.cu_offset
     return image[:place] + value.to_bytes(4, "little") + image[place + 4 :]
@@ -235,7 +235,7 @@ def test_independent_reader_agrees_on_images(kernel: str, config: dict[str, str]
     catalogue = Catalogue(find_checkout_root())
     options = PlanOptions([kernel], ["nucleo-f446re"], [1], WINDOW_MS, config)
     name = "t5" if kernel == "freertos" else "t1"  # of freertos, what others build
-    (point,) = make_plan(catalogue, [name], options).points
+    (point,) = make_measurement_plan(catalogue, [name], options).points
     content = build_point_image(catalogue, point).elf_path.read_bytes()
     names = _block_types(catalogue.find_kernel(kernel).facts)
     result = find_structure_members(content, names)
@@ -272,5 +272,7 @@ def test_a_text_ends_with_a_zero_or_where_the_next_member_begins(
     """A name of eight characters fills a field of eight, and no zero follows."""
     memory = b"consumer\x01\xff\x80\0\0\0\0\0" + (0x1018).to_bytes(4, "little") + bytes(4) + b"pointed\0"
     members = {"name": place} | ({"type": StructureMemberPlace(following, 1)} if following is not None else {})
-    assert read_text_of_member(members, "name", 0x1000, lambda at, count: memory[at - 0x1000 :][:count]) == expected
-    assert read_text_of_member(members, "other", 0x1000, lambda at, count: memory) == ""
+    assert (
+        read_structure_member_text(members, "name", 0x1000, lambda at, count: memory[at - 0x1000 :][:count]) == expected
+    )
+    assert read_structure_member_text(members, "other", 0x1000, lambda at, count: memory) == ""

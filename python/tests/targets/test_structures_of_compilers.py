@@ -82,7 +82,7 @@ def image(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def contents(image: bytes, name: str) -> bytes:
-    section = ElfFile(image).find_section(name)
+    section = ElfFile(image).find_elf_section(name)
     assert section is not None
     return image[section.offset : section.offset + section.size]
 

@@ -10,9 +10,9 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.builder import build_point_image
 from rtoslab.images.elf import ImageSymbol, read_elf
 from rtoslab.measure.pool import measure_points_of_plan
-from rtoslab.plan.placements import plan_with_placements
-from rtoslab.plan.plan import PlanOptions, make_plan
-from rtoslab.results.results import FailedPoint, Result
+from rtoslab.plan.placements import repeat_plan_in_code_placements
+from rtoslab.plan.plan import PlanOptions, make_measurement_plan
+from rtoslab.results.results import FailedMeasurement, Result
 from rtoslab.store.store import RunDirectory
 from tests.trees.exports import make_export, make_export_port
 from tests.trees.test_exports import NAMED, command_output
@@ -47,15 +47,15 @@ def home(user: Path) -> Path:
 def outcomes(home: Path, out: str) -> list[Result]:
     """T7's results in three placements."""
     catalogue = Catalogue(find_checkout_root())
-    plan = plan_with_placements(
-        catalogue, make_plan(catalogue, ["t7"], PlanOptions(["tiny"], ["pico"], window_ms=10)), 3
+    plan = repeat_plan_in_code_placements(
+        catalogue, make_measurement_plan(catalogue, ["t7"], PlanOptions(["tiny"], ["pico"], window_ms=10)), 3
     )
     return [outcome.result for outcome in measure_points_of_plan(find_checkout_root(), plan, home / out, jobs=1)]
 
 
 def symbols(kernel: str, board: str, placement: int) -> tuple[ImageSymbol, ...]:
     config = {"placement": str(placement)} if placement else {}
-    (point,) = make_plan(
+    (point,) = make_measurement_plan(
         Catalogue(find_checkout_root()), ["t7"], PlanOptions([kernel], [board], cores=[1], config=config)
     ).points
     return read_elf(build_point_image(Catalogue(find_checkout_root()), point).elf_path).symbols
@@ -68,7 +68,7 @@ def moved_symbols(before: tuple[ImageSymbol, ...], after: tuple[ImageSymbol, ...
 
 def test_export_with_its_own_linker_script_has_placements(home: Path) -> None:
     assert [outcome.status for outcome in outcomes(home, "run")] == ["measured"] * 3
-    points = RunDirectory.open_run_directory(home / "run").read_points()
+    points = RunDirectory.open_run_directory(home / "run").read_measured_points()
     keys = [point.manifest["build"]["placement"] for point in points]  # type: ignore[index]
     assert sorted(keys) == [0, 1, 2]
 
@@ -91,7 +91,7 @@ def test_linker_script_that_places_code_twice_has_no_placements(home: Path) -> N
     usual, *others = outcomes(home, "run")
     assert usual.status == "measured"
     for other in others:
-        assert isinstance(other, FailedPoint)
+        assert isinstance(other, FailedMeasurement)
         assert "takes in .text in 2 lines" in other.message
 
 

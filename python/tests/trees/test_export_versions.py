@@ -7,7 +7,7 @@ import pytest
 from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.trees import read_user_trees
+from rtoslab.catalogue.trees import read_user_kernel_trees
 from rtoslab.trees.kernel_exports import make_defconfig
 from rtoslab.trees.versions import names_added_after
 from tests.trees.exports import CONFIG, make_export, make_export_port
@@ -45,7 +45,7 @@ def home(user: Path) -> Path:
 
 def test_missing_services_of_an_export_are_read_from_its_headers(home: Path) -> None:
     command_output("kernel", "tree", "add", "tiny", str(home / "export"))
-    assert read_user_trees()["tiny"].absent == ("tiny_new_word",)
+    assert read_user_kernel_trees()["tiny"].absent == ("tiny_new_word",)
     facts = Catalogue(find_checkout_root()).kernels["tiny"].facts
     assert not facts.services["pool"]
     assert "tiny_new_word, which exists since" in facts.reasons["pool"]
@@ -64,7 +64,7 @@ def test_later_export_is_checked_against_the_port(home: Path) -> None:
     )
     (home / "export" / ".config").write_text(CONFIG)
     command_output("kernel", "tree", "add", "tiny", str(home / "export"))
-    assert read_user_trees()["tiny"].absent == ()
+    assert read_user_kernel_trees()["tiny"].absent == ()
 
 
 def test_export_that_became_another_version_is_not_linked(home: Path) -> None:
@@ -87,7 +87,7 @@ def test_earlier_version_is_given_its_own_configuration(home: Path) -> None:
 
 
 def test_versions_are_compared_by_number(home: Path) -> None:
-    facts = Catalogue(find_checkout_root()).read_port(home / "ports" / "tiny").facts
+    facts = Catalogue(find_checkout_root()).read_kernel_port(home / "ports" / "tiny").facts
     assert names_added_after(facts, "1.9") == ("tiny_new_word",)
     assert names_added_after(facts, "V1.1.4") == ("tiny_new_word", "TINY_PAUSE")
     assert names_added_after(facts, "1.10") == ()
@@ -120,7 +120,7 @@ def test_nuttx_10_1_gets_chip_and_entry_by_its_own_options(board: str, chip: str
 def test_task_of_an_earlier_nuttx_is_read_by_other_members() -> None:
     port = Catalogue(find_checkout_root()).find_kernel("nuttx").facts
     for version, member in (("11.0", "stack_base_ptr"), ("10.1", "stack_alloc_ptr")):
-        memory = port.facts_of_version_without(names_added_after(port, version)).memory
+        memory = port.kernel_facts_of_earlier_version(names_added_after(port, version)).memory
         assert memory is not None
         assert memory.task_block is not None
         assert (memory.task_block.stack, memory.task_block.type) == (member, "tcb_s")

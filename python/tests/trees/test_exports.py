@@ -8,7 +8,7 @@ import pytest
 from rtoslab import api
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.trees import read_user_trees
+from rtoslab.catalogue.trees import read_user_kernel_trees
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from tests.cli.test_cli import command_error, rtoslab
 from tests.trees.exports import CONFIG, make_export, make_export_port
@@ -43,7 +43,7 @@ def home(user: Path) -> Path:
 
 def test_export_is_named_by_board_and_cores(home: Path) -> None:
     assert "Tiny 1.5 for pico-1" in command_output("kernel", "tree", "add", "tiny", str(home / "export"))
-    tree = read_user_trees()["tiny"]
+    tree = read_user_kernel_trees()["tiny"]
     assert (tree.version, tree.lacks, tree.exports) == ("1.5", (), {"pico-1": str(home / "export")})
     assert "pico-1" in command_output("kernel", "tree", "list", "--json")
 
@@ -60,7 +60,7 @@ def test_export_is_named_by_board_and_cores(home: Path) -> None:
 def test_export_with_other_settings_is_refused(home: Path, before: str, after: str, told: str) -> None:
     (home / "export" / ".config").write_text(CONFIG.replace(before, after))
     assert told in command_refusal("kernel", "tree", "add", "tiny", str(home / "export"))
-    assert read_user_trees() == {}
+    assert read_user_kernel_trees() == {}
 
 
 def test_folder_that_is_not_an_export_is_refused(home: Path) -> None:
@@ -91,7 +91,7 @@ def test_exports_of_several_optimisation_levels_coexist(home: Path) -> None:
     command_output("kernel", "tree", "add", "tiny", str(home / "export"))
     make_export(home / "small", CONFIG.replace("-O2", "-Os"))
     assert "Tiny 1.5 for pico-1-Os" in command_output("kernel", "tree", "add", "tiny", str(home / "small"))
-    assert read_user_trees()["tiny"].exports.keys() == {"pico-1", "pico-1-Os"}
+    assert read_user_kernel_trees()["tiny"].exports.keys() == {"pico-1", "pico-1-Os"}
     config = {"opt": "-Os"}
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], window_ms=10, config=config, out=home / "small-run")
     assert isinstance(outcome.result, MeasuredPoint), outcome.result

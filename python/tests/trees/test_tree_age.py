@@ -11,11 +11,11 @@ import pytest
 from rtoslab.base import sha256_of_file
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.trees import read_user_trees, tree_as_toml
+from rtoslab.catalogue.trees import kernel_tree_description_as_toml, read_user_kernel_trees
 from rtoslab.reference import ReferenceFile, reference_file_path, source_tree_changes_since, write_reference_file
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
-from rtoslab.trees import find_kernel_export, find_repositories, linked_libraries_digest
+from rtoslab.trees import find_kernel_export_tree, find_repositories, linked_libraries_digest
 from tests.cli.test_cli import rtoslab
 from tests.fakes import measured_point
 from tests.trees.exports import make_export, make_export_port
@@ -105,7 +105,9 @@ def test_tree_that_begins_at_another_folder_has_not_changed(tree: Path, uncached
 
 def test_other_version_is_reported(tree: Path) -> None:
     path = next((tree.parent / "trees").glob("tiny.toml"))
-    path.write_text(tree_as_toml(read_user_trees()["tiny"].model_copy(update={"version": "1.6"})))
+    path.write_text(
+        kernel_tree_description_as_toml(read_user_kernel_trees()["tiny"].model_copy(update={"version": "1.6"}))
+    )
     assert changes(current_reference(tree)) == ["tiny is 1.6, not 1.5"]
 
 
@@ -121,7 +123,7 @@ def test_changed_export_is_found_by_its_linked_files(user: Path) -> None:
     make_export_port(user / "ports")
     make_export(user / "export")
     command_output("kernel", "tree", "add", "tiny", str(user / "export"))
-    digest = linked_libraries_digest(find_kernel_export(Catalogue(find_checkout_root()).kernels["tiny"], "pico-1"))
+    digest = linked_libraries_digest(find_kernel_export_tree(Catalogue(find_checkout_root()).kernels["tiny"], "pico-1"))
     before = reference({"tree": {"linked_sha256": digest, "repositories": []}})
     assert changes(before) == []
     make_export(user / "export", pause='__asm volatile("nop");')

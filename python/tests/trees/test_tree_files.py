@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue, SourceTree
-from rtoslab.trees import draft_tree_description, recognise_port
+from rtoslab.trees import draft_kernel_tree_description, recognise_kernel_port
 from tests.trees.test_trees import counts, describe_tree, home, measure_t7
 from tests.trees.tiny import HEADER, commit
 
@@ -32,7 +32,7 @@ def draft_tree(home: Path, wants: str = "") -> SourceTree:
         facts.write_text(
             facts.read_text().replace('version = ["TINY_VERSION"]', f'version = ["TINY_VERSION"]\n{wants}')
         )
-    return draft_tree_description(
+    return draft_kernel_tree_description(
         Catalogue(find_checkout_root()).kernels["tiny"].facts, "tiny", "tiny", home / "tree", None
     )
 
@@ -88,7 +88,7 @@ def test_header_may_be_included_by_a_path(home: Path) -> None:
         "cortex-m0plus": ("ports/v6m/inc",),
         "cortex-m4f": ("ports/v7m/inc",),
     }
-    assert recognise_port(Catalogue(find_checkout_root()), tree).facts.title == "Tiny"
+    assert recognise_kernel_port(Catalogue(find_checkout_root()), tree).facts.title == "Tiny"
 
 
 def test_name_of_a_function_may_begin_its_line(home: Path) -> None:

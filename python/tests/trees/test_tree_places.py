@@ -10,7 +10,7 @@ from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.results.results import MeasuredPoint, NotApplicable
-from rtoslab.trees.versions import recognise_port
+from rtoslab.trees.versions import recognise_kernel_port
 from tests.cli.test_cli import command_error, rtoslab
 from tests.trees.exports import make_export, make_export_port
 from tests.trees.tiny import commit, make_port, make_tree
@@ -125,4 +125,4 @@ def test_export_shows_its_kernel(user: Path) -> None:
         path.write_text(text.replace(before, after))
     make_export_port(user / "ports")
     make_export(user / "export")
-    assert recognise_port(Catalogue(find_checkout_root()), user / "export").id == "tiny"
+    assert recognise_kernel_port(Catalogue(find_checkout_root()), user / "export").id == "tiny"

@@ -10,10 +10,10 @@ from rtoslab import api
 from rtoslab.base.errors import CatalogueError, UnknownNameError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.trees import read_user_trees, tree_as_toml
+from rtoslab.catalogue.trees import kernel_tree_description_as_toml, read_user_kernel_trees
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.store import RunDirectory
-from rtoslab.trees.draft import draft_tree_description
+from rtoslab.trees.draft import draft_kernel_tree_description
 from tests.cli.test_cli import command_error, rtoslab
 from tests.trees.tiny import commit, make_port, make_tree
 
@@ -29,10 +29,10 @@ def home(user: Path) -> Path:
 def describe_tree(home: Path) -> Path:
     """The tree's description, drafted."""
     kernel = Catalogue(find_checkout_root()).kernels["tiny"]
-    tree = draft_tree_description(kernel.facts, "tiny", "tiny", home / "tree", None)
+    tree = draft_kernel_tree_description(kernel.facts, "tiny", "tiny", home / "tree", None)
     path = home / "trees" / "tiny.toml"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(tree_as_toml(tree))
+    path.write_text(kernel_tree_description_as_toml(tree))
     return path
 
 
@@ -40,7 +40,7 @@ def measure_t7(home: Path, out: str) -> tuple[MeasuredPoint, dict[str, Any], boo
     """The counts, the manifest's record of the build, and whether it was known."""
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], cores=[1], window_ms=10, out=home / out)
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
-    (point,) = RunDirectory.open_run_directory(home / out).read_points()
+    (point,) = RunDirectory.open_run_directory(home / out).read_measured_points()
     build = point.manifest["build"]
     assert isinstance(build, dict)
     return outcome.result, build, outcome.cached
@@ -52,7 +52,7 @@ def counts(result: MeasuredPoint) -> Any:
 
 def test_draft_contains_only_what_the_port_needs(home: Path) -> None:
     describe_tree(home)
-    tree = read_user_trees()["tiny"]
+    tree = read_user_kernel_trees()["tiny"]
     assert (tree.version, tree.path, tree.port) == ("1.5", str(home / "tree"), "tiny")
     assert tree.sources == ("kernel/*.c", "!kernel/template.c")
     assert tree.headers == ("include",)

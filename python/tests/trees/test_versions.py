@@ -10,10 +10,10 @@ from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.kernel_facts import Kernel
-from rtoslab.catalogue.trees import SourceTree, read_user_trees, tree_as_toml
+from rtoslab.catalogue.trees import SourceTree, kernel_tree_description_as_toml, read_user_kernel_trees
 from rtoslab.results.results import MeasuredPoint, NotApplicable, Result
-from rtoslab.trees.draft import draft_tree_description
-from rtoslab.trees.versions import recognise_port
+from rtoslab.trees.draft import draft_kernel_tree_description
+from rtoslab.trees.versions import recognise_kernel_port
 from tests.cli.test_cli import command_error, rtoslab
 from tests.trees.tiny import make_port, make_tree
 
@@ -53,7 +53,7 @@ def t7(kernel: str, out: Path) -> Result:
 def test_version_lacks_services_that_need_missing_names(home: Path) -> None:
     assert rtoslab("kernel", "tree", "add", "tiny-old", home / "old").returncode == 0
     assert rtoslab("kernel", "tree", "add", "tiny-new", home / "new").returncode == 0
-    assert [tree.absent for tree in read_user_trees().values()] == [(), ("TINY_PAUSE",)]
+    assert [tree.absent for tree in read_user_kernel_trees().values()] == [(), ("TINY_PAUSE",)]
     kernels = Catalogue(find_checkout_root()).kernels
     old, new = kernels["tiny-old"].facts, kernels["tiny-new"].facts
     assert (old.title, new.title) == ("Tiny 1.4", "Tiny 1.5")
@@ -85,22 +85,22 @@ def test_tree_that_became_another_version_is_not_measured_under_the_old_name(hom
     assert isinstance(result, NotApplicable)
     assert "has another version than when it was added: `rtoslab kernel tree add tiny-9 PATH --force`" in result.reason
     assert rtoslab("kernel", "tree", "add", "tiny-9", home / "old", "--force").returncode == 0
-    assert read_user_trees()["tiny-9"].absent == ()
+    assert read_user_kernel_trees()["tiny-9"].absent == ()
 
 
 def test_name_with_the_same_prefix_is_another_name(home: Path) -> None:
     header = home / "old" / "include" / "tiny.h"
     header.write_text(header.read_text() + "#define TINY_PAUSES\n")
     facts = Catalogue(find_checkout_root()).kernels["tiny"].facts
-    assert draft_tree_description(facts, "tiny", "old", home / "old", None).absent == ("TINY_PAUSE",)
+    assert draft_kernel_tree_description(facts, "tiny", "old", home / "old", None).absent == ("TINY_PAUSE",)
 
 
 def test_tree_shows_its_kernel(home: Path) -> None:
     catalogue = Catalogue(find_checkout_root())
-    assert recognise_port(catalogue, home / "new").id == "tiny"
+    assert recognise_kernel_port(catalogue, home / "new").id == "tiny"
     (home / "new" / "include" / "tiny.h").unlink()
     with pytest.raises(CatalogueError, match="no port's headers are all there; choose its port with --port"):
-        recognise_port(catalogue, home / "new")
+        recognise_kernel_port(catalogue, home / "new")
     assert "no port's headers" in command_error(rtoslab("kernel", "tree", "add", "mine", home / "new"), 1)
     make_port(home / "ports" / "more").rename(home / "ports" / "other")
     facts = home / "ports" / "other" / "kernel.toml"
@@ -108,7 +108,7 @@ def test_tree_shows_its_kernel(home: Path) -> None:
     with pytest.raises(
         CatalogueError, match="more than one port fits; choose its port with --port, one of other, tiny"
     ):
-        recognise_port(Catalogue(find_checkout_root()), home / "old")
+        recognise_kernel_port(Catalogue(find_checkout_root()), home / "old")
 
 
 def test_version_string_overrides_version_macros(home: Path) -> None:
@@ -117,11 +117,11 @@ def test_version_string_overrides_version_macros(home: Path) -> None:
     wants = facts.tree.model_copy(update={"version_text": "Tiny Kernel"})
     worded = facts.model_copy(update={"tree": wants})
     header = home / "new" / "include" / "tiny.h"
-    assert draft_tree_description(worded, "tiny", "new", home / "new", None).version == "1.5"
+    assert draft_kernel_tree_description(worded, "tiny", "new", home / "new", None).version == "1.5"
     header.write_text("/* Tiny Kernel <IN DEVELOPMENT> */\n" + header.read_text())
-    assert draft_tree_description(worded, "tiny", "new", home / "new", None).version == "1.5"
+    assert draft_kernel_tree_description(worded, "tiny", "new", home / "new", None).version == "1.5"
     header.write_text("/* Tiny Kernel V1.5.1 */\n" + header.read_text())
-    assert draft_tree_description(worded, "tiny", "new", home / "new", None).version == "V1.5.1"
+    assert draft_kernel_tree_description(worded, "tiny", "new", home / "new", None).version == "V1.5.1"
 
 
 def test_definitions_of_a_core_file_are_only_read_there(home: Path) -> None:
@@ -131,7 +131,7 @@ def test_definitions_of_a_core_file_are_only_read_there(home: Path) -> None:
         path = home / "new" / name
         path.write_text(path.read_text() + taken)
     facts = Catalogue(find_checkout_root()).kernels["tiny"].facts
-    assert draft_tree_description(facts, "tiny", "new", home / "new", None).sources == (
+    assert draft_kernel_tree_description(facts, "tiny", "new", home / "new", None).sources == (
         "kernel/*.c",
         "!kernel/template.c",
     )
@@ -143,18 +143,18 @@ def test_tree_without_a_folder_that_is_needed_is_refused(home: Path) -> None:
     assert facts.tree is not None
     needing = facts.model_copy(update={"tree": facts.tree.model_copy(update={"also": ("tiny_heap", "tiny_mask")})})
     with pytest.raises(CatalogueError, match=r"No file in .* defines tiny_heap; check the path"):
-        draft_tree_description(needing, "tiny", "new", home / "new", None)
+        draft_kernel_tree_description(needing, "tiny", "new", home / "new", None)
     heap = home / "new" / "memory" / "heap.c"
     heap.parent.mkdir()
     heap.write_text("void tiny_heap(void);\nvoid tiny_heap(void)\n{\n}\n")
-    assert "memory/*.c" in draft_tree_description(needing, "tiny", "new", home / "new", None).sources
+    assert "memory/*.c" in draft_kernel_tree_description(needing, "tiny", "new", home / "new", None).sources
 
 
 def freertos_without(absent: set[str], user: Path) -> Kernel:
     """The facts of a tree of FreeRTOS that has not these names."""
     (user / "trees").mkdir(exist_ok=True)
     tree = SourceTree(id="old", port="freertos", path=str(user), version="V9", absent=tuple(sorted(absent)))
-    (user / "trees" / "old.toml").write_text(tree_as_toml(tree))
+    (user / "trees" / "old.toml").write_text(kernel_tree_description_as_toml(tree))
     return Catalogue(find_checkout_root()).kernels["old"].facts
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.user_kernels import ExportRequirements
+from rtoslab.catalogue.user_kernels import KernelExportRequirements
 from tests.trees.test_exports import command_output
 
 CONFIG = find_checkout_root() / "firmware" / "kernels" / "zephyr" / "config"
@@ -19,7 +19,7 @@ DRIVERS = ("\t{(const void *)0x20000010, (ISR)0x8001235},\n", "\t{(void *)0x0, (
 """As later versions and 1.14 write one."""
 
 
-def wants() -> ExportRequirements:
+def wants() -> KernelExportRequirements:
     export = Catalogue(find_checkout_root()).find_kernel("zephyr").facts.export
     assert export is not None
     return export
@@ -129,7 +129,7 @@ def test_zephyr_1_14_gets_only_known_options(tmp_path: Path) -> None:
 
 def test_zephyr_1_14_differences() -> None:
     facts = Catalogue(find_checkout_root()).find_kernel("zephyr").facts
-    earlier = facts.facts_of_version_without(["k_timeout_t"])
+    earlier = facts.kernel_facts_of_earlier_version(["k_timeout_t"])
     assert facts.services["condition"]
     assert not earlier.services["condition"]
     assert "mutex_unlock" in facts.results

@@ -13,13 +13,13 @@ from rtoslab.base.errors import AlteredFileError, BuildError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure.pipeline import _find_cached_point
-from rtoslab.records.seal import SEAL_FILE, add_seal_file, read_sealed_folder
+from rtoslab.records.seal import SEAL_FILE, add_digest_file, read_sealed_folder
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.cache import ResultCache
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import RESULT
 from rtoslab.verify import verify_folder
-from rtoslab.verify.point import _differences_from_recomputed, verify_point
+from rtoslab.verify.point import _differences_from_recomputed, verify_stored_point
 from tests.cli.test_cli import command_error, rtoslab
 from tests.fakes import measured_point
 
@@ -43,7 +43,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
 def forge_file(folder: Path, name: str, content: bytes) -> None:
     """Puts another content in place of a file and seals the folder again."""
     files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != SEAL_FILE}
-    for item, built in add_seal_file(folder.name, {**files, name: content}).items():
+    for item, built in add_digest_file(folder.name, {**files, name: content}).items():
         (folder / item).write_bytes(built)
 
 
@@ -79,10 +79,10 @@ def test_every_value_of_a_result_is_computed_again(run: RunDirectory) -> None:
         places = leaf_paths(value)
         for path in dice.sample(places, min(len(places), 24)):
             forge_file(folder, RESULT, to_canonical_json(altered_copy(value, path)).encode())
-            result = verify_point(CATALOGUE, folder)
+            result = verify_stored_point(CATALOGUE, folder)
             assert result.differences, f"{folder.name}: {path} was altered and nothing was said"
         forge_file(folder, RESULT, content)
-        assert not verify_point(CATALOGUE, folder).differences
+        assert not verify_stored_point(CATALOGUE, folder).differences
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "conformance.json", "uart.txt"])
@@ -96,9 +96,9 @@ def test_raw_data_is_checked_against_the_result(run: RunDirectory, name: str) ->
     }[name]
     assert forged != content
     forge_file(folder, name, forged)
-    assert verify_point(CATALOGUE, folder).differences
+    assert verify_stored_point(CATALOGUE, folder).differences
     forge_file(folder, name, content)
-    assert not verify_point(CATALOGUE, folder).differences
+    assert not verify_stored_point(CATALOGUE, folder).differences
 
 
 def test_point_without_its_evidence_is_not_verified(run: RunDirectory) -> None:
@@ -106,7 +106,7 @@ def test_point_without_its_evidence_is_not_verified(run: RunDirectory) -> None:
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     (folder / "evidence.json.zst").unlink()
     forge_file(folder, RESULT, files[RESULT])
-    assert "evidence.json.zst is missing" in verify_point(CATALOGUE, folder).differences[0]
+    assert "evidence.json.zst is missing" in verify_stored_point(CATALOGUE, folder).differences[0]
     for name, content in files.items():
         (folder / name).write_bytes(content)
 
@@ -139,7 +139,7 @@ def test_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "was changed after it was stored: the point was measured again" in done.stderr
     assert entry.read_bytes() == whole
-    (two,) = RunDirectory.open_run_directory(tmp_path / "two").read_points()
+    (two,) = RunDirectory.open_run_directory(tmp_path / "two").read_measured_points()
     assert isinstance(two.result, MeasuredPoint)
 
 
@@ -147,10 +147,10 @@ def test_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
 def test_no_entry_without_a_result_is_taken(tmp_path: Path, run: RunDirectory, content: bytes | None) -> None:
     folder, cache, key = run.point_folders()[0], ResultCache(tmp_path), "ab" * 32
     files = {name: item for name, item in read_sealed_folder(folder).items() if name != SEAL_FILE}
-    cache.store_point_files(key, add_seal_file(folder.name, files))
+    cache.store_point_files(key, add_digest_file(folder.name, files))
     assert _find_cached_point(cache, key, folder.name)[0] is not None
     del files[RESULT]
-    cache.store_point_files(key, add_seal_file(folder.name, files if content is None else {**files, RESULT: content}))
+    cache.store_point_files(key, add_digest_file(folder.name, files if content is None else {**files, RESULT: content}))
     taken, note = _find_cached_point(cache, key, folder.name)
     assert taken is None
     assert "is damaged: the point was measured again." in note

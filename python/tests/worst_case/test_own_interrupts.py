@@ -19,17 +19,17 @@ from rtoslab.worst_case.arrivals import (
     MOST_CHOSEN_ARRIVALS,
     MOST_CHOSEN_CYCLES,
     SweepSpan,
-    inject_at_every_cycle,
+    inject_interrupt_at_every_cycle,
     parse_sweep_span,
 )
 from rtoslab.worst_case.document import worst_case_document
 from rtoslab.worst_case.own_interrupts import (
+    FirmwareRaisedInterrupt,
     HandlerExecution,
-    OwnInterrupt,
-    find_own_requests,
-    mask_of_arrivals_at_own_requests,
+    find_firmware_interrupt_requests,
+    mask_arrivals_meeting_firmware_requests,
 )
-from rtoslab.worst_case.scenario import SweepScenario, SweepTarget, image_scenario
+from rtoslab.worst_case.scenario import InterruptSweepTarget, SweepScenario, prepare_elf_image_sweep_scenario
 from rtoslab.worst_case.worst_case import WorstCase, find_worst_case
 from tests.cli.test_cli import rtoslab
 from tests.worst_case.own_timer import BOARD, PERIOD, own_timer_image
@@ -44,11 +44,13 @@ def board() -> Board:
 
 @cache
 def scenario(*defines: str, task: str | None = None) -> SweepScenario:
-    return image_scenario(own_timer_image(*defines), board(), SweepTarget("TIM2_IRQHandler", task, start="loop"))
+    return prepare_elf_image_sweep_scenario(
+        own_timer_image(*defines), board(), InterruptSweepTarget("TIM2_IRQHandler", task, start="loop")
+    )
 
 
 def swept(of: SweepScenario, span: SweepSpan) -> WorstCase:
-    return find_worst_case(of, span, inject_at_every_cycle(of, span, threads=2))
+    return find_worst_case(of, span, inject_interrupt_at_every_cycle(of, span, threads=2))
 
 
 def test_interrupt_is_found_by_its_handler_in_the_vector_table() -> None:
@@ -81,7 +83,7 @@ def test_requests_are_where_the_timer_raises_them() -> None:
     of = scenario("RUNS")
     own = of.interrupts[TIM2]
     assert own.period_cycles == PERIOD
-    requests = find_own_requests(of.snapshot, 0, own)
+    requests = find_firmware_interrupt_requests(of.snapshot, 0, own)
     assert len(requests) == 64
     assert set(np.diff(requests).tolist()) == {PERIOD}
     late = [handling.recognised - request for handling, request in zip(own.handlings, requests.tolist(), strict=False)]
@@ -92,7 +94,7 @@ def test_requests_are_where_the_timer_raises_them() -> None:
 def with_interrupts(of: SweepScenario, tick: int | None, **periods: int) -> SweepScenario:
     """The scenario, had it interrupts of these periods (`irq28=…`)."""
     interrupts = {
-        16 + int(name[3:]): OwnInterrupt(
+        16 + int(name[3:]): FirmwareRaisedInterrupt(
             16 + int(name[3:]),
             tuple(HandlerExecution(at * length, at * length + 12, at * length + 30) for at in range(5)),
         )
@@ -122,7 +124,9 @@ def test_span_is_a_period_of_the_image_if_nobody_chooses_one() -> None:
     assert parse_sweep_span(with_interrupts(of, None, irq28=5000), None, samples=10).offsets is not None
     with pytest.raises(PlanError, match="raises no interrupt periodically where the sweep begins"):
         parse_sweep_span(scenario(), None)
-    irregular = OwnInterrupt(TIM2, tuple(HandlerExecution(at, at + 12, at + 30) for at in (0, 100, 900, 1000, 4000)))
+    irregular = FirmwareRaisedInterrupt(
+        TIM2, tuple(HandlerExecution(at, at + 12, at + 30) for at in (0, 100, 900, 1000, 4000))
+    )
     assert irregular.period_cycles is None
 
 
@@ -144,7 +148,7 @@ def test_arrivals_that_meet_the_own_request_are_counted_apart() -> None:
     assert (own.requests, own.measured, own.period_cycles) == (199, 64, PERIOD)
     assert own.minimum_cycles == 12
     assert 100 < own.maximum_cycles <= finding.handler.maximum_cycles
-    page = render_report(worst_case_document(finding, inject_at_every_cycle(of, span)))
+    page = render_report(worst_case_document(finding, inject_interrupt_at_every_cycle(of, span)))
     assert "Without the sweep, the image itself raises the interrupt 199 times in 0.25 s, every 20,000 cycles." in page
 
 
@@ -173,7 +177,7 @@ def test_meeting_is_an_overlap_of_two_intervals(gaps: list[int], arrivals: list[
         any(handling.recognised <= at + length and at <= handling.end for handling in handlings)
         for at, length in arrivals
     ]
-    assert mask_of_arrivals_at_own_requests(handlings, requests, offsets, latencies).tolist() == expected
+    assert mask_arrivals_meeting_firmware_requests(handlings, requests, offsets, latencies).tolist() == expected
 
 
 def test_command_names_the_span_and_the_own_latency(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from rtoslab.base import CaptureError, UnknownNameError, write_file_atomically
-from rtoslab.captures.capture import Capture
+from rtoslab.captures.capture import LogicLevelCapture
 from rtoslab.captures.tracks import number_repeated_labels
 from rtoslab.captures.voltages import VoltageThreshold
 from rtoslab.intake import CAPTURE_BYTES, decode_utf8, escape_to_one_line, read_bytes
@@ -32,7 +32,7 @@ def capture_format_modules() -> dict[str, ModuleType]:
     return {name: module for name, module in modules.items() if hasattr(module, "recognises_format")}
 
 
-def read_capture(path: Path, threshold: VoltageThreshold | None = None) -> Capture:
+def read_capture(path: Path, threshold: VoltageThreshold | None = None) -> LogicLevelCapture:
     """Reads a capture file in any known format, which is found by the content. `threshold` is for formats with
     voltages. Raises CaptureError."""
     return parse_capture(
@@ -40,7 +40,7 @@ def read_capture(path: Path, threshold: VoltageThreshold | None = None) -> Captu
     )
 
 
-def parse_capture(data: bytes, name: str, threshold: VoltageThreshold | None = None) -> Capture:
+def parse_capture(data: bytes, name: str, threshold: VoltageThreshold | None = None) -> LogicLevelCapture:
     """Returns the capture in the content of a file, in any known format. `name` is the file's, for messages. Raises
     CaptureError."""
     data = decode_utf8(data, name, CaptureError)
@@ -48,7 +48,9 @@ def parse_capture(data: bytes, name: str, threshold: VoltageThreshold | None = N
         if module.recognises_format(data[:HEAD_BYTES]):
             if threshold is not None and form not in FORMS_OF_VOLTAGES:
                 raise CaptureError(f"{name} contains logic levels, not voltages; omit --threshold and --hysteresis.")
-            capture: Capture = module.decode_capture(data, name, *([threshold] if threshold is not None else []))
+            capture: LogicLevelCapture = module.decode_capture(
+                data, name, *([threshold] if threshold is not None else [])
+            )
             if not capture.channels:
                 raise CaptureError(f"{name} contains no digital channel; export at least one.")
             return capture if form in _BINARY_FORMS else _with_incomplete_file_note(capture, data, name)
@@ -56,7 +58,7 @@ def parse_capture(data: bytes, name: str, threshold: VoltageThreshold | None = N
     raise CaptureError(f"{name} is not a capture in a known format; known formats are: {known}.")
 
 
-def _with_incomplete_file_note(capture: Capture, data: bytes, name: str) -> Capture:
+def _with_incomplete_file_note(capture: LogicLevelCapture, data: bytes, name: str) -> LogicLevelCapture:
     """Adds a note to the capture if its file's last line has no end, because the file may be incomplete."""
     if data[-1:] in {b"\n", b"\r"}:
         return capture
@@ -80,7 +82,7 @@ def choose_capture_format(path: Path, form: str | None = None) -> str:
     return form
 
 
-def write_capture(capture: Capture, path: Path, form: str | None = None) -> None:
+def write_capture(capture: LogicLevelCapture, path: Path, form: str | None = None) -> None:
     """Writes a capture in the format `form`, or in that of the path's suffix. Raises CaptureError, UnknownNameError."""
     write_file_atomically(
         path,
@@ -91,7 +93,7 @@ def write_capture(capture: Capture, path: Path, form: str | None = None) -> None
     )
 
 
-def with_portable_channel_names(capture: Capture) -> Capture:
+def with_portable_channel_names(capture: LogicLevelCapture) -> LogicLevelCapture:
     """Returns the capture with channel names that every file format accepts: no separators, quotes or line ends."""
     names = number_repeated_labels(
         "the capture", (_BREAKING.sub("_", channel.name) or "_" for channel in capture.channels)

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import CaptureError, count_with_noun
-from rtoslab.captures.capture import Capture, merge_channel_changes, require_known_levels
+from rtoslab.captures.capture import LogicLevelCapture, merge_channel_changes, require_known_logic_levels
 from rtoslab.captures.csv_cells import (
     csv_row_reader,
     find_cell_separator,
@@ -112,7 +112,7 @@ class _ColumnLayout:
         return len(self.names) + self.has_time_column
 
 
-def decode_capture(data: bytes, name: str, threshold: VoltageThreshold = VoltageThreshold()) -> Capture:  # noqa: B008 (it is frozen)
+def decode_capture(data: bytes, name: str, threshold: VoltageThreshold = VoltageThreshold()) -> LogicLevelCapture:  # noqa: B008 (it is frozen)
     """Returns the capture in the CSV of an oscilloscope. `name` is the file's. Raises CaptureError for an unreadable or
     incomplete row, rows that are missing or go back in time, or too many rows."""
     separator = find_cell_separator(data[: 1 << 12].decode("utf-8", "replace").splitlines()[:-1][-8:])
@@ -125,7 +125,7 @@ def decode_capture(data: bytes, name: str, threshold: VoltageThreshold = Voltage
         ) from None
 
 
-def _capture_from_rows(rows: Any, name: str, threshold: VoltageThreshold) -> Capture:
+def _capture_from_rows(rows: Any, name: str, threshold: VoltageThreshold) -> LogicLevelCapture:
     """Returns the capture in the rows of an oscilloscope's CSV. `rows` is a csv.reader, whose type has no name."""
     head, first = _split_head_and_first_row(rows, name)
     layout = _find_column_layout(head, first, name)
@@ -171,7 +171,7 @@ def _find_column_layout(head: Sequence[list[str]], first: Sequence[str], name: s
     time."""
     skipped = _first_sample_index(first) or 0
     titles, units = _column_title_and_unit_rows(head)
-    increment_s = _sample_interval_of_head(titles, units, name)
+    increment_s = _sample_interval_from_file_header(titles, units, name)
     titles = [cell for cell in titles if not _START.match(cell) and not _INCREMENT.match(cell)]
     has_time_head = not titles or _TIME_HEAD.fullmatch(titles[0]) is not None
     labels = titles[has_time_head:]
@@ -238,7 +238,7 @@ def _channel_name(label: str, number: int) -> str:
     return _IN_BRACKETS.sub("", _VOLTS_AFTER_NUMBER.sub("", label)).strip() or f"CH{number}"
 
 
-def _sample_interval_of_head(heads: Sequence[str], units: Sequence[str], name: str) -> Fraction | None:
+def _sample_interval_from_file_header(heads: Sequence[str], units: Sequence[str], name: str) -> Fraction | None:
     """Returns the seconds from sample to sample that the head states (`tInc = 1e-9`, or below `Increment`). None if it
     states none."""
     texts = [match[1] for cell in heads if (match := _INCREMENT.match(cell))]
@@ -304,13 +304,13 @@ class _VoltageSamples:
             )
         return float(with_decimal_point(cell))
 
-    def to_capture(self, threshold: VoltageThreshold) -> Capture:
+    def to_capture(self, threshold: VoltageThreshold) -> LogicLevelCapture:
         """Returns the logic levels of all channels as a capture. Raises CaptureError for rows that are missing or out
         of order."""
         count = len(self._lines)
         if count < 2:
             raise CaptureError(f"{self._name} has a single row of samples; export all of them.")
-        interval = self._interval_s()
+        interval = self._sample_interval_seconds()
         channels, notes = [], []
         for label, values in zip(self._layout.names, self._volts, strict=True):
             volts: NDArray[np.float64] = np.frombuffer(values, np.float64)
@@ -327,9 +327,9 @@ class _VoltageSamples:
                 f"{self._name} has {count_with_noun(count, 'row')} of samples, but its head declares "
                 f"{declared:,}; the file may be truncated."
             )
-        return Capture(interval / STEPS, tuple(channels), count * STEPS, tuple(notes), interval)
+        return LogicLevelCapture(interval / STEPS, tuple(channels), count * STEPS, tuple(notes), interval)
 
-    def _interval_s(self) -> Fraction:
+    def _sample_interval_seconds(self) -> Fraction:
         """Returns the time from sample to sample in seconds. Raises CaptureError if the times are irregular."""
         layout = self._layout
         if not layout.has_time_column:
@@ -346,10 +346,10 @@ class _VoltageSamples:
         raise CaptureError(f"{self._name}, line {self._lines[interval.row]}: {interval.reason}; export it again.")
 
 
-def encode_capture(capture: Capture) -> bytes:
+def encode_capture(capture: LogicLevelCapture) -> bytes:
     """Returns a CSV as of an InfiniiVision oscilloscope, with a sample for each tick: 0 V and 3.3 V. Unknown levels at
     the ends become 0."""
-    require_known_levels(capture, ABOUT)
+    require_known_logic_levels(capture, ABOUT)
     if capture.end_tick > CAPTURE_ROWS:
         raise CaptureError(
             f"The capture has {capture.end_tick:,} samples, but a CSV of an oscilloscope at most {CAPTURE_ROWS:,}; "

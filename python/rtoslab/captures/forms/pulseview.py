@@ -16,12 +16,12 @@ from typing import Final
 import numpy as np
 
 from rtoslab.base import CaptureError
-from rtoslab.captures.capture import Capture, merge_channel_changes, require_known_levels
+from rtoslab.captures.capture import LogicLevelCapture, merge_channel_changes, require_known_logic_levels
 from rtoslab.captures.rates import parse_rate_hz, sample_rate_text
 from rtoslab.captures.tracks import (
     ChannelTrack,
     ChannelTracks,
-    RepeatedRows,
+    RepeatedCaptureRowCounter,
     count_decimal_places,
     require_tick_fits_64_bits,
 )
@@ -40,7 +40,7 @@ def recognises_format(head: bytes) -> bool:
     return re.match(rb"(\xef\xbb\xbf)?;", head) is not None
 
 
-def decode_capture(data: bytes, name: str) -> Capture:
+def decode_capture(data: bytes, name: str) -> LogicLevelCapture:
     """Returns the capture in a CSV of PulseView or DSView. Raises CaptureError for a missing rate, a bad row, or too
     much."""
     rows = _RowReader(name)
@@ -73,7 +73,7 @@ class _RowReader:
         self._columns: list[ChannelTrack] | None = None
         self._last_cells: list[str] = []
         self._tracks_of_file = ChannelTracks(name)
-        self._repeats = RepeatedRows(name)
+        self._repeats = RepeatedCaptureRowCounter(name)
         self._change_count = 0
 
     def add_comment(self, text: str, number: int) -> None:
@@ -98,7 +98,7 @@ class _RowReader:
         """Adds a row that differs from the last one, or has a time. Raises CaptureError."""
         if self._columns is None:
             cells = [cell.strip() for cell in line.split(",")]
-            if self._begin_columns(cells):
+            if self._detect_columns_from_first_row(cells):
                 return
         assert self._columns is not None
         where = f"{self.name}, line {number}"
@@ -112,12 +112,12 @@ class _RowReader:
         if tick < self.tick:
             raise CaptureError(f"{where}: the time is earlier than in the row before; export it again.")
         self.tick = tick
-        self._repeats.count_row(number, is_repeat=rest == self.last_row)
+        self._repeats.count_capture_row(number, is_repeat=rest == self.last_row)
         if rest != self.last_row:
-            self._set_levels(rest, where)
+            self._set_changed_channel_levels(rest, where)
             self.last_row = rest
 
-    def _begin_columns(self, cells: list[str]) -> bool:
+    def _detect_columns_from_first_row(self, cells: list[str]) -> bool:
         """Finds the columns by the first row. Returns whether that row is a head, and not a row of samples."""
         if self._tick_s is None:
             raise CaptureError(f"{self.name} does not state its sample rate; export it with its comments.")
@@ -125,10 +125,10 @@ class _RowReader:
         self.has_times = is_head and _TIME.fullmatch(cells[0]) is not None
         columns = cells[1:] if self.has_times else cells
         heads = [f"D{column}" if not is_head or item == "logic" else item for column, item in enumerate(columns)]
-        self._columns = [self._tracks_of_file.add_channel(name) for name in self._names or heads]
+        self._columns = [self._tracks_of_file.add_logic_channel(name) for name in self._names or heads]
         return is_head
 
-    def _set_levels(self, rest: str, where: str) -> None:
+    def _set_changed_channel_levels(self, rest: str, where: str) -> None:
         """Sets the level of each column whose cell differs from the last row. `where` is the place for messages."""
         assert self._columns is not None
         cells = rest.split(",")
@@ -146,9 +146,9 @@ class _RowReader:
                     raise CaptureError(
                         f"{where}: {quote_text(level)} is not a logic level; export only the logic channels."
                     )
-                rows += self._columns[place].set_level(self.tick, int(level))
+                rows += self._columns[place].set_level_from_tick(self.tick, int(level))
         self._last_cells = cells
-        self._tracks_of_file.count_stored_levels(rows)
+        self._tracks_of_file.count_stored_logic_levels(rows)
 
     def _parse_time(self, text: str, where: str) -> int:
         """Returns a time in seconds as a tick. Raises CaptureError with the place `where` if it is no time."""
@@ -161,7 +161,7 @@ class _RowReader:
                 "truncated, so export it again."
             ) from None
 
-    def to_capture(self) -> Capture:
+    def to_capture(self) -> LogicLevelCapture:
         """Returns the capture of all rows. Raises CaptureError if there was none."""
         if self._tick_s is None:
             raise CaptureError(f"{self.name} does not state its sample rate; export it with its comments.")
@@ -173,12 +173,12 @@ class _RowReader:
 
     def _capture_notes(self) -> tuple[str, ...]:
         """Returns sentences about possible damage: repeated rows in a file with times."""
-        return self._repeats.damage_note_sentences() if self.has_times else ()
+        return self._repeats.capture_damage_sentences() if self.has_times else ()
 
 
-def encode_capture(capture: Capture) -> bytes:
+def encode_capture(capture: LogicLevelCapture) -> bytes:
     """Returns a CSV as sigrok-cli writes it, with one row for each sample. Unknown levels become 0."""
-    require_known_levels(capture, ABOUT)
+    require_known_logic_levels(capture, ABOUT)
     names = ", ".join(channel.name for channel in capture.channels)
     count = len(capture.channels)
     head = [

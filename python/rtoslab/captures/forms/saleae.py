@@ -12,9 +12,14 @@ from fractions import Fraction
 from typing import Any, Final
 
 from rtoslab.base import CaptureError, count_with_noun
-from rtoslab.captures.capture import UNKNOWN, Capture, merge_channel_changes
+from rtoslab.captures.capture import UNKNOWN, LogicLevelCapture, merge_channel_changes
 from rtoslab.captures.csv_cells import csv_row_reader, is_decimal_number, non_empty_rows, with_decimal_point
-from rtoslab.captures.tracks import ChannelTracks, RepeatedRows, count_decimal_places, require_tick_fits_64_bits
+from rtoslab.captures.tracks import (
+    ChannelTracks,
+    RepeatedCaptureRowCounter,
+    count_decimal_places,
+    require_tick_fits_64_bits,
+)
 from rtoslab.intake import CAPTURE_ROWS, parse_seconds_as_ticks, quote_text
 
 SUFFIX: Final = ".csv"
@@ -50,7 +55,7 @@ def _column_separator(head: bytes) -> str:
     return match[2].decode() if match else ","
 
 
-def decode_capture(data: bytes, name: str) -> Capture:
+def decode_capture(data: bytes, name: str) -> LogicLevelCapture:
     """Returns the capture in a CSV of Saleae's Logic 1 or 2. Raises CaptureError for an unreadable or incomplete row,
     or too many."""
     rows = csv_row_reader(data, name, _column_separator(data[:64]))
@@ -62,13 +67,13 @@ def decode_capture(data: bytes, name: str) -> Capture:
         ) from None
 
 
-def _capture_from_rows(rows: Any, name: str) -> Capture:
+def _capture_from_rows(rows: Any, name: str) -> LogicLevelCapture:
     """Returns the capture in the rows of Saleae's CSV. `rows` is a csv.reader, whose type has no name."""
     tracks = ChannelTracks(name)
-    columns = [tracks.add_channel(item.strip()) for item in next(rows)[1:]]
-    clock: _RowTimes | None = None
+    columns = [tracks.add_logic_channel(item.strip()) for item in next(rows)[1:]]
+    clock: _SaleaeRowTimeConverter | None = None
     before: list[str] = []
-    last, repeats, places = 0, RepeatedRows(name), _DecimalPlacesCheck()
+    last, repeats, places = 0, RepeatedCaptureRowCounter(name), _DecimalPlacesCheck()
     for number, row in enumerate(non_empty_rows(rows, name)):
         where = f"{name}, line {rows.line_num}"
         if len(row) != len(columns) + 1:
@@ -79,19 +84,19 @@ def _capture_from_rows(rows: Any, name: str) -> Capture:
         if number >= CAPTURE_ROWS:
             raise CaptureError(f"{name} has more than {CAPTURE_ROWS:,} rows; export a shorter part.")
         time = with_decimal_point(row[0])
-        clock = clock or _RowTimes(time, where)
+        clock = clock or _SaleaeRowTimeConverter(time, where)
         tick = clock.parse_time(time, where)
         places.require_same_decimal_places(time, where)
         if tick < last:
             raise CaptureError(f"{where}: the time is earlier than in the row before; export it again.")
         if number and tick == last:
-            repeats.count_row_without_time_step(rows.line_num)
+            repeats.count_row_with_repeated_time(rows.line_num)
         last, cells = tick, row[1:]
-        repeats.count_row(rows.line_num, is_repeat=cells == before)
+        repeats.count_capture_row(rows.line_num, is_repeat=cells == before)
         if cells != before:
-            tracks.count_stored_levels(
+            tracks.count_stored_logic_levels(
                 sum(
-                    columns[place].set_level(tick, _parse_level(cell, where))
+                    columns[place].set_level_from_tick(tick, _parse_logic_level(cell, where))
                     for place, cell in enumerate(cells)
                     if not before or cell != before[place]
                 )
@@ -99,7 +104,7 @@ def _capture_from_rows(rows: Any, name: str) -> Capture:
             before = cells
     if clock is None:
         raise CaptureError(f"{name} has a header but no row; export it again.")
-    return tracks.to_capture(Fraction(1, 10**PLACES), last, repeats.damage_note_sentences())
+    return tracks.to_capture(Fraction(1, 10**PLACES), last, repeats.capture_damage_sentences())
 
 
 class _DecimalPlacesCheck:
@@ -120,7 +125,7 @@ class _DecimalPlacesCheck:
             )
 
 
-def _parse_level(cell: str, where: str) -> int:
+def _parse_logic_level(cell: str, where: str) -> int:
     """Returns the level in a cell: 0, 1 or `UNKNOWN`. Raises CaptureError with the place `where` for other text."""
     level = _LEVELS.get(cell.strip().upper())
     if level is None:
@@ -128,7 +133,7 @@ def _parse_level(cell: str, where: str) -> int:
     return level
 
 
-class _RowTimes:
+class _SaleaeRowTimeConverter:
     """Converts the times of Saleae's CSV to ticks since its first row. All are in seconds, or all are dates in one time
     zone."""
 
@@ -179,7 +184,7 @@ def _parse_picoseconds(text: str, where: str) -> int:
         ) from None
 
 
-def encode_capture(capture: Capture) -> bytes:
+def encode_capture(capture: LogicLevelCapture) -> bytes:
     """Returns a CSV as Saleae's Logic 2 writes it, with times in nanoseconds. A last row marks the end of the
     capture."""
     ticks, levels = merge_channel_changes(capture)

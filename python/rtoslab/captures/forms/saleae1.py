@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.captures.capture import UNKNOWN, Capture, merge_channel_changes, require_known_levels
+from rtoslab.captures.capture import UNKNOWN, LogicLevelCapture, merge_channel_changes, require_known_logic_levels
 from rtoslab.captures.forms import saleae
 
 SUFFIX: Final = ".csv"
@@ -17,9 +17,9 @@ def recognises_format(head: bytes) -> bool:
     return saleae.recognises_format(head)
 
 
-def encode_capture(capture: Capture) -> bytes:
+def encode_capture(capture: LogicLevelCapture) -> bytes:
     """Returns a CSV as Saleae's Logic 1 wrote it, with changes only. It does not store the end of the capture."""
-    require_known_levels(capture, ABOUT)
+    require_known_logic_levels(capture, ABOUT)
     ticks, levels = merge_channel_changes(capture)
     rows = [", ".join(["Time[s]", *(channel.name for channel in capture.channels)])]
     scale: Fraction = capture.tick_s * 10**PLACES

@@ -17,7 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import CaptureError, count_with_noun
-from rtoslab.captures.capture import UNKNOWN, Capture, LogicChannel, build_channel_from_levels, require_known_levels
+from rtoslab.captures.capture import (
+    UNKNOWN,
+    LogicChannel,
+    LogicLevelCapture,
+    build_channel_from_levels,
+    require_known_logic_levels,
+)
 from rtoslab.captures.tracks import require_tick_fits_64_bits, too_many_changes_error
 from rtoslab.intake import CHANGES
 
@@ -50,7 +56,7 @@ class _GaplessRecordingPart:
     sample_s: Fraction | None
 
 
-def decode_capture(data: bytes, name: str) -> Capture:
+def decode_capture(data: bytes, name: str) -> LogicLevelCapture:
     """Returns the capture in Saleae's binary export of a digital channel. Raises CaptureError for another version or
     type, a wrong length, times out of order, or too many changes."""
     reader = _FieldReader(data, name)
@@ -72,7 +78,7 @@ def decode_capture(data: bytes, name: str) -> Capture:
         raise CaptureError(f"{name} contains no recorded part; export it again.")
     first = parts[0].begin
     samples = [part.sample_s for part in parts if part.sample_s is not None]
-    return Capture(
+    return LogicLevelCapture(
         Fraction(1, _PICOSECONDS),
         (_join_recording_parts(parts, first, name),),
         require_tick_fits_64_bits(parts[-1].end - first, name),
@@ -90,19 +96,19 @@ class _FieldReader:
 
     def read_fields(self, fields: struct.Struct) -> tuple[int | float, ...]:
         """Returns the next fields of the file. Raises CaptureError if the file ends before."""
-        self._require_bytes(fields.size)
+        self._require_remaining_bytes(fields.size)
         values = fields.unpack_from(self._data, self._place)
         self._place += fields.size
         return values
 
-    def read_next_times(self, count: int) -> NDArray[np.float64]:
+    def read_next_edge_times(self, count: int) -> NDArray[np.float64]:
         """Returns the next `count` doubles of the file. Raises CaptureError if the file ends before."""
-        self._require_bytes(8 * count)
+        self._require_remaining_bytes(8 * count)
         values: NDArray[np.float64] = np.frombuffer(self._data, "<f8", count, self._place)
         self._place += 8 * count
         return values
 
-    def _require_bytes(self, size: int) -> None:
+    def _require_remaining_bytes(self, size: int) -> None:
         """Raises CaptureError if fewer than `size` bytes are left."""
         if len(self._data) - self._place < size:
             raise CaptureError(
@@ -138,7 +144,7 @@ def _read_recording_part(reader: _FieldReader, version: int, after: int | None, 
         raise CaptureError(
             f"{name}, {which}: it ends before it begins, or before the part before ends; export it again."
         )
-    times = _to_picoseconds(reader.read_next_times(int(count)), f"{name}, {which}, change")
+    times = _to_picoseconds(reader.read_next_edge_times(int(count)), f"{name}, {which}, change")
     around = np.concatenate((bounds[:1], times, bounds[1:]))
     back = np.flatnonzero(around[1:] < around[:-1])
     if len(back):
@@ -177,10 +183,10 @@ def _join_recording_parts(parts: list[_GaplessRecordingPart], first: int, name: 
     return build_channel_from_levels(f"Channel {match[1]}" if match else stem, ticks, levels)
 
 
-def encode_capture(capture: Capture) -> bytes:
+def encode_capture(capture: LogicLevelCapture) -> bytes:
     """Returns Saleae's binary export, version 0. Raises CaptureError unless there is one channel, whose levels are
     known."""
-    require_known_levels(capture, ABOUT)
+    require_known_logic_levels(capture, ABOUT)
     if len(capture.channels) != 1:
         raise CaptureError(
             f"A binary export of Saleae contains one channel, but the capture has {len(capture.channels)}; choose "

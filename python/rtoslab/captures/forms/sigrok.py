@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from rtoslab.base import CaptureError
-from rtoslab.captures.capture import Capture, merge_channel_changes, require_known_levels
+from rtoslab.captures.capture import LogicLevelCapture, merge_channel_changes, require_known_logic_levels
 from rtoslab.captures.packed_levels import PackedSampleReader
 from rtoslab.captures.rates import parse_rate_hz, sample_rate_text
 from rtoslab.intake import (
@@ -34,14 +34,14 @@ def recognises_format(head: bytes) -> bool:
     return head[:4] in {b"PK\x03\x04", b"PK\x05\x06"}
 
 
-def decode_capture(data: bytes, name: str) -> Capture:
+def decode_capture(data: bytes, name: str) -> LogicLevelCapture:
     """Returns the capture in a session file of sigrok. Raises CaptureError if it is none, damaged, without logic
     channels, or too large."""
     with open_zip_archive(data, name, CaptureError) as session:
-        return _capture_in_session(session, name)
+        return _read_capture_from_session(session, name)
 
 
-def _capture_in_session(session: LimitedZipFile, name: str) -> Capture:
+def _read_capture_from_session(session: LimitedZipFile, name: str) -> LogicLevelCapture:
     """Returns the capture in an open session file of sigrok. Raises CaptureError."""
     names = set(session.names)
     if "metadata" not in names:
@@ -71,8 +71,8 @@ def _capture_in_session(session: LimitedZipFile, name: str) -> Capture:
     if any(bit >= 8 * unit for bit in probes):
         raise CaptureError(f"{name}: a sample has {unit} bytes, too few for probe{max(probes) + 1}.")
     channels = PackedSampleReader(name, unit, [(label, bit) for bit, label in sorted(probes.items())])
-    for part in _sample_member_names(session.names, device["capturefile"], name):
-        for piece in session.read_member_in_pieces(part):
+    for part in _zip_sample_file_names(session.names, device["capturefile"], name):
+        for piece in session.read_archive_member_in_pieces(part):
             channels.add_sample_bytes(piece)
     return channels.to_capture(1 / rate)
 
@@ -100,7 +100,7 @@ def _parse_metadata(text: str, name: str) -> list[dict[str, str]]:
     return groups
 
 
-def _sample_member_names(names: Sequence[str], base: str, name: str) -> list[str]:
+def _zip_sample_file_names(names: Sequence[str], base: str, name: str) -> list[str]:
     """Returns the names of the zip members with the samples, in order: `logic-1-1` and so on, or `logic-1` alone."""
     parts: dict[int, str] = {}
     for part in names:
@@ -123,9 +123,9 @@ def _sample_member_names(names: Sequence[str], base: str, name: str) -> list[str
     return parts_in_order
 
 
-def encode_capture(capture: Capture) -> bytes:
+def encode_capture(capture: LogicLevelCapture) -> bytes:
     """Returns a session file of sigrok with a sample for each tick. Unknown levels at the ends become 0."""
-    require_known_levels(capture, ABOUT)
+    require_known_logic_levels(capture, ABOUT)
     rate = sample_rate_text(capture.tick_s)
     count = len(capture.channels)
     unit = max(1, -(-count // 8))
@@ -151,7 +151,7 @@ def encode_capture(capture: Capture) -> bytes:
     return out.getvalue()
 
 
-def _packed_samples_between(capture: Capture, unit: int, start: int, end: int) -> bytes:
+def _packed_samples_between(capture: LogicLevelCapture, unit: int, start: int, end: int) -> bytes:
     """Returns the samples of all channels from tick `start` to `end`, `unit` bytes each."""
     ticks, levels = merge_channel_changes(capture)
     words = np.zeros((len(ticks) + 1, unit), np.uint8)

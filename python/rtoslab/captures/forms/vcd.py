@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.base import CaptureError, count_with_noun
-from rtoslab.captures.capture import UNKNOWN, Capture, merge_channel_changes
+from rtoslab.captures.capture import UNKNOWN, LogicLevelCapture, merge_channel_changes
 from rtoslab.captures.tracks import ChannelTracks, require_tick_fits_64_bits
 from rtoslab.captures.vectors import VcdBitVector, is_bit_value
-from rtoslab.intake import CHANNELS, parse_integer, quote_text, split_byte_words
+from rtoslab.intake import CHANNELS, parse_integer, quote_text, split_bytes_at_white_space
 
 SUFFIX: Final = ".vcd"
 ABOUT: Final = "VCD"
@@ -31,7 +31,7 @@ def recognises_format(head: bytes) -> bool:
     return re.match(rb"\s*\$(date|version|timescale|comment|scope|var)\b", head) is not None
 
 
-def decode_capture(data: bytes, name: str) -> Capture:
+def decode_capture(data: bytes, name: str) -> LogicLevelCapture:
     """Returns the capture in a VCD. Raises CaptureError if it is none, is cut short, or is too large."""
     try:
         return _VcdReader(data, name).read_capture()
@@ -44,7 +44,7 @@ class _VcdReader:
 
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
-        self.words = split_byte_words(data, name, CaptureError)
+        self.words = split_bytes_at_white_space(data, name, CaptureError)
         self.tick_s: Fraction | None = None
         self.tracks = ChannelTracks(name)
         self.variables: dict[bytes, VcdBitVector | None] = {}
@@ -54,10 +54,10 @@ class _VcdReader:
         """The number of values that change nothing. The next field is the time of the first one."""
         self._idle_time = 0
 
-    def read_capture(self) -> Capture:
+    def read_capture(self) -> LogicLevelCapture:
         """Reads the whole file and returns its capture."""
         self._read_declarations()
-        end = self._read_changes()
+        end = self._read_value_changes()
         assert self.tick_s is not None
         return self.tracks.to_capture(self.tick_s, end, self._capture_notes())
 
@@ -75,7 +75,7 @@ class _VcdReader:
             if word == b"$timescale":
                 self.tick_s = self._parse_timescale("".join(body))
             elif word == b"$scope":
-                self._enter_scope(body[-1] if body else "")
+                self._enter_vcd_scope(body[-1] if body else "")
             elif word == b"$upscope":
                 self.scopes = self.scopes[:-1]
             elif word == b"$var":
@@ -93,7 +93,7 @@ class _VcdReader:
                 body.append(word.decode("utf-8", errors="replace"))
         return body
 
-    def _enter_scope(self, scope: str) -> None:
+    def _enter_vcd_scope(self, scope: str) -> None:
         """Enters a scope, whose name may be part of variables' names. Raises CaptureError if scopes are nested too
         deeply."""
         if len(self.scopes) >= _SCOPES:
@@ -135,11 +135,11 @@ class _VcdReader:
         labels = [label] if width == 1 else [f"{plain}[{bit}]" for bit in reversed(range(width))]
         if any(item in self.tracks for item in labels):
             labels = [".".join([*self.scopes, item]) for item in labels]
-        self.variables[ident] = VcdBitVector([self.tracks.add_channel(item) for item in labels])
+        self.variables[ident] = VcdBitVector([self.tracks.add_logic_channel(item) for item in labels])
 
-    def _read_changes(self) -> int:
+    def _read_value_changes(self) -> int:
         """Reads the value changes after the declarations. Returns the last time in ticks."""
-        now, variables, count = 0, self.variables, self.tracks.count_stored_levels
+        now, variables, count = 0, self.variables, self.tracks.count_stored_logic_levels
         is_dump = False
         for word in self.words:
             first = word[0]
@@ -148,10 +148,10 @@ class _VcdReader:
             elif first in _SCALARS and len(word) > 1:
                 known = variables.get(word[1:])
                 if known is not None and known.width == 1:
-                    rows = known.tracks[0].set_level(now, _SCALARS[first])
+                    rows = known.tracks[0].set_level_from_tick(now, _SCALARS[first])
                     count(rows)
                     if rows < 1 and not is_dump:
-                        self._count_unchanged_value(now)
+                        self._count_redundant_value_change(now)
                 else:
                     self._set_variable_value(word[1:], word[:1], now)
             elif first in b"bB":
@@ -168,7 +168,7 @@ class _VcdReader:
                 )
         return now
 
-    def _count_unchanged_value(self, now: int) -> None:
+    def _count_redundant_value_change(self, now: int) -> None:
         """Counts a value that its wire already has, or that is changed again at the same time."""
         if not self._idle_count:
             self._idle_time = now
@@ -207,7 +207,7 @@ class _VcdReader:
                 f"{self.name}: at time {now} {_quote_word(value)} is not a binary value; export it again."
             )
         if variable is not None:
-            self.tracks.count_stored_levels(variable.set_bits(now, value))
+            self.tracks.count_stored_logic_levels(variable.set_variable_value(now, value))
 
 
 def _quote_word(word: bytes) -> str:
@@ -215,14 +215,14 @@ def _quote_word(word: bytes) -> str:
     return quote_text(word.decode("utf-8", errors="replace"))
 
 
-def encode_capture(capture: Capture) -> bytes:
+def encode_capture(capture: LogicLevelCapture) -> bytes:
     """Returns a VCD in the coarsest time scale in which a tick is an integer, else in rounded femtoseconds."""
-    unit, places = _time_scale(capture.tick_s)
+    unit, places = _vcd_time_scale(capture.tick_s)
     idents = [_channel_identifier(number) for number in range(len(capture.channels))]
     return "\n".join(_vcd_lines(capture, unit, places, idents)).encode() + b"\n"
 
 
-def _vcd_lines(capture: Capture, unit: str, places: int, idents: list[str]) -> Iterator[str]:
+def _vcd_lines(capture: LogicLevelCapture, unit: str, places: int, idents: list[str]) -> Iterator[str]:
     """Yields the lines of a VCD. `places` are the decimal places of the time scale, `idents` the channels' short
     names."""
     yield f"$timescale {unit} $end"
@@ -248,7 +248,7 @@ def _vcd_lines(capture: Capture, unit: str, places: int, idents: list[str]) -> I
     yield f"#{to_time_units(capture.end_tick)}"
 
 
-def _time_scale(tick_s: Fraction) -> tuple[str, int]:
+def _vcd_time_scale(tick_s: Fraction) -> tuple[str, int]:
     """Returns the time scale's text and its decimal places: (`1 ns`, 9). A VCD has powers of ten only."""
     for places in range(16):
         if (tick_s * 10**places).denominator == 1:

@@ -13,8 +13,13 @@ memories that the manifest names. The code must not calculate in floating point.
 from collections.abc import Iterator, Mapping
 
 from rtoslab.catalogue import DEFAULT_CODE, Board
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import (
     APPLICATION,
     FLOAT_CONTEXTS,
@@ -22,7 +27,7 @@ from rtoslab.targets import (
     ISR_URGENCY,
     OFF_AFTER_RESET,
     SYSTICK,
-    function_class,
+    function_category,
 )
 
 _DOUBLE_COUNTED = 2
@@ -38,7 +43,7 @@ _LINE = "urgency.irq"
 """The begin of the name of an enabled interrupt's urgency."""
 
 
-class BoardStateParameters(ProofParameters):
+class BoardStateParameters(BenchmarkProofParameters):
     """The parameters of the proof `board_state` in benchmark.toml. The proof checks the board's settings as the window
     opened and closed (wait states, caches, clock, interrupt priorities, heap) against the manifest."""
 
@@ -48,13 +53,13 @@ class BoardStateParameters(ProofParameters):
     """The most pieces of the heap's free memory at that time, where the kernel's list of them can be read."""
 
 
-def judge_evidence(params: BoardStateParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: BoardStateParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks the board's settings as the window opened and closed (wait states, caches, clock, interrupt priorities,
     heap) against the manifest."""
     demands = "what is switched on as the window opens is what the manifest says, and stays so until it closes"
     state = evidence.observed.state if evidence.observed else {}
     if not state:
-        return unseen_proof_finding(
+        return unjudged_benchmark_proof_finding(
             params.rule, demands, "the registers were not read" if evidence.observed else "no registers are seen"
         )
     off = dict.fromkeys(OFF_AFTER_RESET, 0)
@@ -65,7 +70,7 @@ def judge_evidence(params: BoardStateParameters, evidence: ProofEvidence) -> Pro
         if name in state and state[name] != value
     ]
     problems += _describe_changed_settings(evidence, expected)
-    problems += _unknown_interrupt_lines(evidence)
+    problems += _describe_unexpected_interrupts(evidence)
     problems += _tick_problems(evidence)
     problems += _float_code_problems(evidence)
     problems += _memory_placement_problems(evidence)
@@ -76,7 +81,7 @@ def judge_evidence(params: BoardStateParameters, evidence: ProofEvidence) -> Pro
     if pieces > params.free_pieces:
         problems.append(f"the heap's free memory is in {pieces} pieces, {params.free_pieces} expected")
     seen = ", ".join(f"{name} {value}" for name, value in state.items())
-    return make_proof_finding(params.rule, demands, problems, [seen])
+    return make_benchmark_proof_finding(params.rule, demands, problems, [seen])
 
 
 def _list_expected_settings(evidence: ProofEvidence) -> Iterator[tuple[str, int]]:
@@ -118,7 +123,7 @@ def _describe_changed_settings(evidence: ProofEvidence, expected: Mapping[str, i
     ]
 
 
-def _unknown_interrupt_lines(evidence: ProofEvidence) -> list[str]:
+def _describe_unexpected_interrupts(evidence: ProofEvidence) -> list[str]:
     """Returns a sentence for each enabled interrupt that belongs neither to the benchmark nor to the kernel."""
     board, observed = evidence.board, evidence.observed
     assert observed is not None
@@ -128,7 +133,7 @@ def _unknown_interrupt_lines(evidence: ProofEvidence) -> list[str]:
     return [
         f"interrupt {line} is enabled"
         for line in sorted(map(int, names))
-        if line not in known and function_class(f"isr_irq{line}", evidence.kernel) == APPLICATION
+        if line not in known and function_category(f"isr_irq{line}", evidence.kernel) == APPLICATION
     ]
 
 

@@ -6,8 +6,13 @@ beside the work is neither asleep nor a call.
 A kernel that waits for another core's lock asleep sleeps while it has work to do: there a core is idle if it switches
 to a task that is none of the image's. If a benchmark's tasks may wait for each other, all sleep is counted."""
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import BenchmarkProofFinding
 
 HARDLY = 2
 """Percent of the window that a benchmark idles which never waits."""
@@ -15,7 +20,7 @@ SWITCHES_TO_IDLE = 2
 """The most switches at the window's edges, where a core's sleep proves nothing."""
 
 
-class BusyParameters(ProofParameters):
+class BusyParameters(BenchmarkProofParameters):
     """The parameters of the proof `busy` in benchmark.toml. The proof checks that no core sleeps or idles for more
     than the allowed share of the window, and limits the instructions per count."""
 
@@ -32,7 +37,7 @@ class BusyParameters(ProofParameters):
     """Only these cores. None: all."""
 
 
-def judge_evidence(params: BusyParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: BusyParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that no core sleeps or idles for more than the allowed share of the window, and limits the instructions
     per count, by each core's profile."""
     times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
@@ -47,7 +52,7 @@ def judge_evidence(params: BusyParameters, evidence: ProofEvidence) -> ProofFind
     if most:
         demands += f", and a count takes {least} to {most} instructions of the benchmark's own"
     if evidence.observed is None or not evidence.observed.loads:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for core in params.cores if params.cores is not None else evidence.cores:
@@ -62,7 +67,7 @@ def judge_evidence(params: BusyParameters, evidence: ProofEvidence) -> ProofFind
         is_busy = to_idle <= SWITCHES_TO_IDLE if by_switches else idle <= params.idle_percent
         good = counts > 0 and is_busy and least <= own <= (most or own)
         (seen if good else problems).append(text)
-    return make_proof_finding(params.rule, demands, problems, seen)
+    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
 
 
 def _count_switches_to_idle(evidence: ProofEvidence, core: int) -> int:

@@ -3,12 +3,17 @@
 From the parameters `period_N_ms` of the benchmark. The tick is a millisecond.
 """
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import steps as seen_steps
 
 
-class CallsAsPeriodsParameters(ProofParameters):
+class CallsAsPeriodsParameters(BenchmarkProofParameters):
     """The parameters of the proof `calls_as_periods` in benchmark.toml. The proof checks that each periodic task
     called the service once per period."""
 
@@ -16,13 +21,13 @@ class CallsAsPeriodsParameters(ProofParameters):
     slack: int = 1
 
 
-def judge_evidence(params: CallsAsPeriodsParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: CallsAsPeriodsParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that each periodic task called the service once per period, by the calls and ticks on core 0."""
     stated = evidence.decoded.params
     periods = [int(stated[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in stated]
     demands = f"tasks 0 to {len(periods) - 1} call {params.service} once in {', '.join(map(str, periods))} ticks"
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     functions = evidence.kernel.facts_for_architecture(evidence.board.cpu).symbols.get(params.service, ())
     steps = [step for step in evidence.observed.steps if step.core == 0]
     ticks = sum(step.kind == seen_steps.TICK for step in steps)
@@ -35,4 +40,4 @@ def judge_evidence(params: CallsAsPeriodsParameters, evidence: ProofEvidence) ->
         (seen if abs(calls - ticks / period) <= params.slack + 1 else problems).append(text)
     if not ticks:
         problems.append("no tick was seen")
-    return make_proof_finding(params.rule, demands, problems, seen)
+    return make_benchmark_proof_finding(params.rule, demands, problems, seen)

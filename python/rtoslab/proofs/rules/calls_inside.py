@@ -5,12 +5,17 @@ kernel that cannot be told not to slice time may switch at a tick where a call w
 back: two fewer or more for each.
 """
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.proofs.expected_counts import ExpectedCount, sample_intervals
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.proofs.expected_counts import ExpectedEventCount, intervals_kept_as_samples
+from rtoslab.results import BenchmarkProofFinding
 
 
-class CallsInsideParameters(ProofParameters):
+class CallsInsideParameters(BenchmarkProofParameters):
     """The parameters of the proof `calls_inside` in benchmark.toml. The proof checks that every sample of a series
     contains the required number of calls of a kernel service."""
 
@@ -29,20 +34,20 @@ def find_watched_services(params: CallsInsideParameters) -> tuple[str, ...]:
     return (params.service,)
 
 
-def judge_evidence(params: CallsInsideParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: CallsInsideParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that every sample of a series contains the required number of calls of a kernel service, by the executions
     of its function."""
-    required = ExpectedCount(params.calls, params.per, params.slack)
-    count = required.describe_number(evidence, f"call of {params.service}", f"calls of {params.service}")
+    required = ExpectedEventCount(params.calls, params.per, params.slack)
+    count = required.describe_expected_event_count(evidence, f"call of {params.service}", f"calls of {params.service}")
     demands = f"{count} in every sample of {params.series}"
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     sliced = 2 if evidence.kernel.time_slice_ticks else 0
-    samples = sample_intervals(evidence, params.series)
+    samples = intervals_kept_as_samples(evidence, params.series)
     wrong = [
         interval.calls[params.service]
         for interval in samples
-        if not required.accepts_number(
+        if not required.is_event_count_accepted(
             evidence,
             interval.calls[params.service],
             interval.interrupts + (1 + sliced) * interval.ticks,
@@ -52,4 +57,4 @@ def judge_evidence(params: CallsInsideParameters, evidence: ProofEvidence) -> Pr
     problems = [f"{len(wrong)} of {len(samples)} samples have another number, the first {wrong[0]}"] if wrong else []
     if not samples:
         problems = ["there are no samples"]
-    return make_proof_finding(params.rule, demands, problems, [f"in all {len(samples)}"])
+    return make_benchmark_proof_finding(params.rule, demands, problems, [f"in all {len(samples)}"])

@@ -3,16 +3,16 @@
 Services that end in one function are counted together: the others give the names of each."""
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
     ProofEvidence,
-    ProofParameters,
     compare_event_count,
-    make_proof_finding,
-    unseen_proof_finding,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
 )
-from rtoslab.results import ProofFinding
+from rtoslab.results import BenchmarkProofFinding
 
 
-class CallsPerCountParameters(ProofParameters):
+class CallsPerCountParameters(BenchmarkProofParameters):
     """The parameters of the proof `calls_per_count` in benchmark.toml. The proof checks the number of calls of a
     kernel service per count of the benchmark."""
 
@@ -22,13 +22,13 @@ class CallsPerCountParameters(ProofParameters):
     tolerance: int = 0
 
 
-def judge_evidence(params: CallsPerCountParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: CallsPerCountParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks the number of calls of a kernel service per count of the benchmark, by the executions of its function in
     the profile."""
     demands = f"{params.ratio:g} calls of {params.service} per count"
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
-    alike = _proofs_of_same_function(params, evidence)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
+    alike = _call_proofs_of_same_function(params, evidence)
     if alike:
         others = ", ".join(f"{proof.ratio:g} of {proof.service}" for proof in alike)
         demands = f"{demands}, counted with {others} of the same function"
@@ -45,10 +45,12 @@ def judge_evidence(params: CallsPerCountParameters, evidence: ProofEvidence) -> 
         )
         origin = "" if calls else f" ([symbols] of kernel.toml names {named} for it)"
         (seen if agrees else problems).append(text if agrees else f"{text}{origin}")
-    return make_proof_finding(params.rule, demands, problems, seen)
+    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
 
 
-def _proofs_of_same_function(params: CallsPerCountParameters, evidence: ProofEvidence) -> list[CallsPerCountParameters]:
+def _call_proofs_of_same_function(
+    params: CallsPerCountParameters, evidence: ProofEvidence
+) -> list[CallsPerCountParameters]:
     """Returns the `calls_per_count` proofs of other services that end in the same kernel function."""
     symbols = evidence.kernel.facts_for_architecture(evidence.board.cpu).symbols
     others = [

@@ -1,10 +1,10 @@
 """Figures that the firmware keeps in different places agree: the named checks of a core are all equal, and not zero."""
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import BenchmarkProofParameters, ProofEvidence, make_benchmark_proof_finding
+from rtoslab.results import BenchmarkProofFinding
 
 
-class ChecksEqualParameters(ProofParameters):
+class ChecksEqualParameters(BenchmarkProofParameters):
     """The parameters of the proof `checks_equal` in benchmark.toml. The proof checks that the named self-checks of the
     firmware have the same value on a core, and that it is not zero."""
 
@@ -12,12 +12,12 @@ class ChecksEqualParameters(ProofParameters):
     tolerance: int = 0
 
 
-def judge_evidence(params: ChecksEqualParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: ChecksEqualParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that the named self-checks of the firmware have the same value on a core, and that it is not zero."""
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:
-        values = evidence.check_values(core)
+        values = evidence.firmware_self_check_values(core)
         missing = [name for name in params.checks if name not in values]
         if missing:
             problems.append(f"core {core}: {', '.join(missing)} not reported")
@@ -26,4 +26,4 @@ def judge_evidence(params: ChecksEqualParameters, evidence: ProofEvidence) -> Pr
         text = f"core {core}: " + ", ".join(f"{name} = {value}" for name, value in checks.items())
         agrees = max(checks.values()) - min(checks.values()) <= params.tolerance and min(checks.values()) > 0
         (seen if agrees else problems).append(text)
-    return make_proof_finding(params.rule, f"{' and '.join(params.checks)} are equal", problems, seen)
+    return make_benchmark_proof_finding(params.rule, f"{' and '.join(params.checks)} are equal", problems, seen)

@@ -1,25 +1,25 @@
 """The firmware's own refusals: each named check was reported by every core, and is zero."""
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import BenchmarkProofParameters, ProofEvidence, make_benchmark_proof_finding
+from rtoslab.results import BenchmarkProofFinding
 
 
-class ChecksZeroParameters(ProofParameters):
+class ChecksZeroParameters(BenchmarkProofParameters):
     """The parameters of the proof `checks_zero` in benchmark.toml. The proof checks that the named self-checks of the
     firmware (counts of errors) are zero on every core."""
 
     checks: tuple[str, ...]
 
 
-def judge_evidence(params: ChecksZeroParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: ChecksZeroParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that the named self-checks of the firmware (counts of errors) are zero on every core."""
     problems = []
     for core in evidence.cores:
-        values = evidence.check_values(core)
+        values = evidence.firmware_self_check_values(core)
         for name in params.checks:
             if name not in values:
                 problems.append(f"core {core}: {name} was not reported")
             elif values[name] != 0:
                 problems.append(f"core {core}: {name} = {values[name]}")
     seen = [f"{', '.join(params.checks)} = 0 on {len(evidence.cores)} core(s)"]
-    return make_proof_finding(params.rule, f"{' and '.join(params.checks)} are zero", problems, seen)
+    return make_benchmark_proof_finding(params.rule, f"{' and '.join(params.checks)} are zero", problems, seen)

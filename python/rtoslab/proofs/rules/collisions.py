@@ -1,10 +1,15 @@
 """The contention the test is named for happened: so many attempts did not find their object free."""
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import BenchmarkProofFinding
 
 
-class CollisionsParameters(ProofParameters):
+class CollisionsParameters(BenchmarkProofParameters):
     """The parameters of the proof `collisions` in benchmark.toml. The proof checks that calls of a service collided:
     some found their object in use by another task or core."""
 
@@ -19,16 +24,16 @@ def find_watched_services(params: CollisionsParameters) -> tuple[str, ...]:
     return (params.service,)
 
 
-def judge_evidence(params: CollisionsParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: CollisionsParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that calls of a service collided: some found their object in use by another task or core."""
     demands = f"calls of {params.service} collide"
     text, probed, collisions = count_collisions(params, evidence)
     if probed is None and collisions is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     happened = (
         collisions if probed is None else probed
     ) != 0  # a look before the call may well miss what the call meets
-    return make_proof_finding(params.rule, demands, [] if happened else [text], [text])
+    return make_benchmark_proof_finding(params.rule, demands, [] if happened else [text], [text])
 
 
 def count_collisions(params: CollisionsParameters, evidence: ProofEvidence) -> tuple[str, int | None, int | None]:
@@ -42,7 +47,7 @@ def count_collisions(params: CollisionsParameters, evidence: ProofEvidence) -> t
         probed = sum(collided)
         parts.append(", ".join(f"core {core} collided {number:,} times" for core, number in by_core.items()))
     if params.found is not None:
-        values = {core: evidence.check_values(core).get(params.found, 0) for core in evidence.cores}
+        values = {core: evidence.firmware_self_check_values(core).get(params.found, 0) for core in evidence.cores}
         collisions = sum(values.values())
         parts.append(", ".join(f"core {core} saw it taken {number} times" for core, number in values.items()))
     return "; ".join(parts), probed, collisions

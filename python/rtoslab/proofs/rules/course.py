@@ -17,12 +17,17 @@ from typing import Final
 from pydantic import model_validator
 
 from rtoslab.base import StrictModel
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.proofs.expected_steps import ExpectedStep, parse_steps, steps_for_services
-from rtoslab.proofs.observed_steps import are_steps_cut, observed_steps_to_judge
-from rtoslab.proofs.sequence_match import MatchResult, match_rounds
-from rtoslab.proofs.step_match import RoundNames, StepMatcher
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.proofs.expected_steps import ExpectedBenchmarkStep, parse_benchmark_steps, select_steps_by_kernel_services
+from rtoslab.proofs.observed_steps import are_recorded_steps_incomplete, observed_benchmark_steps_to_judge
+from rtoslab.proofs.sequence_match import MatchResult, match_steps_with_repetitions
+from rtoslab.proofs.step_match import BenchmarkStepMatcher, PlaceholderBindings
+from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import steps as seen
 
 USUAL_ROUNDS_OF_FOUR: Final = 3
@@ -32,7 +37,7 @@ REFUSAL_RISK: Final = 1e-6
 """The accepted probability of refusing honest draws."""
 
 
-class RandomlyDrawnRounds(StrictModel):
+class RandomRepetitionParameters(StrictModel):
     """The table `drawn` of the rule `course`: a random draw decides whether these rounds happen.
     Passes of the loop without a round come before a round's first step.
     """
@@ -42,7 +47,7 @@ class RandomlyDrawnRounds(StrictModel):
     cycles: int
     """The most cycles of a pass without a round. More where the code is slower."""
 
-    def max_empty_passes(self, percent: int, rounds: int) -> int:
+    def max_loop_passes_without_repetition(self, percent: int, rounds: int) -> int:
         """Returns how many passes of the loop without a round are credible before one round. `percent` of the passes
         have a round, and `rounds` is the number of observed rounds."""
         if not 0 < percent < 100:
@@ -51,7 +56,7 @@ class RandomlyDrawnRounds(StrictModel):
         return ceil((log(comb(rounds, above)) - log(REFUSAL_RISK)) / (-log1p(-percent / 100) * above))
 
 
-class CourseParameters(ProofParameters):
+class CourseParameters(BenchmarkProofParameters):
     """The parameters of the proof `course` in benchmark.toml. The proof checks that each core executed the steps of
     the benchmark's round (calls, switches, marks) in the listed order, and limits the benchmark's own cycles between
     them."""
@@ -64,11 +69,11 @@ class CourseParameters(ProofParameters):
     cores: tuple[int, ...] | None = None
     """Only these cores. None: all."""
     own_cycles: int = 250
-    """More where the code is slower and on more cores, see `Evidence.own_cycle_limit`. And where a proof bounds the
-    instructions of a round, so much more as each of them took longer in this window."""
+    """More where the code is slower and on more cores, see `Evidence.benchmark_code_cycle_limit`. And where a proof
+    bounds the instructions of a round, so much more as each of them took longer in this window."""
     per: str | None = None
     """The name of a parameter. Its value multiplies the own cycles."""
-    drawn: RandomlyDrawnRounds | None = None
+    drawn: RandomRepetitionParameters | None = None
     everywhere: bool = False
     """In a latency benchmark, whether own cycles count outside intervals too."""
     at_least: int = 3
@@ -84,62 +89,72 @@ class CourseParameters(ProofParameters):
         return self
 
 
-def judge_evidence(params: CourseParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: CourseParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that each core executed the steps of the benchmark's round (calls, switches, marks) in the listed order,
     and limits the benchmark's own cycles between them."""
     services = evidence.benchmark.services
-    texts = tuple(steps_for_services(item, services) for item in params.rounds or (params.round,))
+    texts = tuple(select_steps_by_kernel_services(item, services) for item in params.rounds or (params.round,))
     demands = "each round is: " + "; or: ".join(", ".join(text) for text in texts)
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
-    parsed = [parse_steps(text, evidence.decoded.params) for text in texts]
-    besides = parse_steps(params.besides, evidence.decoded.params)
-    kinds = {kind for one in parsed for item in one for kind in _step_kinds(item)}
+        return unjudged_benchmark_proof_finding(params.rule, demands)
+    parsed = [parse_benchmark_steps(text, evidence.decoded.params) for text in texts]
+    besides = parse_benchmark_steps(params.besides, evidence.decoded.params)
+    kinds = {kind for one in parsed for item in one for kind in _kinds_of_benchmark_step(item)}
     problems: list[str] = []
     words: list[str] = []
     for core in params.cores if params.cores is not None else evidence.cores:
-        matcher = StepMatcher(evidence, core)
+        matcher = BenchmarkStepMatcher(evidence, core)
         mine = [
-            step for step in observed_steps_to_judge(evidence) if step.core == core and not matcher.is_unrelated(step)
+            step
+            for step in observed_benchmark_steps_to_judge(evidence)
+            if step.core == core and not matcher.is_step_unrelated_to_benchmark(step)
         ]
         ticks = sum(step.kind == seen.TICK for step in mine)
         steps = [step for step in mine if step.kind not in {seen.TICK, seen.PIN} or step.kind in kinds]
-        names = RoundNames()
-        tests = [matcher.step_test(beside) for beside in besides]
+        names = PlaceholderBindings()
+        tests = [matcher.make_step_predicate(beside) for beside in besides]
         steps = [step for step in steps if not any(fits(step, names) for fits in tests)]
         latency = evidence.benchmark.kind == "latency"
-        rounds = [matcher.visible_steps(item) for item in parsed]
+        rounds = [matcher.steps_visible_to_probes(item) for item in parsed]
         if not all(rounds):
-            return unseen_proof_finding(params.rule, demands, "what a round calls is no function of this kernel")
+            return unjudged_benchmark_proof_finding(
+                params.rule, demands, "what a round calls is no function of this kernel"
+            )
         if evidence.kernel.behaviour.sleep_adds_ticks:
-            steps = _without_extra_ticks(steps, rounds, matcher)
-        match = match_rounds(matcher, steps, rounds, only_inside=latency and not params.everywhere)
+            steps = _remove_extra_ticks_from_steps(steps, rounds, matcher)
+        match = match_steps_with_repetitions(matcher, steps, rounds, only_inside=latency and not params.everywhere)
         allowed = params.tolerance + (3 * ticks if evidence.kernel.time_slice_ticks else 0)
-        own_cycles = _own_cycle_limit(params, evidence, core)
+        own_cycles = _benchmark_code_cycle_limit(params, evidence, core)
         least = min(params.at_least, max(1, evidence.samples // 2)) if latency else params.at_least
-        if are_steps_cut(evidence):
+        if are_recorded_steps_incomplete(evidence):
             least = 0  # What is kept may be the beginning of one.
-        limits = _own_cycle_limits(params, evidence, match, own_cycles, {item[0].text for item in rounds})
-        problems += [f"core {core}: {problem}" for problem in _round_problems(match, least, allowed, limits)]
+        limits = _benchmark_code_cycle_limits_by_step(
+            params, evidence, match, own_cycles, {item[0].text for item in rounds}
+        )
+        problems += [
+            f"core {core}: {problem}" for problem in _describe_repetition_problems(match, least, allowed, limits)
+        ]
         words.append(f"core {core}: {match.rounds} rounds")
-    return make_proof_finding(params.rule, demands, problems, words)
+    return make_benchmark_proof_finding(params.rule, demands, problems, words)
 
 
-def _own_cycle_limit(params: CourseParameters, evidence: ProofEvidence, core: int) -> int:
+def _benchmark_code_cycle_limit(params: CourseParameters, evidence: ProofEvidence, core: int) -> int:
     """Returns the most cycles of the benchmark's own code between two steps of its round on a core."""
-    known = evidence.known_own_cycles()
+    known = evidence.known_benchmark_code_cycles()
     if known is not None:
-        return evidence.own_cycle_limit(known)
+        return evidence.benchmark_code_cycle_limit(known)
     times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
-    usual = evidence.own_cycle_limit(params.own_cycles * times)
-    if not evidence.are_own_instructions_bounded:
+    usual = evidence.benchmark_code_cycle_limit(params.own_cycles * times)
+    if not evidence.is_benchmark_code_length_limited:
         return usual
-    return max(usual, int(params.own_cycles * times * evidence.own_code_slowdown(core)))
+    return max(usual, int(params.own_cycles * times * evidence.benchmark_code_slowdown(core)))
 
 
-def _without_extra_ticks(
-    steps: Sequence[seen.ObservedStep], rounds: Sequence[Sequence[ExpectedStep]], matcher: StepMatcher
-) -> list[seen.ObservedStep]:
+def _remove_extra_ticks_from_steps(
+    steps: Sequence[seen.ObservedBenchmarkStep],
+    rounds: Sequence[Sequence[ExpectedBenchmarkStep]],
+    matcher: BenchmarkStepMatcher,
+) -> list[seen.ObservedBenchmarkStep]:
     """Returns the observed steps without the extra tick during each sleep, for a kernel whose sleeps last a tick
     longer.
 
@@ -147,26 +162,26 @@ def _without_extra_ticks(
     many ticks in a row pass, those after the same step stay.
     """
     behind = [
-        matcher.step_test(step)
+        matcher.make_step_predicate(step)
         for sequence in rounds
         for at, tick in enumerate(sequence, start=1)
         if tick.kind == seen.TICK
-        for step in _possible_first_steps(sequence[at:])
+        for step in _possible_first_benchmark_steps(sequence[at:])
         if step.kind != seen.TICK
     ]
     outcome = [
-        matcher.step_test(before)
+        matcher.make_step_predicate(before)
         for sequence in rounds
         for before, tick, more in zip(sequence, sequence[1:], sequence[2:], strict=False)
         if tick.kind == more.kind == seen.TICK
     ]
-    steps_left: list[seen.ObservedStep] = []
+    steps_left: list[seen.ObservedBenchmarkStep] = []
     is_extra = is_counted = False
     for step, next_one in zip(steps, [*steps[1:], None], strict=True):
         if step.kind != seen.TICK:
-            is_counted = any(fits(step, RoundNames()) for fits in outcome)
+            is_counted = any(fits(step, PlaceholderBindings()) for fits in outcome)
         elif not is_counted:
-            ends = next_one is None or any(fits(next_one, RoundNames()) for fits in behind)
+            ends = next_one is None or any(fits(next_one, PlaceholderBindings()) for fits in behind)
             is_extra = not (is_extra or ends)
             if is_extra:
                 continue
@@ -174,23 +189,23 @@ def _without_extra_ticks(
     return steps_left
 
 
-def _possible_first_steps(steps: Sequence[ExpectedStep]) -> Iterator[ExpectedStep]:
+def _possible_first_benchmark_steps(steps: Sequence[ExpectedBenchmarkStep]) -> Iterator[ExpectedBenchmarkStep]:
     """Yields the steps with which a sequence may begin, because those before them may be missing."""
     for step in steps:
         if step.kind == "group":
-            yield from _possible_first_steps(step.parts)
+            yield from _possible_first_benchmark_steps(step.parts)
         else:
             yield step
         if step.least:
             return
 
 
-def _step_kinds(step: ExpectedStep) -> set[str]:
+def _kinds_of_benchmark_step(step: ExpectedBenchmarkStep) -> set[str]:
     """Returns the kinds of an expected step and of its parts, such as `call` and `switch`."""
-    return {step.kind}.union(*map(_step_kinds, step.parts))
+    return {step.kind}.union(*map(_kinds_of_benchmark_step, step.parts))
 
 
-def _own_cycle_limits(
+def _benchmark_code_cycle_limits_by_step(
     params: CourseParameters, evidence: ProofEvidence, match: MatchResult, own_cycles: int, first: set[str]
 ) -> Mapping[str, int]:
     """Returns the most cycles of the benchmark's own code before each expected step, by the step's text. `own_cycles`
@@ -199,12 +214,12 @@ def _own_cycle_limits(
     if params.drawn is not None:
         percent = int(evidence.decoded.params[params.drawn.percent])
         for text in first & limits.keys():
-            passes = params.drawn.max_empty_passes(percent, len(match.own_cycles[text]))
+            passes = params.drawn.max_loop_passes_without_repetition(percent, len(match.own_cycles[text]))
             limits[text] += int(passes * params.drawn.cycles * evidence.board_slowdown_over_pico())
     return limits
 
 
-def _round_problems(match: MatchResult, least: int, allowed: int, limits: Mapping[str, int]) -> list[str]:
+def _describe_repetition_problems(match: MatchResult, least: int, allowed: int, limits: Mapping[str, int]) -> list[str]:
     """Returns sentences about breaks of the order, too few rounds and exceeded cycle limits. `least` rounds are
     required and `allowed` breaks accepted."""
     problems = []

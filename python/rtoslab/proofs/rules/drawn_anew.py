@@ -7,9 +7,14 @@ from typing import Final
 import numpy as np
 
 from rtoslab.proofs.draws import LEAST_AGREEMENT, best_agreement_with_draws, first_draws
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.proofs.observed_steps import observed_steps_to_judge
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.proofs.observed_steps import observed_benchmark_steps_to_judge
+from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import FIRST_EXTERNAL, INTERRUPT
 
 _FEW: Final = 8
@@ -18,7 +23,7 @@ _LATE_CYCLES: Final = 1024
 """Cycles by which an interrupt may be late."""
 
 
-class DrawnAnewParameters(ProofParameters):
+class DrawnAnewParameters(BenchmarkProofParameters):
     """The parameters of the proof `drawn_anew` in benchmark.toml. The proof checks that the times between asynchronous
     interrupts differ and are within the range of the random draw."""
 
@@ -32,21 +37,23 @@ class DrawnAnewParameters(ProofParameters):
     """The least difference of the shortest and the longest distance, in percent of the range."""
 
 
-def judge_evidence(params: DrawnAnewParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: DrawnAnewParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that the times between asynchronous interrupts differ and are within the range of the random draw, by the
     entries of the handler."""
     demands = (
         f"interrupts come {params.from_cycles} to {params.to_cycles} cycles after each other, hardly two times alike"
     )
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     number = FIRST_EXTERNAL + evidence.board.irq.asynchronous
     times = [
-        step.cycle for step in observed_steps_to_judge(evidence) if step.kind == INTERRUPT and step.first == number
+        step.cycle
+        for step in observed_benchmark_steps_to_judge(evidence)
+        if step.kind == INTERRUPT and step.first == number
     ]
     distances = [later - earlier for earlier, later in pairwise(times)]
     if not distances:
-        return make_proof_finding(params.rule, demands, [f"{len(times)} interrupts were seen"], [])
+        return make_benchmark_proof_finding(params.rule, demands, [f"{len(times)} interrupts were seen"], [])
     shortest, longest = min(distances), max(distances)
     different = len(set(distances)) * 100 >= params.different_percent * len(distances)
     spread = len(distances) < _FEW or (longest - shortest) * 100 >= params.spread_percent * (
@@ -62,4 +69,4 @@ def judge_evidence(params: DrawnAnewParameters, evidence: ProofEvidence) -> Proo
     follows = agreement is None or agreement >= LEAST_AGREEMENT
     text += "" if agreement is None else f", which agree with the draws by {agreement:.2f}"
     good = different and spread and inside and follows
-    return make_proof_finding(params.rule, demands, [] if good else [text], [text])
+    return make_benchmark_proof_finding(params.rule, demands, [] if good else [text], [text])

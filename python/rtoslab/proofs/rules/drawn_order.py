@@ -6,10 +6,15 @@ import numpy as np
 from pydantic import Field
 
 from rtoslab.proofs.draws import best_agreement_with_draws, first_draws
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.proofs.observed_steps import observed_steps_to_judge
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.proofs.observed_steps import observed_benchmark_steps_to_judge
 from rtoslab.proofs.step_match import KernelService
-from rtoslab.results import ProofFinding
+from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import CALL
 
 _MOST: Final = 1000
@@ -17,7 +22,7 @@ _MOST: Final = 1000
 _SAME: Final = 0.999
 
 
-class DrawnOrderParameters(ProofParameters):
+class DrawnOrderParameters(BenchmarkProofParameters):
     """The parameters of the proof `drawn_order` in benchmark.toml. The proof checks that a task calls two services in
     the order that is drawn."""
 
@@ -28,23 +33,23 @@ class DrawnOrderParameters(ProofParameters):
     """The service that is called when the lowest bit is 0, and the one when it is 1."""
 
 
-def judge_evidence(params: DrawnOrderParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: DrawnOrderParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that a task calls two services in the order that is drawn, by the arguments of the kernel's functions."""
     demands = f"task {params.task} calls {' or '.join(params.services)} as is drawn"
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
     services = [KernelService(kernel, name) for name in params.services]
     handle = evidence.task_handle(0, params.task)
     calls = [
-        next((bit for bit, service in enumerate(services) if service.matches_call(step)), None)
-        for step in observed_steps_to_judge(evidence)
+        next((bit for bit, service in enumerate(services) if service.is_call_of_kernel_service(step)), None)
+        for step in observed_benchmark_steps_to_judge(evidence)
         if step.kind == CALL and step.who == handle
     ]
     bits = [bit for bit in calls if bit is not None][:_MOST]
     drawn = first_draws(int(evidence.decoded.params[params.seed]), len(bits)) & 1
     agreement = best_agreement_with_draws(bits, drawn.astype(np.float64))
     if agreement is None:
-        return unseen_proof_finding(params.rule, demands, f"{len(bits)} calls were seen")
+        return unjudged_benchmark_proof_finding(params.rule, demands, f"{len(bits)} calls were seen")
     text = f"{len(bits)} calls, {sum(bits)} of {params.services[1]}, that agree with the draws by {agreement:.2f}"
-    return make_proof_finding(params.rule, demands, [] if agreement >= _SAME else [text], [text])
+    return make_benchmark_proof_finding(params.rule, demands, [] if agreement >= _SAME else [text], [text])

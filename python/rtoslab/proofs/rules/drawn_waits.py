@@ -4,15 +4,20 @@ what follows them."""
 import numpy as np
 
 from rtoslab.proofs.draws import LEAST_AGREEMENT, best_agreement_with_draws, first_draws
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.proofs.observed_steps import observed_steps_to_judge
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.proofs.observed_steps import observed_benchmark_steps_to_judge
 from rtoslab.proofs.step_match import KernelService
-from rtoslab.results import ProofFinding
+from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import CALL
 from rtoslab.targets import steps as seen
 
 
-class DrawnWaitsParameters(ProofParameters):
+class DrawnWaitsParameters(BenchmarkProofParameters):
     """The parameters of the proof `drawn_waits` in benchmark.toml. The proof checks that the benchmark's own code
     before each call of a service takes as long as was drawn."""
 
@@ -23,27 +28,27 @@ class DrawnWaitsParameters(ProofParameters):
     """A wait is the drawn number modulo this one, in passes of a loop."""
 
 
-def judge_evidence(params: DrawnWaitsParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: DrawnWaitsParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that the benchmark's own code between an interval's end and the next call of a service takes as long as
     was drawn, by its cycles."""
     demands = f"the task computes before each {params.service} for as long as is drawn"
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     service = KernelService(evidence.kernel.facts_for_architecture(evidence.board.cpu), params.service)
-    tasks = {task.handle for task in evidence.decoded.tasks} - evidence.control_tasks()
+    tasks = {task.handle for task in evidence.decoded.tasks} - evidence.benchmark_runner_tasks()
     waits: list[int] = []
     own: int | None = None
-    for step in observed_steps_to_judge(evidence):
+    for step in observed_benchmark_steps_to_judge(evidence):
         if step.kind == seen.STOP:
             own = 0
         elif own is not None and step.who in tasks:
             own += step.own_cycles or 0
-            if step.kind == CALL and service.matches_call(step):
+            if step.kind == CALL and service.is_call_of_kernel_service(step):
                 waits.append(own)
                 own = None
     drawn = first_draws(int(evidence.decoded.params[params.seed]), len(waits)) % params.below
     agreement = best_agreement_with_draws(waits, drawn.astype(np.float64))
     if agreement is None:
-        return unseen_proof_finding(params.rule, demands, f"{len(waits)} waits were seen")
+        return unjudged_benchmark_proof_finding(params.rule, demands, f"{len(waits)} waits were seen")
     text = f"{len(waits)} waits that agree with the draws by {agreement:.2f}"
-    return make_proof_finding(params.rule, demands, [] if agreement >= LEAST_AGREEMENT else [text], [text])
+    return make_benchmark_proof_finding(params.rule, demands, [] if agreement >= LEAST_AGREEMENT else [text], [text])

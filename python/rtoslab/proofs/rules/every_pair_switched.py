@@ -2,11 +2,16 @@
 
 from itertools import permutations
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import IDLE_TASK, ProofFinding, switches_by_pair, task_names
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import IDLE_TASK, BenchmarkProofFinding, context_switches_by_task_pair, task_names
 
 
-class EveryPairSwitchedParameters(ProofParameters):
+class EveryPairSwitchedParameters(BenchmarkProofParameters):
     """The parameters of the proof `every_pair_switched` in benchmark.toml. The proof checks that each task under test,
     and the idle task, was followed by every other one often enough."""
 
@@ -14,16 +19,16 @@ class EveryPairSwitchedParameters(ProofParameters):
     """Switches of each pair."""
 
 
-def judge_evidence(params: EveryPairSwitchedParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: EveryPairSwitchedParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that each task under test, and the idle task, was followed by every other one often enough."""
     demands = f"each task and idle is followed by every other one at least {params.at_least} times"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
-        return unseen_proof_finding(params.rule, demands)
-    seen_switches = switches_by_pair(evidence.observed.handled, evidence.decoded, evidence.benchmark)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
+    seen_switches = context_switches_by_task_pair(evidence.observed.handled, evidence.decoded, evidence.benchmark)
     names = sorted(task_names(evidence.decoded, evidence.benchmark).values())
     counts = {pair: len(seen_switches.get(pair, ())) for pair in permutations([*names, IDLE_TASK], 2)}
     missing = [f"{one} to {two} {count} times" for (one, two), count in counts.items() if count < params.at_least]
     rarest = min(counts, key=counts.__getitem__)
     rare = f"the rarest {rarest[0]} to {rarest[1]} {counts[rarest]} times"
     text = f"{sum(counts.values())} switches of {len(counts)} pairs, {rare}"
-    return make_proof_finding(params.rule, demands, missing, [text])
+    return make_benchmark_proof_finding(params.rule, demands, missing, [text])

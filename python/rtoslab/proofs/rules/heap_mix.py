@@ -5,12 +5,17 @@ from collections.abc import Iterator
 from itertools import islice, takewhile
 
 from rtoslab.proofs.draws import drawn_numbers
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import CALL
 
 
-class HeapMixParameters(ProofParameters):
+class HeapMixParameters(BenchmarkProofParameters):
     """The parameters of the proof `heap_mix` in benchmark.toml. The proof checks that the benchmark allocated blocks
     of all its sizes and of no other, and at times held nearly the most allowed."""
 
@@ -22,7 +27,7 @@ class HeapMixParameters(ProofParameters):
     """The parameter from which places and sizes are drawn. None: the draws are not computed again."""
 
 
-def judge_evidence(params: HeapMixParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: HeapMixParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that the benchmark allocated blocks of all its sizes and of no other, and at times held nearly the most
     allowed."""
     places = int(evidence.decoded.params[params.held])
@@ -30,7 +35,7 @@ def judge_evidence(params: HeapMixParameters, evidence: ProofEvidence) -> ProofF
         f"blocks of {', '.join(map(str, params.sizes))} bytes are taken, {places} at once at most and nearly so many"
     )
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
     size = kernel.observed_argument_index("malloc", "bytes")
     code = kernel.results.get("malloc")
@@ -63,7 +68,7 @@ def judge_evidence(params: HeapMixParameters, evidence: ProofEvidence) -> ProofF
         if any(order[follows:]) or len(order) - follows > places:
             text += f", and call {follows + 1} is not what the seed draws"
             good = False
-    return make_proof_finding(params.rule, demands, [] if good else [text], [text])
+    return make_benchmark_proof_finding(params.rule, demands, [] if good else [text], [text])
 
 
 def _drawn_order(seed: int, sizes: tuple[int, ...], places: int) -> Iterator[int]:

@@ -12,12 +12,22 @@ between mark and reading is left out: the reading contains the interrupt, the ma
 from statistics import median
 
 from rtoslab.catalogue import EMPTY_SERIES
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.proofs.expected_counts import sample_intervals
-from rtoslab.results import ProofFinding, instrument_of_image, instrument_readings, series_facts
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.proofs.expected_counts import intervals_kept_as_samples
+from rtoslab.results import (
+    BenchmarkProofFinding,
+    interval_readings_of_instrument,
+    measuring_instrument_of_image,
+    series_facts,
+)
 
 
-class InstrumentAgreesParameters(ProofParameters):
+class InstrumentAgreesParameters(BenchmarkProofParameters):
     """The parameters of the proof `instrument_agrees` in benchmark.toml. The proof checks each sample of the
     instrument (cycle counter or pin) against the time that the virtual board saw between the marks of the same
     interval. The rule holds for every latency benchmark."""
@@ -31,24 +41,24 @@ class InstrumentAgreesParameters(ProofParameters):
     """By how much longer than another a store to the pin may take."""
 
 
-def judge_evidence(params: InstrumentAgreesParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: InstrumentAgreesParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks each sample of the instrument (cycle counter or pin) against the time that the virtual board saw between
     the marks of the same interval."""
-    instrument = instrument_of_image(evidence.decoded)
+    instrument = measuring_instrument_of_image(evidence.decoded)
     demands = f"each sample by {instrument} is the time between its marks and the instrument's own cost"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     costs: dict[str, list[int]] = {}
     for number, facts in enumerate(series_facts(evidence.benchmark)):
         if instrument in facts.instruments and facts.stamped is None:
-            values = instrument_readings(evidence.decoded, observed, number, facts.id, evidence.samples)
+            values = interval_readings_of_instrument(evidence.decoded, observed, number, facts.id, evidence.samples)
             pairs = zip(values, observed.intervals.intervals_of_series(number), strict=False)
             costs[facts.id] = [value - interval.cycles for value, interval in pairs if not interval.touched]
     shortest = -params.buffered_cycles if instrument == "pin" else 0
     own = median(costs.get(EMPTY_SERIES) or [0])
     slowdown = evidence.board_slowdown_over_pico()
-    problems = _find_filled_empty_intervals(params, evidence)
+    problems = _find_code_in_empty_intervals(params, evidence)
     seen: list[str] = []
     for name, mine in costs.items():
         if mine:
@@ -58,18 +68,18 @@ def judge_evidence(params: InstrumentAgreesParameters, evidence: ProofEvidence) 
             good = far * params.rare <= len(mine) and usual and min(mine) >= shortest
             good = good and (name != EMPTY_SERIES or own <= params.usual_cycles * slowdown)
             (seen if good else problems).append(text)
-    return make_proof_finding(
+    return make_benchmark_proof_finding(
         params.rule, demands, problems, [_cost_range_text(costs)] if seen else ["nothing to compare"]
     )
 
 
-def _find_filled_empty_intervals(params: InstrumentAgreesParameters, evidence: ProofEvidence) -> list[str]:
+def _find_code_in_empty_intervals(params: InstrumentAgreesParameters, evidence: ProofEvidence) -> list[str]:
     """Returns a problem if code was executed between the marks of the empty intervals.
     Their length is subtracted from that of each other interval, which would seem shorter.
     """
     if EMPTY_SERIES not in evidence.benchmark.series_ids:
         return []
-    empty = [interval.cycles for interval in sample_intervals(evidence, EMPTY_SERIES) if not interval.touched]
+    empty = [interval.cycles for interval in intervals_kept_as_samples(evidence, EMPTY_SERIES) if not interval.touched]
     usual = median(empty) if empty else 0
     if usual > params.nothing_cycles * evidence.board_slowdown_over_pico():
         return [f"{EMPTY_SERIES}: {usual:g} cycles between the marks of an empty interval"]

@@ -3,17 +3,17 @@
 from typing import Literal
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
     ProofEvidence,
-    ProofParameters,
     compare_event_count,
-    make_proof_finding,
-    unseen_proof_finding,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
 )
-from rtoslab.results import ProofFinding
+from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import FIRST_EXTERNAL
 
 
-class InterruptPerCountParameters(ProofParameters):
+class InterruptPerCountParameters(BenchmarkProofParameters):
     """The parameters of the proof `interrupt_per_count` in benchmark.toml. The proof checks that each core entered the
     interrupt's handler as often as the benchmark's counts require."""
 
@@ -23,12 +23,12 @@ class InterruptPerCountParameters(ProofParameters):
     tolerance: int = 0
 
 
-def judge_evidence(params: InterruptPerCountParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: InterruptPerCountParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that each core entered the interrupt's handler as often as the benchmark's counts require."""
     line = evidence.board.irq.soft if params.irq == "soft" else params.irq
     demands = f"{params.ratio:g} entries of interrupt line {line} per count"
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for where, cores in evidence.compared_core_groups:
@@ -38,4 +38,4 @@ def judge_evidence(params: InterruptPerCountParameters, evidence: ProofEvidence)
             where, "interrupts taken", sum(taken), required, params.tolerance * len(cores)
         )
         (seen if agrees else problems).append(text)
-    return make_proof_finding(params.rule, demands, problems, seen)
+    return make_benchmark_proof_finding(params.rule, demands, problems, seen)

@@ -2,12 +2,17 @@
 
 from typing import Literal
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import FIRST_EXTERNAL, task_switching_exceptions
 
 
-class InterruptedAnywhereParameters(ProofParameters):
+class InterruptedAnywhereParameters(BenchmarkProofParameters):
     """The parameters of the proof `interrupted_anywhere` in benchmark.toml. The proof checks that the interrupt hit
     the code at many different addresses."""
 
@@ -19,16 +24,16 @@ class InterruptedAnywhereParameters(ProofParameters):
     """Whether the handler asks for a switch, so that the core resumes there after another switch back."""
 
 
-def judge_evidence(params: InterruptedAnywhereParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: InterruptedAnywhereParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that the interrupt hit the code at many different addresses, by those at which the core continued after
     the handler."""
     places = min(params.places, max(2, evidence.samples // 4))
     demands = f"the core went on at {places} different addresses or more after the interrupt"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     line = FIRST_EXTERNAL + evidence.board.irq.asynchronous
     numbers = task_switching_exceptions(evidence.kernel) if params.by_switch else {line}
     result = len({place for number in numbers for place in observed.intervals.resumed.get(number, ())})
     text = f"{result} addresses"
-    return make_proof_finding(params.rule, demands, [] if result >= places else [text], [text])
+    return make_benchmark_proof_finding(params.rule, demands, [] if result >= places else [text], [text])

@@ -1,12 +1,17 @@
 """The interrupt that a series is named for was taken inside every one of its intervals, so often."""
 
 from rtoslab.base import count_with_noun
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.proofs.expected_counts import sample_intervals
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.proofs.expected_counts import intervals_kept_as_samples
+from rtoslab.results import BenchmarkProofFinding
 
 
-class InterruptsInsideParameters(ProofParameters):
+class InterruptsInsideParameters(BenchmarkProofParameters):
     """The parameters of the proof `interrupts_inside` in benchmark.toml. The proof checks that every sample of the
     series contains the required number of interrupts, ticks not counted."""
 
@@ -14,17 +19,17 @@ class InterruptsInsideParameters(ProofParameters):
     interrupts: int = 1
 
 
-def judge_evidence(params: InterruptsInsideParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: InterruptsInsideParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that every sample of the series contains the required number of interrupts, ticks not counted."""
     demands = f"{count_with_noun(params.interrupts, 'interrupt')} in every sample"
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for name in params.series:
-        interrupts = [interval.interrupts for interval in sample_intervals(evidence, name)]
+        interrupts = [interval.interrupts for interval in intervals_kept_as_samples(evidence, name)]
         wrong = [count for count in interrupts if count != params.interrupts]
         first = f", the first {wrong[0]}" if wrong else ""
         text = f"{name}: {len(interrupts) - len(wrong)} of {len(interrupts)}{first}"
         (seen if interrupts and not wrong else problems).append(text)
-    return make_proof_finding(params.rule, demands, problems, seen)
+    return make_benchmark_proof_finding(params.rule, demands, problems, seen)

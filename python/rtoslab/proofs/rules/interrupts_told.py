@@ -5,18 +5,23 @@ While the runner measures the cost of its instrument, interrupts are masked: of 
 On the line by which a kernel's cores interrupt each other, as many entries are the kernel's own as it has sent."""
 
 from rtoslab.catalogue import EMPTY_SERIES
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.proofs.expected_counts import sample_intervals
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.proofs.expected_counts import intervals_kept_as_samples
 from rtoslab.proofs.expected_steps import LINES
-from rtoslab.results import ProofFinding
-from rtoslab.targets import APPLICATION, CORE_INTERRUPT, FIRST_EXTERNAL, SYSTICK, function_class
+from rtoslab.results import BenchmarkProofFinding
+from rtoslab.targets import APPLICATION, CORE_INTERRUPT, FIRST_EXTERNAL, SYSTICK, function_category
 
 _HANDLER = "isr_irq"
 _EDGE = 1
 """Interrupts from other cores that were sent before the window opened."""
 
 
-class InterruptsToldParameters(ProofParameters):
+class InterruptsToldParameters(BenchmarkProofParameters):
     """The parameters of the proof `interrupts_told` in benchmark.toml. The proof checks that the cores took only
     interrupts that belong to the benchmark or the kernel, and one tick per period."""
 
@@ -25,15 +30,15 @@ class InterruptsToldParameters(ProofParameters):
     the benchmark names."""
 
 
-def judge_evidence(params: InterruptsToldParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: InterruptsToldParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that the cores took only interrupts that belong to the benchmark or the kernel, and one tick per
     period."""
-    lines = [*params.lines, *(line for line in LINES if _is_line_in_proofs(evidence, line))]
+    lines = [*params.lines, *(line for line in LINES if _is_interrupt_named_in_proofs(evidence, line))]
     demands = (
         f"no interrupt but {', '.join(dict.fromkeys(lines)) or 'none of the board'}, the kernel's own and its ticks"
     )
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     numbers = {FIRST_EXTERNAL + _interrupt_line_number(evidence, item) for item in lines}
     between, problems = _inter_core_interrupts(evidence)
     ticks = 0
@@ -49,7 +54,7 @@ def judge_evidence(params: InterruptsToldParameters, evidence: ProofEvidence) ->
     is_right = expected - _count_masked_ticks(evidence) - edges <= ticks <= expected + edges
     if not is_right and evidence.meets_condition("tasks = 1"):
         problems.append(f"{ticks} ticks, {expected} expected")
-    return make_proof_finding(params.rule, demands, problems, [f"{ticks} ticks"])
+    return make_benchmark_proof_finding(params.rule, demands, problems, [f"{ticks} ticks"])
 
 
 def _count_masked_ticks(evidence: ProofEvidence) -> int:
@@ -57,7 +62,7 @@ def _count_masked_ticks(evidence: ProofEvidence) -> int:
     observed = evidence.observed
     if observed is None or observed.intervals is None or EMPTY_SERIES not in evidence.benchmark.series_ids:
         return 0
-    empty = sample_intervals(evidence, EMPTY_SERIES)
+    empty = intervals_kept_as_samples(evidence, EMPTY_SERIES)
     if not empty:
         return 0
     masked = empty[-1].start_cycle + empty[-1].cycles - empty[0].start_cycle
@@ -80,11 +85,11 @@ def _inter_core_interrupts(evidence: ProofEvidence) -> tuple[dict[int, int], lis
     return between, problems
 
 
-def _is_line_in_proofs(evidence: ProofEvidence, line: str) -> bool:
+def _is_interrupt_named_in_proofs(evidence: ProofEvidence, line: str) -> bool:
     """Whether a proof of the benchmark names the interrupt line, or the line's event starts one of its series."""
     facts = evidence.benchmark
     words = {word for table in facts.proof for value in table.values() for word in _words_of_all_strings(value)}
-    stamped, phase = line == "asynchronous" and facts.begins_at_stamped_interrupt, facts.phase
+    stamped, phase = line == "asynchronous" and facts.does_interval_begin_at_timer_interrupt, facts.phase
     return line in words or stamped or (phase is not None and phase.interrupt == line)
 
 
@@ -105,4 +110,4 @@ def _interrupt_line_number(evidence: ProofEvidence, name: str) -> int:
 
 def _is_kernel_handler(number: int, evidence: ProofEvidence) -> bool:
     """Whether the handler of an exception number belongs to the kernel."""
-    return function_class(f"{_HANDLER}{number - FIRST_EXTERNAL}", evidence.kernel) != APPLICATION
+    return function_category(f"{_HANDLER}{number - FIRST_EXTERNAL}", evidence.kernel) != APPLICATION

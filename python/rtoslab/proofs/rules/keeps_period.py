@@ -8,9 +8,14 @@ a single call, but it must not grow."""
 from itertools import pairwise
 from typing import Final
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.proofs.expected_counts import sample_intervals
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.proofs.expected_counts import intervals_kept_as_samples
+from rtoslab.results import BenchmarkProofFinding
 
 _FEWEST: Final = 8
 """With fewer intervals nothing can be said about a growing error."""
@@ -19,7 +24,7 @@ _JITTER_SHARE: Final = 0.25
 spread as wide as itself."""
 
 
-class KeepsPeriodParameters(ProofParameters):
+class KeepsPeriodParameters(BenchmarkProofParameters):
     """The parameters of the proof `keeps_period` in benchmark.toml. The proof checks that marked periods follow each
     other without gaps, last as long as their ticks, and that their error does not grow."""
 
@@ -36,7 +41,7 @@ class KeepsPeriodParameters(ProofParameters):
     delayed least. More where the code is slower and where there is jitter."""
 
 
-def judge_evidence(params: KeepsPeriodParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: KeepsPeriodParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that marked periods follow each other without gaps, last as long as their ticks, and that their error does
     not grow."""
     ticks = int(evidence.decoded.params[params.ticks])
@@ -44,13 +49,15 @@ def judge_evidence(params: KeepsPeriodParameters, evidence: ProofEvidence) -> Pr
     demands = f"each period follows the one before, lasts {ticks} ticks, and the error does not grow"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     periods = sorted(
-        (interval for name in params.series for interval in sample_intervals(evidence, name)),
+        (interval for name in params.series for interval in intervals_kept_as_samples(evidence, name)),
         key=lambda interval: interval.start_cycle,
     )
     if len(periods) < _FEWEST:
-        return make_proof_finding(params.rule, demands, [f"{len(periods)} periods, {_FEWEST} or more expected"], [])
+        return make_benchmark_proof_finding(
+            params.rule, demands, [f"{len(periods)} periods, {_FEWEST} or more expected"], []
+        )
     slowdown = evidence.board_slowdown_over_pico()
     gaps = [later.start_cycle - earlier.start_cycle - earlier.cycles for earlier, later in pairwise(periods)]
     ends = [period.start_cycle + period.cycles for period in periods]
@@ -66,4 +73,4 @@ def judge_evidence(params: KeepsPeriodParameters, evidence: ProofEvidence) -> Pr
     if abs(drift) > params.drift_cycles * slowdown + spread * _JITTER_SHARE:
         problems.append(f"the error grows by {drift:.0f} cycles")
     text = f"{len(periods)} periods, ends within {spread:.0f} cycles of their places, drift {drift:.1f} cycles"
-    return make_proof_finding(params.rule, demands, problems, [text])
+    return make_benchmark_proof_finding(params.rule, demands, problems, [text])

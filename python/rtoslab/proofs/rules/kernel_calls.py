@@ -17,11 +17,16 @@ from collections.abc import Collection, Container, Iterable, Mapping
 from typing import Final
 
 from rtoslab.catalogue import Kernel
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.proofs.expected_steps import ExpectedStep, parse_steps, steps_for_services
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.proofs.expected_steps import ExpectedBenchmarkStep, parse_benchmark_steps, select_steps_by_kernel_services
 from rtoslab.proofs.known_code import LibraryUse
 from rtoslab.proofs.observed_steps import CLOCK_ARGUMENTS
-from rtoslab.results import ProofFinding
+from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import (
     INDIRECT,
     LIBRARY,
@@ -29,7 +34,7 @@ from rtoslab.targets import (
     SUPERVISOR_CALL,
     BenchmarkFunction,
     CallArguments,
-    function_class,
+    function_category,
 )
 
 _BRACKETS = ("isr_enter", "isr_exit")
@@ -47,7 +52,7 @@ _EDGE = 2
 """Calls of a task at the window's edges, where the runner sleeps, waits and wakes."""
 
 
-class KernelCallsParameters(ProofParameters):
+class KernelCallsParameters(BenchmarkProofParameters):
     """The parameters of the proof `kernel_calls` in benchmark.toml. The proof checks that the benchmark called no
     kernel or library function beside those that its round contains."""
 
@@ -59,17 +64,17 @@ class KernelCallsParameters(ProofParameters):
     """Functions of the port that ask the kernel for figures outside the measurement."""
 
 
-def judge_evidence(params: KernelCallsParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: KernelCallsParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that the benchmark called no kernel or library function beside those that its round contains, by the
     executed call instructions."""
     demands = "the benchmark calls no function of the kernel or a library that its round does not contain"
     observed = evidence.observed
     if observed is None or not observed.own:
-        return unseen_proof_finding(
+        return unjudged_benchmark_proof_finding(
             params.rule, demands, "this target has no profile" if observed is None else "no profile was kept"
         )
     kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
-    services = {*params.calling, *_BRACKETS, *_services_in_proofs(evidence)}
+    services = {*params.calling, *_BRACKETS, *_kernel_services_named_in_proofs(evidence)}
     allowed = {name for service in services for name in kernel.symbols.get(service, ())}
     allowed |= {name for name, begun in kernel.completes.items() if allowed.intersection(begun)}
     calls = Counter[tuple[str, str]]()
@@ -77,7 +82,7 @@ def judge_evidence(params: KernelCallsParameters, evidence: ProofEvidence) -> Pr
         if function.core in evidence.cores and function.name not in params.asking:
             for called, times in function.calls:
                 calls[function.name, called] += times
-    exempt = _count_allowed_clock_reads(kernel, services, calls) + _count_allowed_core_queries(
+    exempt = _count_allowed_clock_reads(kernel, services, calls) + _count_allowed_current_core_queries(
         kernel, observed.own, evidence.cores
     )
     own = {own_function.name for own_function in observed.own}
@@ -88,12 +93,12 @@ def judge_evidence(params: KernelCallsParameters, evidence: ProofEvidence) -> Pr
         if times - exempt[by, called] > edge
         and called not in allowed | own
         and called not in {SUPERVISOR_CALL, INDIRECT}
-        and not _is_named_library(called, {*params.library, *evidence.known_own_code.library}, evidence)
+        and not _is_named_library(called, {*params.library, *evidence.known_benchmark_code_limits.library}, evidence)
     }
     problems = [f"{by} called {called} {times} times" for (by, called), times in sorted(strange.items())]
     problems += _describe_unexpected_arguments(evidence, kernel, services, edge)
     known = sum(times for (_, called), times in calls.items() if called in allowed)
-    return make_proof_finding(
+    return make_benchmark_proof_finding(
         params.rule, demands, problems[:4], [f"{known} calls of {', '.join(sorted(services - {*_BRACKETS}))}"]
     )
 
@@ -141,7 +146,7 @@ def _count_allowed_clock_reads(
     return looks
 
 
-def _count_allowed_core_queries(
+def _count_allowed_current_core_queries(
     kernel: Kernel, own: Iterable[BenchmarkFunction], cores: Container[int]
 ) -> Counter[tuple[str, str]]:
     """Returns how often each pair of caller and kernel function may occur that asks for the current core: once per
@@ -157,12 +162,12 @@ def _count_allowed_core_queries(
 def _is_named_library(called: str, kinds: Iterable[str], evidence: ProofEvidence) -> bool:
     """Whether a called function is a library function of the kinds (`fill`, `copy`, `division`) that the benchmark
     allows."""
-    if function_class(called, evidence.kernel) != LIBRARY:
+    if function_category(called, evidence.kernel) != LIBRARY:
         return False
     return any(word in called for kind in kinds for word in _LIBRARY[kind])
 
 
-def _services_in_proofs(evidence: ProofEvidence) -> set[str]:
+def _kernel_services_named_in_proofs(evidence: ProofEvidence) -> set[str]:
     """Returns the kernel services that the benchmark's proofs name."""
     kinds = set[str]()
     for table in evidence.benchmark.proof:
@@ -172,13 +177,15 @@ def _services_in_proofs(evidence: ProofEvidence) -> set[str]:
         steps = [
             item
             for one in texts
-            for item in parse_steps(steps_for_services(one, evidence.benchmark.services), evidence.decoded.params)
+            for item in parse_benchmark_steps(
+                select_steps_by_kernel_services(one, evidence.benchmark.services), evidence.decoded.params
+            )
         ]
         kinds |= {name for step in steps for name in _collect_called_services(step)}
     return kinds
 
 
-def _collect_called_services(step: ExpectedStep) -> set[str]:
+def _collect_called_services(step: ExpectedBenchmarkStep) -> set[str]:
     """Returns the kernel services that an expected step and its parts call."""
     inner = {name for part in step.parts for name in _collect_called_services(part)}
     return inner | ({step.name} if step.kind == "call" else set())

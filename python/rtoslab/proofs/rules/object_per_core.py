@@ -1,10 +1,15 @@
 """Nothing is shared: every core called the service with one object, and no two cores with the same."""
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import BenchmarkProofFinding
 
 
-class ObjectPerCoreParameters(ProofParameters):
+class ObjectPerCoreParameters(BenchmarkProofParameters):
     """The parameters of the proof `object_per_core` in benchmark.toml. The proof checks that each core called the
     service with one object of its own."""
 
@@ -17,18 +22,18 @@ def find_watched_services(params: ObjectPerCoreParameters) -> tuple[str, ...]:
     return (params.service,)
 
 
-def judge_evidence(params: ObjectPerCoreParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: ObjectPerCoreParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that each core called the service with one object of its own, by the first argument of every call in the
     window."""
     demands = f"{params.service} is called with an object of its own on each core"
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     owners: dict[int, int] = {}
     for core in evidence.metric_cores:
-        objects = evidence.called_objects(core, params.service)
+        objects = evidence.addresses_of_called_kernel_objects(core, params.service)
         text = f"core {core}: {', '.join(f'{object_:#010x}' for object_ in sorted(objects)) or 'no object'}"
         taken = [object_ for object_ in objects if owners.setdefault(object_, core) != core]
         (problems if len(objects) != 1 or taken else seen).append(text)
-    return make_proof_finding(params.rule, demands, problems, seen)
+    return make_benchmark_proof_finding(params.rule, demands, problems, seen)

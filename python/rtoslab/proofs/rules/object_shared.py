@@ -1,10 +1,15 @@
 """One object is shared: every core called the service, and all with the same object."""
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import BenchmarkProofFinding
 
 
-class ObjectSharedParameters(ProofParameters):
+class ObjectSharedParameters(BenchmarkProofParameters):
     """The parameters of the proof `object_shared` in benchmark.toml. The proof checks that all cores called the
     service with the same object."""
 
@@ -17,17 +22,17 @@ def find_watched_services(params: ObjectSharedParameters) -> tuple[str, ...]:
     return (params.service,)
 
 
-def judge_evidence(params: ObjectSharedParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: ObjectSharedParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that all cores called the service with the same object, by the first argument of every call in the
     window."""
     demands = f"{params.service} is called with the same object on every core"
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
-    by_core = {core: evidence.called_objects(core, params.service) for core in evidence.cores}
+        return unjudged_benchmark_proof_finding(params.rule, demands)
+    by_core = {core: evidence.addresses_of_called_kernel_objects(core, params.service) for core in evidence.cores}
     everything = set().union(*by_core.values())
     text = "; ".join(
         f"core {core}: {', '.join(f'{object_:#010x}' for object_ in sorted(objects)) or 'no object'}"
         for core, objects in by_core.items()
     )
     shared = len(everything) == 1 and all(by_core.values())
-    return make_proof_finding(params.rule, demands, [] if shared else [text], [text])
+    return make_benchmark_proof_finding(params.rule, demands, [] if shared else [text], [text])

@@ -3,10 +3,15 @@
 If several cores run, a task of another one may be at work already as the window opens: the level of an object then
 proves nothing."""
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.proofs.observed_steps import are_steps_cut, observed_steps_to_judge
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.proofs.observed_steps import are_recorded_steps_incomplete, observed_benchmark_steps_to_judge
 from rtoslab.proofs.step_match import KernelService
-from rtoslab.results import ProofFinding
+from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import CALL
 
 _STATE = ("used", "bits")
@@ -14,7 +19,7 @@ _NONZERO = "nonzero "
 """The begin of the name of a fact that is 1 if the object is of the kind that the service is for."""
 
 
-class ObjectsParameters(ProofParameters):
+class ObjectsParameters(BenchmarkProofParameters):
     """The parameters of the proof `objects` in benchmark.toml. The proof checks that the kernel objects (such as a
     queue's length and item size) are as benchmark.toml says."""
 
@@ -24,7 +29,7 @@ class ObjectsParameters(ProofParameters):
     """The expected value, or `{parameter}`, of each fact. A fact that the kernel's objects do not store is skipped."""
 
 
-def judge_evidence(params: ObjectsParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: ObjectsParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that the kernel objects (such as a queue's length and item size) are as benchmark.toml says, by their
     memory as the window opened."""
     stated = evidence.decoded.params
@@ -35,16 +40,18 @@ def judge_evidence(params: ObjectsParameters, evidence: ProofEvidence) -> ProofF
     kind = params.service.split("_", maxsplit=1)[0]
     demands = f"each {kind} that {params.service} is called with has {listed}"
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     if kind not in evidence.kernel.objects:
-        return unseen_proof_finding(params.rule, demands, "kernel.toml does not say what the object holds")
-    others = evidence.control_tasks()
-    calls = [step for step in observed_steps_to_judge(evidence) if step.kind == CALL and step.who not in others]
+        return unjudged_benchmark_proof_finding(params.rule, demands, "kernel.toml does not say what the object holds")
+    others = evidence.benchmark_runner_tasks()
+    calls = [
+        step for step in observed_benchmark_steps_to_judge(evidence) if step.kind == CALL and step.who not in others
+    ]
     kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
     service = KernelService(kernel, params.service)
-    called = {step.first for step in calls if service.matches_call(step)}
-    if not called and are_steps_cut(evidence):
-        return unseen_proof_finding(
+    called = {step.first for step in calls if service.is_call_of_kernel_service(step)}
+    if not called and are_recorded_steps_incomplete(evidence):
+        return unjudged_benchmark_proof_finding(
             params.rule, demands, f"steps are kept up to before the first call of {params.service}"
         )
     problems: list[str] = [] if called else [f"{params.service} was not called"]
@@ -62,4 +69,4 @@ def judge_evidence(params: ObjectsParameters, evidence: ProofEvidence) -> ProofF
         wrong = {fact: facts[fact] for fact, value in required.items() if fact in facts and facts[fact] != value}
         problems += [f"{address:#x} has {fact} {value}" for fact, value in wrong.items()]
         seen.append(f"{address:#x} has {', '.join(f'{fact} {value}' for fact, value in facts.items())}")
-    return make_proof_finding(params.rule, demands, problems, seen)
+    return make_benchmark_proof_finding(params.rule, demands, problems, seen)

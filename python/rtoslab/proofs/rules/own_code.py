@@ -10,9 +10,15 @@ so."""
 from collections import Counter
 from collections.abc import Collection, Iterator
 
-from rtoslab.proofs.evidence import USUAL_PACE, ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import ProofFinding
-from rtoslab.targets import ALL_CORES, BenchmarkFunction, OwnCodeSpan
+from rtoslab.proofs.evidence import (
+    USUAL_PACE,
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import BenchmarkProofFinding
+from rtoslab.targets import ALL_CORES, BenchmarkCodeSpan, BenchmarkFunction
 
 _HANDLER = "isr_"
 _RUNNER = "bench_keep"
@@ -24,7 +30,7 @@ _COUNTER_READ_US = 16
 """The longest time from either edge of the window to the read of another core's counters."""
 
 
-class OwnCodeParameters(ProofParameters):
+class OwnCodeParameters(BenchmarkProofParameters):
     """The parameters of the proof `own_code` in benchmark.toml. The proof checks that each instruction of the
     benchmark's own code was executed once per round, or only at the edges of the window."""
 
@@ -43,31 +49,33 @@ class OwnCodeParameters(ProofParameters):
     """The most instructions of the benchmark's own code in a round. More where code is slower."""
 
 
-def judge_evidence(params: OwnCodeParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: OwnCodeParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that each instruction of the benchmark's own code was executed once per round, or only at the edges of the
     window, by the profile."""
     demands = "each instruction of the benchmark is executed once a round, or at the window's edges alone"
-    if _own_instruction_limit(params, evidence) is not None:
-        demands += f", and a round takes at most {_own_instruction_limit(params, evidence):g} of them"
+    if _benchmark_code_instruction_limit(params, evidence) is not None:
+        demands += f", and a round takes at most {_benchmark_code_instruction_limit(params, evidence):g} of them"
     if evidence.known_code_length(0) is not None:
         demands += ", and the code is as long as was measured for this chip"
     observed = evidence.observed
     if observed is None or not observed.own:
-        return unseen_proof_finding(
+        return unjudged_benchmark_proof_finding(
             params.rule, demands, "this target has no profile" if observed is None else "no profile was kept"
         )
     if evidence.decoded.params.get("lto") == "1":
-        return unseen_proof_finding(params.rule, demands, "the linker mixed the kernel's code with the benchmark's")
+        return unjudged_benchmark_proof_finding(
+            params.rule, demands, "the linker mixed the kernel's code with the benchmark's"
+        )
     problems: list[str] = []
     seen: list[str] = []
-    for where, core in evidence.groups_counting_together:
-        own_code = _OwnCodeCounts(params, evidence, core)
+    for where, core in evidence.task_groups_with_common_count:
+        own_code = _BenchmarkCodeExecutionCounts(params, evidence, core)
         problems += [f"{where}: {problem}" for problem in own_code.problem_sentences()]
         seen.append(f"{where}: {own_code.instructions} instructions, {sum(own_code.counts)} rounds")
-    return make_proof_finding(params.rule, demands, problems[:4], seen)
+    return make_benchmark_proof_finding(params.rule, demands, problems[:4], seen)
 
 
-class _OwnCodeCounts:
+class _BenchmarkCodeExecutionCounts:
     """The executions of the benchmark's own code on the cores whose tasks count together, compared with its rounds."""
 
     def __init__(self, params: OwnCodeParameters, evidence: ProofEvidence, core: int) -> None:
@@ -87,8 +95,8 @@ class _OwnCodeCounts:
             self.called.update(dict(function.calls))
             self.entered[function.name] += function.entries
         self.instructions = evidence.executed_instructions(core)
-        self.rounds = self._possible_round_counts()
-        self.passes = [1, *(number for term in params.passes for number in self._loop_passes(term))]
+        self.rounds = self._possible_instruction_execution_counts()
+        self.passes = [1, *(number for term in params.passes for number in self._possible_loop_pass_counts(term))]
 
     def problem_sentences(self) -> list[str]:
         """Returns a sentence for each instruction and function of the benchmark that was executed an unexpected number
@@ -97,24 +105,24 @@ class _OwnCodeCounts:
             (own_function, part) for own_function in self.functions for part in self._unaccounted_code(own_function)
         ]
         waiting = sum(part.instructions for _, part in strange)
-        problems = [problem for name in self.entered for problem in self._entries_without_caller(name)]
-        problems += self._length_problems()
+        problems = [problem for name in self.entered for problem in self._function_entries_without_caller(name)]
+        problems += self._instruction_count_problems()
         if waiting > self.params.waits * self.evidence.board_slowdown_over_pico():
-            problems += [_code_span_sentence(function, part) for function, part in strange]
+            problems += [_instruction_span_sentence(function, part) for function, part in strange]
         executed = sum(
             part.instructions * part.executions for own_function in self.functions for part in own_function.stretches
         )
         rounds = max(sum(self.counts), 1)
         taken, cycles = executed / rounds, sum(part.cycles for own in self.functions for part in own.stretches) / rounds
-        most = _own_instruction_limit(self.params, self.evidence)
+        most = _benchmark_code_instruction_limit(self.params, self.evidence)
         if most is not None and taken > most * self.evidence.board_slowdown_over_pico():
             problems.append(f"a round takes {taken:.0f} instructions of the benchmark's own")
         elif self.evidence.known_instructions() is not None and self.evidence.is_instruction_speed_usual():
-            limit = self.evidence.own_cycle_limit((most or 0) * USUAL_PACE)
+            limit = self.evidence.benchmark_code_cycle_limit((most or 0) * USUAL_PACE)
             problems += [f"a round takes {cycles:.0f} cycles of the benchmark's own"] if cycles > limit else []
         return problems
 
-    def _length_problems(self) -> Iterator[str]:
+    def _instruction_count_problems(self) -> Iterator[str]:
         """Yields a sentence if the executed instructions of the benchmark's own code are more or fewer than were
         measured before.
 
@@ -134,7 +142,7 @@ class _OwnCodeCounts:
                 f"{known.least_distance} to {known.most_distance} expected"
             )
 
-    def _entries_without_caller(self, name: str) -> Iterator[str]:
+    def _function_entries_without_caller(self, name: str) -> Iterator[str]:
         """Yields a sentence if a function of the benchmark is entered more often than the benchmark calls it."""
         calls, entries = self.called[name], self.entered[name]
         if name.startswith(_HANDLER) or _name_without_compiler_suffix(name) in (
@@ -145,21 +153,21 @@ class _OwnCodeCounts:
         if entries > self.edge and abs(entries - calls) > self.edge:
             yield f"{name} was entered {entries} times and called {calls} times by the benchmark"
 
-    def _unaccounted_code(self, function: BenchmarkFunction) -> Iterator[OwnCodeSpan]:
+    def _unaccounted_code(self, function: BenchmarkFunction) -> Iterator[BenchmarkCodeSpan]:
         """Yields the instructions of a function that were executed an unexpected number of times."""
         if _name_without_compiler_suffix(function.name) in (*self.params.free, _RUNNER):
             return
         rounds = {function.entries, *self.rounds} if function.entries > self.edge else self.rounds
         for part in function.stretches:
-            if part.executions > self.edge and not self._is_accounted(part.executions, rounds):
+            if part.executions > self.edge and not self._is_execution_count_explained(part.executions, rounds):
                 yield part
 
-    def _is_accounted(self, executions: int, rounds: Collection[int]) -> bool:
+    def _is_execution_count_explained(self, executions: int, rounds: Collection[int]) -> bool:
         """Whether a number of executions is, within the window's edges, a loop's passes times one of the numbers of
         `rounds`."""
         return any(abs(executions - times * round_) <= self.edge * times for round_ in rounds for times in self.passes)
 
-    def _possible_round_counts(self) -> set[int]:
+    def _possible_instruction_execution_counts(self) -> set[int]:
         """Returns the execution counts that are right for an instruction of a round: sums of task counters, numbers of
         intervals, declared checks."""
         sums = {0}
@@ -170,7 +178,7 @@ class _OwnCodeCounts:
         expected = {check.value for check in self.evidence.decoded.checks if check.name in self.params.checks}
         return (sums - {0}) | set(series.values()) | expected
 
-    def _loop_passes(self, term: str) -> list[int]:
+    def _possible_loop_pass_counts(self, term: str) -> list[int]:
         """Returns how often a round may execute an instruction of a loop of `term` passes, such as `words / 4`. The
         condition is executed once more than the body.
 
@@ -178,25 +186,27 @@ class _OwnCodeCounts:
         pass of the outer.
         """
         outer, times, _ = term.rpartition(" * ")
-        passes = self._evaluate_term(term)
-        return [passes, passes + 1, *([passes + self._evaluate_term(outer)] if times else [])]
+        passes = self._evaluate_arithmetic_term(term)
+        return [passes, passes + 1, *([passes + self._evaluate_arithmetic_term(outer)] if times else [])]
 
-    def _evaluate_term(self, text: str) -> int:
+    def _evaluate_arithmetic_term(self, text: str) -> int:
         """Returns the value of a term of numbers and parameters with `*` and `/`, from left to right."""
         first, *rest = text.split(" ")
-        number = self._number_or_parameter(first)
+        number = self._evaluate_number_or_parameter(first)
         for sign, word in zip(rest[::2], rest[1::2], strict=True):
             number = (
-                number * self._number_or_parameter(word) if sign == "*" else number // self._number_or_parameter(word)
+                number * self._evaluate_number_or_parameter(word)
+                if sign == "*"
+                else number // self._evaluate_number_or_parameter(word)
             )
         return number
 
-    def _number_or_parameter(self, word: str) -> int:
+    def _evaluate_number_or_parameter(self, word: str) -> int:
         """Returns the value of a word that is a number or the name of a parameter."""
         return int(word) if word.isdecimal() else int(self.evidence.decoded.params[word])
 
 
-def _own_instruction_limit(params: OwnCodeParameters, evidence: ProofEvidence) -> float | None:
+def _benchmark_code_instruction_limit(params: OwnCodeParameters, evidence: ProofEvidence) -> float | None:
     """Returns the most instructions of the benchmark's own code in a round. None if there is no limit."""
     known = evidence.known_instructions()
     return params.instructions if known is None else known
@@ -207,7 +217,7 @@ def _name_without_compiler_suffix(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _code_span_sentence(function: BenchmarkFunction, part: OwnCodeSpan) -> str:
+def _instruction_span_sentence(function: BenchmarkFunction, part: BenchmarkCodeSpan) -> str:
     """Returns a sentence on how often a span of a function's instructions was executed."""
     place = f"{function.name}+{part.address - function.stretches[0].address:#x}"
     return f"{part.instructions} instructions at {place} were executed {part.executions} times"

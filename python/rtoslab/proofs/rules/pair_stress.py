@@ -6,15 +6,20 @@ records of both images are evidence for each of them: a target beside a stress t
 from math import sqrt
 
 from rtoslab.proofs.draws import does_number_agree
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
 from rtoslab.records import DecodedRun
-from rtoslab.results import ProofFinding
+from rtoslab.results import BenchmarkProofFinding
 
 _EDGE = 2
 """Accesses at the edges of the window."""
 
 
-class PairStressParameters(ProofParameters):
+class PairStressParameters(BenchmarkProofParameters):
     """The parameters of the proof `pair_stress` in benchmark.toml. The proof checks that, of two kernels on two cores,
     the target took the shared lock in each round and the stress task in the requested share of its iterations."""
 
@@ -30,13 +35,13 @@ class PairStressParameters(ProofParameters):
     """By how many standard deviations of independent draws the share may be missed."""
 
 
-def judge_evidence(params: PairStressParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: PairStressParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that, of two kernels on two cores, the target took the shared lock in each round and the stress task in
     the requested share of its iterations."""
     required = int(evidence.decoded.params[params.percent])
     demands = f"the target takes the lock in each round, and the stress task in {required} % of its iterations"
     if evidence.beside is None:
-        return unseen_proof_finding(params.rule, demands, "no other kernel ran")
+        return unjudged_benchmark_proof_finding(params.rule, demands, "no other kernel ran")
     runs = [evidence.decoded, evidence.beside]
     target, stress = runs if evidence.settings.get("core") == "0" else runs[::-1]
     problems: list[str] = []
@@ -53,7 +58,7 @@ def judge_evidence(params: PairStressParameters, evidence: ProofEvidence) -> Pro
     collisions = sum(_self_check_value(run, params.found) for run in runs)
     text = f"{collisions} found the lock taken"
     (seen if bool(collisions) == bool(required) else problems).append(text)
-    return make_proof_finding(params.rule, demands, problems, seen)
+    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
 
 
 def _self_check_value(run: DecodedRun, name: str) -> int:

@@ -6,10 +6,15 @@ from typing import Final
 
 from pydantic import model_validator
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.proofs.observed_steps import observed_steps_to_judge
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.proofs.observed_steps import observed_benchmark_steps_to_judge
 from rtoslab.proofs.step_match import KernelService
-from rtoslab.results import ProofFinding
+from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import steps as seen
 
 SHARE: Final = 0.75
@@ -18,7 +23,7 @@ ENOUGH: Final = 101
 """With more samples the waits repeat (firmware/include/bench/drift.h), so the share is of at most so many."""
 
 
-class PhasesApartParameters(ProofParameters):
+class PhasesApartParameters(BenchmarkProofParameters):
     """The parameters of the proof `phases_apart` in benchmark.toml. The proof checks that the samples begin at
     different distances from the tick."""
 
@@ -34,12 +39,12 @@ class PhasesApartParameters(ProofParameters):
         return self
 
 
-def judge_evidence(params: PhasesApartParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: PhasesApartParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that the samples begin at different distances from the tick, by the cycles between each tick and the next
     interval's start."""
     demands = f"{SHARE:.0%} of the samples, of {ENOUGH} at most, begin at a distance of their own from their tick"
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     ids = evidence.benchmark.series_ids
     names = {ids.index(series): series for series in params.series if series in ids}
     distances: dict[str, list[int]] = {series: [] for series in names.values()}
@@ -48,18 +53,18 @@ def judge_evidence(params: PhasesApartParameters, evidence: ProofEvidence) -> Pr
         service = KernelService(evidence.kernel.facts_for_architecture(evidence.board.cpu), params.service)
         distances[params.service] = []
     ticked: dict[int, int] = {}
-    for step in observed_steps_to_judge(evidence):
+    for step in observed_benchmark_steps_to_judge(evidence):
         if step.kind == seen.TICK:
             ticked[step.core] = step.cycle
         elif step.core not in ticked:
             continue
         elif step.kind == seen.START and step.first in names:
             distances[names[step.first]].append(step.cycle - ticked[step.core])
-        elif step.kind == seen.CALL and service is not None and service.matches_call(step):
+        elif step.kind == seen.CALL and service is not None and service.is_call_of_kernel_service(step):
             distances[str(params.service)].append(step.cycle - ticked[step.core])
     problems: list[str] = []
     words: list[str] = []
     for name, distance in distances.items():
         text = f"{name}: {len(set(distance))} distances of {len(distance)} samples"
         (words if distance and len(set(distance)) >= SHARE * min(len(distance), ENOUGH) else problems).append(text)
-    return make_proof_finding(params.rule, demands, problems, words)
+    return make_benchmark_proof_finding(params.rule, demands, problems, words)

@@ -4,11 +4,16 @@ Falling back down the chain happens by blocking, so a switch upwards that was no
 missing one, shows that the test did not preempt.
 """
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import BenchmarkProofFinding
 
 
-class PreemptsInOrderParameters(ProofParameters):
+class PreemptsInOrderParameters(BenchmarkProofParameters):
     """The parameters of the proof `preempts_in_order` in benchmark.toml. The proof checks that each wake-up switched
     at once to the next more urgent task."""
 
@@ -25,14 +30,14 @@ def find_watched_services(params: PreemptsInOrderParameters) -> tuple[str, ...]:
     return (params.service, params.blocks)
 
 
-def judge_evidence(params: PreemptsInOrderParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: PreemptsInOrderParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that each wake-up switched at once to the next more urgent task, by the observed switches, their causes,
     and each task's counter."""
     demands = (
         f"each {params.service} preempts its caller in favour of the next of tasks {', '.join(map(str, params.tasks))}"
     )
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:
@@ -64,4 +69,4 @@ def judge_evidence(params: PreemptsInOrderParameters, evidence: ProofEvidence) -
                     f"{other} other switches, {required} counts"
                 )
         seen.append(f"core {core}: {' + '.join(map(str, steps))} preemptions upwards, one per count")
-    return make_proof_finding(params.rule, demands, problems, seen)
+    return make_benchmark_proof_finding(params.rule, demands, problems, seen)

@@ -5,11 +5,16 @@ compared, and that equal ones are equal."""
 
 from itertools import combinations
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import BenchmarkProofFinding
 
 
-class PrioritiesParameters(ProofParameters):
+class PrioritiesParameters(BenchmarkProofParameters):
     """The parameters of the proof `priorities` in benchmark.toml. The proof checks that the tasks have the listed
     priorities."""
 
@@ -17,12 +22,12 @@ class PrioritiesParameters(ProofParameters):
     """The abstract priority of each task: a higher number is more urgent."""
 
 
-def judge_evidence(params: PrioritiesParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: PrioritiesParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that the tasks have the listed priorities, by their control blocks as the window opened, or else by the
     image's records."""
     demands = f"tasks 0 to {len(params.of) - 1} have the priorities {', '.join(map(str, params.of))}"
     if not any(task.handle for task in evidence.decoded.tasks):
-        return unseen_proof_finding(params.rule, demands, "there are no tasks")
+        return unjudged_benchmark_proof_finding(params.rule, demands, "there are no tasks")
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:
@@ -41,7 +46,7 @@ def judge_evidence(params: PrioritiesParameters, evidence: ProofEvidence) -> Pro
         )
         complete = not evidence.observed.priorities or len(known) == len(params.of)
         (seen if good and complete else problems).append(text)
-    return make_proof_finding(params.rule, demands, problems, seen or ["by the image's own word"])
+    return make_benchmark_proof_finding(params.rule, demands, problems, seen or ["by the image's own word"])
 
 
 def _sign_of_difference(difference: int) -> int:

@@ -8,11 +8,16 @@ late by that tick, in each release and in the end of the window.
 from collections.abc import Callable
 from math import lcm
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import ProofFinding, ticks_in_window
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import BenchmarkProofFinding, ticks_in_window
 
 
-class ReleasesAsPeriodsParameters(ProofParameters):
+class ReleasesAsPeriodsParameters(BenchmarkProofParameters):
     """The parameters of the proof `releases_as_periods` in benchmark.toml. The proof checks that exactly the tasks
     whose period begins at a tick ran after it."""
 
@@ -30,12 +35,12 @@ def task_periods_ms(params: dict[str, str]) -> list[int]:
     return [int(params[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in params]
 
 
-def judge_evidence(params: ReleasesAsPeriodsParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: ReleasesAsPeriodsParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that exactly the tasks whose period begins at a tick ran after it, by the switches that follow each
     tick."""
     demands = "each tick is followed by those tasks, and only those, whose period begins"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     stated = evidence.decoded.params
     late = evidence.kernel.behaviour.sleep_adds_ticks
     seen = ticks_in_window(evidence.observed.handled, evidence.decoded, evidence.benchmark)
@@ -54,7 +59,7 @@ def judge_evidence(params: ReleasesAsPeriodsParameters, evidence: ProofEvidence)
     releases = sum(len(tick.ran) for tick in seen)
     text = f"{len(seen)} ticks, {releases} releases; {together} times all {len(task_periods_ms(stated))} tasks together"
     pattern = f"; the pattern of all periods lasts {lcm(*task_periods_ms(stated))} ms"
-    return make_proof_finding(params.rule, demands, wrong[:3], [text + pattern])
+    return make_benchmark_proof_finding(params.rule, demands, wrong[:3], [text + pattern])
 
 
 def _task_letters_text(tasks: frozenset[str]) -> str:

@@ -1,10 +1,15 @@
 """Equal tasks take turns: every switch between them goes from one to the next in the list, last to first."""
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import BenchmarkProofFinding
 
 
-class RotationParameters(ProofParameters):
+class RotationParameters(BenchmarkProofParameters):
     """The parameters of the proof `rotation` in benchmark.toml. The proof checks that equal tasks take turns in the
     order of the list, or in any other order that stays if one tick may wake tasks of the kernel in any order."""
 
@@ -13,16 +18,16 @@ class RotationParameters(ProofParameters):
     """The accepted number of switches out of turn."""
 
 
-def judge_evidence(params: RotationParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: RotationParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that equal tasks take turns in the order of the list, by the observed switches between their control
     blocks."""
     demands = f"every switch goes to the next of tasks {', '.join(map(str, params.tasks))} in turn"
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:
-        handles = evidence.tasks_in_turn(core, params.tasks)
+        handles = evidence.tasks_in_round_robin_order(core, params.tasks)
         if None in handles or len(set(handles)) != len(handles):
             problems.append(f"core {core}: the tasks' control blocks are not all known and different")
             continue
@@ -33,4 +38,4 @@ def judge_evidence(params: RotationParameters, evidence: ProofEvidence) -> Proof
         used = {switch.before for switch in switches if in_turn.get(switch.before) == switch.after}
         text = f"core {core}: {good} switches in turn, {wrong} out of turn"
         (seen if wrong <= params.tolerance and len(used) == len(handles) else problems).append(text)
-    return make_proof_finding(params.rule, demands, problems, seen)
+    return make_benchmark_proof_finding(params.rule, demands, problems, seen)

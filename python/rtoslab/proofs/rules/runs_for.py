@@ -6,15 +6,20 @@ top."""
 from statistics import median
 from typing import Final
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import steps as seen_steps
 
 _PERIODS: Final = 3
 """A window of so many periods must show the task at work."""
 
 
-class RunsForParameters(ProofParameters):
+class RunsForParameters(BenchmarkProofParameters):
     """The parameters of the proof `runs_for` in benchmark.toml. The proof checks that each task works for its stated
     time (`work_N_us`) per job."""
 
@@ -26,7 +31,7 @@ class RunsForParameters(ProofParameters):
     """The kernel's own work on top, in microseconds."""
 
 
-def judge_evidence(params: RunsForParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: RunsForParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that each task works for its stated time (`work_N_us`) per job, by the switches on core 0 and the task's
     calls."""
     stated = evidence.decoded.params
@@ -34,7 +39,7 @@ def judge_evidence(params: RunsForParameters, evidence: ProofEvidence) -> ProofF
     lengths = ", ".join(map(str, work_us))
     demands = f"tasks 0 to {len(work_us) - 1} work for {lengths} us from call to call of {params.service}"
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     jobs = _job_cycles_by_task(params, evidence)
     per_us = evidence.decoded.begin.clock_hz / 1e6
     problems: list[str] = []
@@ -47,7 +52,7 @@ def judge_evidence(params: RunsForParameters, evidence: ProofEvidence) -> ProofF
         too_short = not mine and window_ms < _PERIODS * int(stated[f"period_{index}_ms"])
         good = too_short or -slack_us <= measured_us - required_us <= slack_us + params.beside_us
         (seen if good else problems).append(f"task {index}: {measured_us:.0f} us, {len(mine)} jobs")
-    return make_proof_finding(params.rule, demands, problems, seen)
+    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
 
 
 def _job_cycles_by_task(params: RunsForParameters, evidence: ProofEvidence) -> dict[int, list[int]]:

@@ -7,12 +7,22 @@ none changed, none in another's place.
 from collections.abc import Sequence
 
 from rtoslab.catalogue import EMPTY_SERIES
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import ProofFinding, instrument_of_image, instrument_readings, series_facts
-from rtoslab.targets import MarkedIntervals
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import (
+    BenchmarkProofFinding,
+    interval_readings_of_instrument,
+    measuring_instrument_of_image,
+    series_facts,
+)
+from rtoslab.targets import MeasuredCodeIntervals
 
 
-class SamplesCompleteParameters(ProofParameters):
+class SamplesCompleteParameters(BenchmarkProofParameters):
     """The parameters of the proof `samples_complete` in benchmark.toml. The proof checks that every series has the
     requested number of samples, and that each sample belongs to one observed interval. The rule holds for every
     latency benchmark."""
@@ -21,14 +31,14 @@ class SamplesCompleteParameters(ProofParameters):
     """The parameter with the most blocks that are held. The release of each at the end may give a sample."""
 
 
-def judge_evidence(params: SamplesCompleteParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: SamplesCompleteParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that every series has the requested number of samples, and that each sample belongs to one observed
     interval."""
     demands = f"each series has {evidence.samples} samples, from intervals that do not overlap"
     observed = evidence.observed
     intervals = observed.intervals if observed else None
     if intervals is None and evidence.decoded.params.get("instrument") != "counter":
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     problems: list[str] = list(intervals.disorder[:3]) if intervals else []
     numbered = list(enumerate(series_facts(evidence.benchmark)))
     if intervals and evidence.decoded.params.get("instrument") == "pin":
@@ -36,16 +46,20 @@ def judge_evidence(params: SamplesCompleteParameters, evidence: ProofEvidence) -
         if not 0 <= missing <= 1:  # the window may close between the last interval's end and its edge
             problems.append(f"{len(intervals.pulses)} pulses of the pin for {len(intervals.intervals)} intervals")
     for number, facts in numbered:
-        readings_count = len(instrument_readings(evidence.decoded, observed, number, facts.id, evidence.samples))
+        readings_count = len(
+            interval_readings_of_instrument(evidence.decoded, observed, number, facts.id, evidence.samples)
+        )
         marked = min(len(intervals.intervals_of_series(number)), evidence.samples) if intervals else readings_count
         if not readings_count == marked == evidence.samples:
             problems.append(f"{facts.id}: {readings_count} samples, {marked} intervals between marks")
     problems += _find_mismatched_samples(params, evidence, intervals) if intervals else []
-    return make_proof_finding(params.rule, demands, problems, [f"{len(numbered)} series of {evidence.samples} samples"])
+    return make_benchmark_proof_finding(
+        params.rule, demands, problems, [f"{len(numbered)} series of {evidence.samples} samples"]
+    )
 
 
 def _find_mismatched_samples(
-    params: SamplesCompleteParameters, evidence: ProofEvidence, intervals: MarkedIntervals
+    params: SamplesCompleteParameters, evidence: ProofEvidence, intervals: MeasuredCodeIntervals
 ) -> list[str]:
     """Returns a sentence for each series whose observed intervals, samples reported to the runner, and sent samples do
     not match."""
@@ -60,7 +74,7 @@ def _find_mismatched_samples(
         if not 0 <= seen - len(raw_values) <= 1:  # the window may close between the last interval's end and the call
             problems.append(f"{facts.id}: the runner was told {len(raw_values)} samples of {seen} intervals")
         sent = [value for sample in evidence.decoded.samples if sample.metric == facts.id for value in sample.values]
-        if instrument_of_image(evidence.decoded) == "counter" and sent != raw_values[: len(sent)]:
+        if measuring_instrument_of_image(evidence.decoded) == "counter" and sent != raw_values[: len(sent)]:
             at = next(
                 (at for at, pair in enumerate(zip(sent, raw_values, strict=False)) if pair[0] != pair[1]),
                 len(raw_values),

@@ -3,35 +3,42 @@
 Going up takes none, because whatever becomes ready raises the place where the search begins.
 """
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import IDLE_TASK, ProofFinding, switches_by_pair, task_names
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import IDLE_TASK, BenchmarkProofFinding, context_switches_by_task_pair, task_names
 from rtoslab.targets import UNKNOWN
 
 BELOW_ALL = -1
 """The priority of the idle task, below the abstract priorities, which begin at 0."""
 
 
-class SearchStepsParameters(ProofParameters):
+class SearchStepsParameters(BenchmarkProofParameters):
     """The parameters of the proof `search_steps` in benchmark.toml. The proof checks how many priorities the kernel's
     search for the next task went down at each switch."""
 
 
-def judge_evidence(params: SearchStepsParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: SearchStepsParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks how many priorities the kernel's search for the next task went down at each switch, by its word with the
     most urgent ready priority."""
     demands = "the search takes a step for each priority that the next task is below the last one, and none upwards"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     handled = evidence.observed.handled
     names = task_names(evidence.decoded, evidence.benchmark)
     priority = {names[task.handle]: task.priority for task in evidence.decoded.tasks if task.handle in names}
     priority[IDLE_TASK] = BELOW_ALL
     problems: list[str] = []
     steps: dict[str, int] = {}
-    for (one, two), places in sorted(switches_by_pair(handled, evidence.decoded, evidence.benchmark).items()):
+    for (one, two), places in sorted(
+        context_switches_by_task_pair(handled, evidence.decoded, evidence.benchmark).items()
+    ):
         seen = {handled.steps[place] for place in places}
         if seen == {UNKNOWN}:
-            return unseen_proof_finding(
+            return unjudged_benchmark_proof_finding(
                 params.rule, demands, "the kernel does not search: it keeps its ready priorities as bits"
             )
         required = max(0, priority[one] - priority[two])
@@ -41,4 +48,4 @@ def judge_evidence(params: SearchStepsParameters, evidence: ProofEvidence) -> Pr
     text = ", ".join(f"{pair} {count}" for pair, count in steps.items() if count)
     if not steps:
         problems.append("no switch between the tasks under test was seen")
-    return make_proof_finding(params.rule, demands, problems, [f"steps: {text}"])
+    return make_benchmark_proof_finding(params.rule, demands, problems, [f"steps: {text}"])

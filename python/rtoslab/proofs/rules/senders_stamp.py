@@ -6,12 +6,17 @@ alone. Code that is fetched first, or an interrupt, may come between a mark and 
 shorter than that.
 """
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.proofs.expected_counts import sample_intervals
-from rtoslab.results import ProofFinding, instrument_readings
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.proofs.expected_counts import intervals_kept_as_samples
+from rtoslab.results import BenchmarkProofFinding, interval_readings_of_instrument
 
 
-class SendersStampParameters(ProofParameters):
+class SendersStampParameters(BenchmarkProofParameters):
     """The parameters of the proof `senders_stamp` in benchmark.toml. The proof checks that the time from a sender's
     stamp to the receiver agrees with the time that the virtual board saw between the marks on both cores."""
 
@@ -20,18 +25,18 @@ class SendersStampParameters(ProofParameters):
     rare: int = 10
 
 
-def judge_evidence(params: SendersStampParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: SendersStampParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that the time from a sender's stamp to the receiver agrees with the time that the virtual board saw
     between the marks on both cores."""
     demands = "each stamp is the time between the marks of sender and receiver, less the readings of the counter"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for name in params.series:
-        stamps = instrument_readings(evidence.decoded, observed, 0, name, evidence.samples)
-        intervals = sample_intervals(evidence, name)
+        stamps = interval_readings_of_instrument(evidence.decoded, observed, 0, name, evidence.samples)
+        intervals = intervals_kept_as_samples(evidence, name)
         shorter = [item.cycles - stamp for stamp, item in zip(stamps, intervals, strict=False)]
         if not shorter:
             problems.append(f"{name}: no samples")
@@ -40,4 +45,4 @@ def judge_evidence(params: SendersStampParameters, evidence: ProofEvidence) -> P
         apart = sum(item > params.slack_cycles for item in shorter)
         good = min(shorter) >= 0 and apart * params.rare <= len(shorter)
         (seen if good else problems).append(text)
-    return make_proof_finding(params.rule, demands, problems, seen)
+    return make_benchmark_proof_finding(params.rule, demands, problems, seen)

@@ -7,12 +7,17 @@ instructions after the reading: one sample in `rare` may seem too short, because
 series in which the task only computes, nothing keeps the core but a tick, so hardly any stamp is longer.
 """
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.proofs.expected_counts import sample_intervals
-from rtoslab.results import ProofFinding, instrument_readings
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.proofs.expected_counts import intervals_kept_as_samples
+from rtoslab.results import BenchmarkProofFinding, interval_readings_of_instrument
 
 
-class StampsAgreeParameters(ProofParameters):
+class StampsAgreeParameters(BenchmarkProofParameters):
     """The parameters of the proof `stamps_agree` in benchmark.toml. The proof checks samples that start at a hardware
     timer's stamp against the time that the virtual board saw from the interrupt's recognition to the mark."""
 
@@ -24,20 +29,20 @@ class StampsAgreeParameters(ProofParameters):
     rare: int = 10
 
 
-def judge_evidence(params: StampsAgreeParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: StampsAgreeParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks samples that start at a hardware timer's stamp against the time that the virtual board saw from the
     interrupt's recognition to the mark."""
     demands = "no stamp is shorter than from the interrupt's recognition to the reading, and the closest hardly longer"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     slack = params.slack_cycles * evidence.board_slowdown_over_pico() * (1.5 if "opt" in evidence.settings else 1)
     problems: list[str] = []
     seen: list[str] = []
     for name in params.series:
-        stamps = instrument_readings(evidence.decoded, observed, 0, name, evidence.samples)
+        stamps = interval_readings_of_instrument(evidence.decoded, observed, 0, name, evidence.samples)
         differences = [
-            stamp - item.cycles for stamp, item in zip(stamps, sample_intervals(evidence, name), strict=False)
+            stamp - item.cycles for stamp, item in zip(stamps, intervals_kept_as_samples(evidence, name), strict=False)
         ]
         text = (
             f"{name}: {min(differences)} to {max(differences)} cycles longer" if differences else f"{name}: no samples"
@@ -45,8 +50,8 @@ def judge_evidence(params: StampsAgreeParameters, evidence: ProofEvidence) -> Pr
         long_enough = [item for item in differences if item >= -slack]
         few = (len(differences) - len(long_enough)) * params.rare <= len(differences)
         good = bool(long_enough) and few and min(long_enough) <= slack
-        if good and name in (*params.undisturbed, *evidence.known_own_code.undisturbed):
+        if good and name in (*params.undisturbed, *evidence.known_benchmark_code_limits.undisturbed):
             late = sum(item > min(long_enough) + slack for item in long_enough)
             good = late * params.rare <= len(long_enough)
         (seen if good else problems).append(text)
-    return make_proof_finding(params.rule, demands, problems, seen)
+    return make_benchmark_proof_finding(params.rule, demands, problems, seen)

@@ -15,17 +15,17 @@ from rtoslab.proofs.draws import (
     does_number_agree,
     drawn_percentages,
 )
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding
-from rtoslab.proofs.observed_steps import observed_steps_to_judge
+from rtoslab.proofs.evidence import BenchmarkProofParameters, ProofEvidence, make_benchmark_proof_finding
+from rtoslab.proofs.observed_steps import observed_benchmark_steps_to_judge
 from rtoslab.proofs.step_match import KernelService
-from rtoslab.results import ProofFinding
+from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import CALL
 
 _MOST_GAPS: Final = 200
 """Gaps between accesses that are compared with the draws."""
 
 
-class StressShareParameters(ProofParameters):
+class StressShareParameters(BenchmarkProofParameters):
     """The parameters of the proof `stress_share` in benchmark.toml. The proof checks that the stress tasks accessed
     the object in the requested share of their iterations."""
 
@@ -45,7 +45,7 @@ class StressShareParameters(ProofParameters):
     """Accesses on the edges of the window."""
 
 
-def judge_evidence(params: StressShareParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: StressShareParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that the stress tasks accessed the object in the requested share of their iterations, by the firmware's
     counters, and by calls if there are probes."""
     required = int(evidence.decoded.params[params.percent])
@@ -54,7 +54,7 @@ def judge_evidence(params: StressShareParameters, evidence: ProofEvidence) -> Pr
     seen: list[str] = []
     for core in set(evidence.cores) - set(evidence.metric_cores):
         draws = sum(count.count_in_window for count in evidence.decoded.counts if count.core == core)
-        accesses = evidence.check_values(core).get(params.accesses)
+        accesses = evidence.firmware_self_check_values(core).get(params.accesses)
         if accesses is None:
             problems.append(f"core {core}: {params.accesses} was not reported")
             continue
@@ -77,7 +77,7 @@ def judge_evidence(params: StressShareParameters, evidence: ProofEvidence) -> Pr
                 text += f", gaps that agree with the draws by {agreement:.2f}"
                 good = good and agreement >= LEAST_AGREEMENT
         (seen if good else problems).append(text)
-    return make_proof_finding(params.rule, demands, problems, seen)
+    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
 
 
 def _gaps_between_accesses(evidence: ProofEvidence, core: int, service: str) -> list[int]:
@@ -86,11 +86,11 @@ def _gaps_between_accesses(evidence: ProofEvidence, core: int, service: str) -> 
     if evidence.observed is None:
         return []
     called = KernelService(evidence.kernel.facts_for_architecture(evidence.board.cpu), service)
-    others = evidence.control_tasks()
+    others = evidence.benchmark_runner_tasks()
     cycles = [
         step.own_cycles
-        for step in observed_steps_to_judge(evidence)
-        if step.kind == CALL and step.core == core and step.who not in others and called.matches_call(step)
+        for step in observed_benchmark_steps_to_judge(evidence)
+        if step.kind == CALL and step.core == core and step.who not in others and called.is_call_of_kernel_service(step)
     ]
     known: list[int] = []
     for own in cycles[1:_MOST_GAPS]:

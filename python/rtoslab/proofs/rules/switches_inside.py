@@ -1,11 +1,16 @@
 """The operation of a series is what its name says: so many context switches are inside every one of its intervals."""
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.proofs.expected_counts import ExpectedCount, sample_intervals
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.proofs.expected_counts import ExpectedEventCount, intervals_kept_as_samples
+from rtoslab.results import BenchmarkProofFinding
 
 
-class SwitchesInsideParameters(ProofParameters):
+class SwitchesInsideParameters(BenchmarkProofParameters):
     """The parameters of the proof `switches_inside` in benchmark.toml. The proof checks that every sample of a series
     contains the required number of context switches."""
 
@@ -19,31 +24,33 @@ class SwitchesInsideParameters(ProofParameters):
     """The number of samples of a series that may differ."""
 
 
-def judge_evidence(params: SwitchesInsideParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: SwitchesInsideParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that every sample of a series contains the required number of context switches, by the writes to the
     kernel's current-task pointer.
 
     A kernel that cannot be told not to slice time among equals may switch there and back once more for each tick.
     """
-    required = ExpectedCount(params.switches, params.per, params.slack)
-    demands = f"{required.describe_number(evidence, 'context switch', 'context switches')} in every sample"
+    required = ExpectedEventCount(params.switches, params.per, params.slack)
+    demands = (
+        f"{required.describe_expected_event_count(evidence, 'context switch', 'context switches')} in every sample"
+    )
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     if evidence.kernel.probes is None:
-        return unseen_proof_finding(params.rule, demands, "there are no tasks to switch between")
+        return unjudged_benchmark_proof_finding(params.rule, demands, "there are no tasks to switch between")
     extra = 2 if evidence.kernel.time_slice_ticks else 0
     problems: list[str] = []
     seen: list[str] = []
     for name in params.series:
-        samples = sample_intervals(evidence, name)
+        samples = intervals_kept_as_samples(evidence, name)
         wrong = [
             interval.switches
             for interval in samples
-            if not required.accepts_number(evidence, interval.switches, extra * interval.ticks)
+            if not required.is_event_count_accepted(evidence, interval.switches, extra * interval.ticks)
         ]
         if wrong:
             text = f"{name}: {len(wrong)} of {len(samples)} samples have another number, the first {wrong[0]}"
         else:
             text = f"{name}: all {len(samples)}"
         (seen if samples and len(wrong) <= params.tolerance else problems).append(text)
-    return make_proof_finding(params.rule, demands, problems, seen)
+    return make_benchmark_proof_finding(params.rule, demands, problems, seen)

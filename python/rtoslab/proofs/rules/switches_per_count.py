@@ -1,16 +1,16 @@
 """The context switches that the test is named for really happened: so many per count, no more and no fewer."""
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
     ProofEvidence,
-    ProofParameters,
     compare_event_count,
-    make_proof_finding,
-    unseen_proof_finding,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
 )
-from rtoslab.results import ProofFinding
+from rtoslab.results import BenchmarkProofFinding
 
 
-class SwitchesPerCountParameters(ProofParameters):
+class SwitchesPerCountParameters(BenchmarkProofParameters):
     """The parameters of the proof `switches_per_count` in benchmark.toml. The proof checks that the required number of
     context switches happened per count, those of control tasks left out."""
 
@@ -18,11 +18,11 @@ class SwitchesPerCountParameters(ProofParameters):
     tolerance: int = 0
 
 
-def judge_evidence(params: SwitchesPerCountParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: SwitchesPerCountParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that the required number of context switches happened per count, those of control tasks left out."""
     demands = f"{params.ratio:g} context switches per count"
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for where, cores in evidence.compared_core_groups:
@@ -32,4 +32,4 @@ def judge_evidence(params: SwitchesPerCountParameters, evidence: ProofEvidence) 
             where, "context switches", total, required, params.tolerance * len(cores), evidence.max_time_slices
         )
         (seen if agrees else problems).append(text)
-    return make_proof_finding(params.rule, demands, problems, seen)
+    return make_benchmark_proof_finding(params.rule, demands, problems, seen)

@@ -2,16 +2,21 @@
 
 The trap it prevents: a figure beside eight armed timers that were never started, or one of which alone was."""
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.proofs.observed_steps import observed_steps_to_judge
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.proofs.observed_steps import observed_benchmark_steps_to_judge
 from rtoslab.proofs.step_match import KernelService
-from rtoslab.results import ProofFinding
+from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import CALL
 
 _SERVICES = ("timer_start", "timer_stop")
 
 
-class TimersArmedParameters(ProofParameters):
+class TimersArmedParameters(BenchmarkProofParameters):
     """The parameters of the proof `timers_armed` in benchmark.toml. The proof checks how many timers were started
     before the window and are left alone in it."""
 
@@ -19,20 +24,20 @@ class TimersArmedParameters(ProofParameters):
     """The parameter with the number of timers."""
 
 
-def judge_evidence(params: TimersArmedParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: TimersArmedParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks how many timers were started before the window, and neither stopped nor started again, by the arguments of
     the kernel's functions."""
     required = int(evidence.decoded.params[params.timers])
     demands = f"{required} further timers are armed in the whole window"
     if evidence.observed is None:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
     used = {
         (step.first, step.second)[kernel.observed_argument_index(service, "object")]
         for service in _SERVICES
-        for step in observed_steps_to_judge(evidence)
-        if step.kind == CALL and KernelService(kernel, service).matches_call(step)
+        for step in observed_benchmark_steps_to_judge(evidence)
+        if step.kind == CALL and KernelService(kernel, service).is_call_of_kernel_service(step)
     }
     armed = evidence.observed.timers_started - used
     text = f"{len(armed)} timers were started before the window, and neither stopped nor started again"
-    return make_proof_finding(params.rule, demands, [] if len(armed) == required else [text], [text])
+    return make_benchmark_proof_finding(params.rule, demands, [] if len(armed) == required else [text], [text])

@@ -5,8 +5,13 @@ window's state say whether that is so: a stamp taken before the tasks leave the 
 0's tasks, which stand still at both edges, are read from the runner's table at the same time.
 """
 
-from rtoslab.proofs.evidence import ProofEvidence, ProofParameters, make_proof_finding, unseen_proof_finding
-from rtoslab.results import ProofFinding
+from rtoslab.proofs.evidence import (
+    BenchmarkProofParameters,
+    ProofEvidence,
+    make_benchmark_proof_finding,
+    unjudged_benchmark_proof_finding,
+)
+from rtoslab.results import BenchmarkProofFinding
 
 _WORD = 0xFFFF_FFFF
 _EDGE_CYCLES = 1000
@@ -14,18 +19,18 @@ _EDGE_CYCLES = 1000
 `board_slowdown_over_pico` expects. More where it is slower."""
 
 
-class WindowToldParameters(ProofParameters):
+class WindowToldParameters(BenchmarkProofParameters):
     """The proof `window_told`, which has no parameters in benchmark.toml. It checks that the image's time stamps of
     the window are as far apart as the cycles for which the board saw it open, and that it counted what its tasks did.
     It holds for every benchmark."""
 
 
-def judge_evidence(params: WindowToldParameters, evidence: ProofEvidence) -> ProofFinding:
+def judge_evidence(params: WindowToldParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
     """Checks that the image's time stamps of the window are as far apart as the cycles for which the board saw it
     open, and that its counts are those in memory."""
     demands = "the stamps of the window are as far apart as the board saw the window open"
     if evidence.observed is None or not evidence.observed.loads:
-        return unseen_proof_finding(params.rule, demands)
+        return unjudged_benchmark_proof_finding(params.rule, demands)
     begin, (window, *_) = evidence.decoded.begin, evidence.decoded.windows
     a_tick = begin.clock_hz / begin.timer_hz
     ticks_cycles = (window.close_ticks - window.open_ticks) * a_tick
@@ -33,11 +38,11 @@ def judge_evidence(params: WindowToldParameters, evidence: ProofEvidence) -> Pro
     text = f"{ticks_cycles:.0f} cycles by its stamps, {seen} seen"
     apart = abs(ticks_cycles - seen) > 2 * a_tick + _EDGE_CYCLES * evidence.board_slowdown_over_pico()
     problems = [text] if apart else []
-    problems += _counts_not_in_memory(evidence)
-    return make_proof_finding(params.rule, demands, problems, [text])
+    problems += _task_counts_not_in_memory(evidence)
+    return make_benchmark_proof_finding(params.rule, demands, problems, [text])
 
 
-def _counts_not_in_memory(evidence: ProofEvidence) -> list[str]:
+def _task_counts_not_in_memory(evidence: ProofEvidence) -> list[str]:
     """Returns a sentence for each task of core 0 whose count is not the difference of the runner's table at both edges
     of the window. Other cores run on at the edges, and a task without a core may count there."""
     counts = evidence.decoded.counts

@@ -9,19 +9,19 @@ from collections.abc import Iterator
 
 from rtoslab.analyses import (
     SPREAD_FIGURES,
-    PlacementBand,
-    PointOverPlacements,
+    CodePlacementValueRange,
+    MeasuredPointInCodePlacements,
+    code_placement_number_text,
     counts_per_second_of_point,
     cycle_use_of_cores,
     join_points_over_placements,
     latencies_of_point,
-    placement_number_text,
     point_id_without_placement,
     spinlock_costs,
 )
 from rtoslab.intake import escape_csv_cell
 from rtoslab.reports.table import ReportDocument
-from rtoslab.results import FailedPoint, MeasuredPoint, PointId
+from rtoslab.results import FailedMeasurement, MeasuredPoint, PointId
 
 SUFFIX = "csv"
 COLUMNS = (
@@ -51,7 +51,7 @@ def render_report(document: ReportDocument) -> str:
     for stored in document.points:
         result = stored.result
         front = (
-            *_point_identity_cells(result.point, placement_number_text(result.point)),
+            *_point_identity_cells(result.point, code_placement_number_text(result.point)),
             result.run_id,
             result.status,
         )
@@ -64,7 +64,7 @@ def render_report(document: ReportDocument) -> str:
                 row = (*front, "", f"latency.{absent.id}", "", "", f"n/a: {absent.reason}", "")
                 table.writerow(map(escape_csv_cell, row))
         else:
-            reason = result.message if isinstance(result, FailedPoint) else result.reason
+            reason = result.message if isinstance(result, FailedMeasurement) else result.reason
             table.writerow(map(escape_csv_cell, (*front, "", "", "", "", reason, "")))
     for placed in join_points_over_placements(document.list_measured_points):
         if len(placed.placements) > 1:
@@ -83,7 +83,7 @@ def _point_identity_cells(point: PointId, where: str) -> tuple[str | int, ...]:
     return point.benchmark, point.kernel, point.board, point.cores, config, where, point.window_ms
 
 
-def _placement_range_rows(placed: PointOverPlacements) -> Iterator[tuple[str | int | float, ...]]:
+def _placement_range_rows(placed: MeasuredPointInCodePlacements) -> Iterator[tuple[str | int | float, ...]]:
     """Yields CSV rows with median, least and most over placements, for each value that all placements of a point
     have."""
     bands: dict[tuple[int | str, str, str], list[float]] = {}
@@ -92,7 +92,7 @@ def _placement_range_rows(placed: PointOverPlacements) -> Iterator[tuple[str | i
             bands.setdefault((core, quantity, unit), []).append(value)
     for (core, quantity, unit), values in bands.items():
         if len(values) == len(placed.placements):
-            band = PlacementBand(values)
+            band = CodePlacementValueRange(values)
             for name, value in (("median", band.median), ("least", band.smallest), ("most", band.largest)):
                 front = (*_point_identity_cells(placed.middle.point, name), "", placed.middle.status)
                 yield (*front, core, quantity, value, unit, "", "; ".join(placed.middle.deviations))
@@ -127,7 +127,7 @@ def _csv_values_of_counts(point: MeasuredPoint) -> Iterator[tuple[int | str, str
     yield "", "least_over_most", rate.slowest_over_quickest_core, "1"
     for core, value in rate.per_core_hz.items():
         yield core, "throughput", value, f"{point.unit}/s"
-        yield core, "share", rate.core_shares_of_counts[core], "1"
+        yield core, "share", rate.core_shares_of_benchmark_counts[core], "1"
     for counter in point.counters:
         yield counter.core, f"count.task{counter.index}", counter.count, point.unit
     if point.heap:

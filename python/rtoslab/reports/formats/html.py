@@ -4,7 +4,7 @@ import re
 
 from markupsafe import Markup
 
-from rtoslab.base import __version__, render_template, web_page
+from rtoslab.base import __version__, html_page_style_and_script, render_template
 from rtoslab.reports.citation import citation_of
 from rtoslab.reports.drawing import draw_chart_as_svg
 from rtoslab.reports.table import ChartData, ReportDocument
@@ -24,7 +24,7 @@ def render_report(document: ReportDocument) -> str:
         "formats/templates/report.html.j2",
         document=document,
         citation=citation_of(document),
-        page=web_page(),
+        page=html_page_style_and_script(),
         version=__version__,
         svg=_inline_svg,
         mood=_verdict_css_class,

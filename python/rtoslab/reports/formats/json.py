@@ -6,8 +6,8 @@ from typing import Any
 
 from rtoslab.analyses import (
     SPREAD_FIGURES,
-    PlacementLookup,
-    PointOverPlacements,
+    CodePlacementLookup,
+    MeasuredPointInCodePlacements,
     counts_per_second_of_point,
     cycle_use_of_cores,
     histogram_of_samples,
@@ -21,7 +21,7 @@ from rtoslab.results import MeasuredPoint
 SUFFIX = "json"
 
 
-def _figures_of_counting_point(point: MeasuredPoint) -> dict[str, Any]:
+def _derived_values_of_throughput_point(point: MeasuredPoint) -> dict[str, Any]:
     """Returns the figures derived from a point that counts: throughput, cycles per count and their like, by name."""
     rate = counts_per_second_of_point(point)
     return {
@@ -29,7 +29,7 @@ def _figures_of_counting_point(point: MeasuredPoint) -> dict[str, Any]:
         "throughput_per_core_hz": rate.per_core_hz,
         "cycles_per_count": rate.cycles_per_count,
         "fairness": rate.fairness,
-        "share_of_each_core": rate.core_shares_of_counts,
+        "share_of_each_core": rate.core_shares_of_benchmark_counts,
         "least_over_most": rate.slowest_over_quickest_core,
         "cycles_by_cause": {share.core: share.parts for share in cycle_use_of_cores(point)},
     }
@@ -45,7 +45,10 @@ def _figures_of_latency_point(point: MeasuredPoint) -> dict[str, Any]:
             "maximum_at": latency.spread.maximum_at,
             "instrument": latency.instrument,
             "instrument_cost_cycles": latency.instrument_cost,
-            "histogram": [[one.low, one.high, one.count] for one in histogram_of_samples(latency.net_samples)],
+            "histogram": [
+                [one.low, one.high, one.count]
+                for one in histogram_of_samples(latency.samples_without_instrument_overhead)
+            ],
         }
         for latency in latencies_of_point(point)
     }
@@ -61,7 +64,7 @@ def render_report(document: ReportDocument) -> str:
             entry["derived"] = (
                 _figures_of_latency_point(stored.result)
                 if stored.result.has_latency_samples
-                else _figures_of_counting_point(stored.result)
+                else _derived_values_of_throughput_point(stored.result)
             )
         points.append(entry)
     placed = join_points_over_placements(document.list_measured_points)
@@ -69,18 +72,18 @@ def render_report(document: ReportDocument) -> str:
         "title": document.title,
         "summary": document.summary,
         "points": points,
-        "bands": [_placement_ranges_as_json(point) for point in placed if point.leading_figure_ranges],
-        "gains": _core_gains_as_json(placed),
+        "bands": [_code_placement_ranges_as_json(point) for point in placed if point.primary_speed_value_ranges],
+        "gains": _multicore_speedups_as_json(placed),
     }
     return encoder.dumps(whole, indent=1) + "\n"
 
 
-def _placement_ranges_as_json(placed: PointOverPlacements) -> dict[str, Any]:
+def _code_placement_ranges_as_json(placed: MeasuredPointInCodePlacements) -> dict[str, Any]:
     """Returns, for a point in several placements, each leading figure's median and range over them, as a JSON
     object."""
     figures = {
         metric.id: {"unit": metric.unit, "median": band.median, "least": band.smallest, "most": band.largest}
-        for metric, band in placed.leading_figure_ranges
+        for metric, band in placed.primary_speed_value_ranges
     }
     return {
         "point": placed.middle.point.model_dump(mode="json"),
@@ -89,10 +92,10 @@ def _placement_ranges_as_json(placed: PointOverPlacements) -> dict[str, Any]:
     }
 
 
-def _core_gains_as_json(placed: Sequence[PointOverPlacements]) -> list[dict[str, Any]]:
+def _multicore_speedups_as_json(placed: Sequence[MeasuredPointInCodePlacements]) -> list[dict[str, Any]]:
     """Returns a JSON object with the gain of more cores, for each point on several cores that was also measured on
     one."""
-    places = PlacementLookup(placed)
+    places = CodePlacementLookup(placed)
     rows = []
     for item in multicore_gains(one.middle for one in placed):
         gain = places.multicore_gain_ratio(item)

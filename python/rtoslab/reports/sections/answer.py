@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from rtoslab.analyses import PlacementLookup
+from rtoslab.analyses import CodePlacementLookup
 from rtoslab.base import count_with_noun
 from rtoslab.reports.sections.rivals import depends_on_placement, figure_sentences, kernel_comparison_paragraphs
 from rtoslab.reports.sections.second_core import second_core_sentences
 from rtoslab.reports.sections.speed_figures import KernelSpeed
-from rtoslab.reports.table import ChartData, ReportSection, chart_band_ends
+from rtoslab.reports.table import ChartData, ReportSection, chart_range_ends
 
 _MOST_PANELS: Final = 24
 """A chart of more tests would not end on the first page."""
@@ -22,7 +22,7 @@ _PLACEMENT: Final = (
 )
 
 
-def fastest_kernels_section(figures: Sequence[KernelSpeed], places: PlacementLookup) -> ReportSection | None:
+def fastest_kernels_section(figures: Sequence[KernelSpeed], places: CodePlacementLookup) -> ReportSection | None:
     """Returns the report's first section: which kernel is faster at what, and what more cores bring.
 
     None without a figure.
@@ -70,7 +70,7 @@ def _kernel_speed_chart(figures: Sequence[KernelSpeed], board: str) -> ChartData
             "text": _speed_as_bar_text(figure),
             "kernel": figure.point.point.kernel,
             "board": figure.point.point.board,
-            **chart_band_ends(figure.figure),
+            **chart_range_ends(figure.figure),
         }
         for figure in figures
         if figure.test in tests[:_MOST_PANELS]

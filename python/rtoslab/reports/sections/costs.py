@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rtoslab.analyses import CYCLE_PARTS, VISIBLE_PART, cycle_use_of_cores, functions_with_most_cycles, spinlock_costs
 from rtoslab.reports.sections.naming import (
     chart_row_kernel_and_board,
-    points_with_test_and_series,
+    label_points_with_test_and_series,
     without_repeated_seeds,
 )
 from rtoslab.reports.table import ChartData, ReportSection, TableData
@@ -21,7 +21,7 @@ def cycles_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     board."""
     rows = [
         [test, series, str(share.core), *(_percent_text(share.parts[part] / share.cycles) for part in CYCLE_PARTS)]
-        for test, series, point in points_with_test_and_series(points)
+        for test, series, point in label_points_with_test_and_series(points)
         for share in cycle_use_of_cores(point)
     ]
     if not rows:
@@ -55,7 +55,7 @@ def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
             "test": point.point.title,
             **chart_row_kernel_and_board(point.point),
         }
-        for _, series, point in points_with_test_and_series(charted)
+        for _, series, point in label_points_with_test_and_series(charted)
         for share in cycle_use_of_cores(point)
         for part in CYCLE_PARTS
     ]
@@ -68,7 +68,7 @@ def locks_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report section on the kernel's spinlocks: how often each core took and waited for each. None without
     any."""
     rows = []
-    for test, series, point in points_with_test_and_series(points):
+    for test, series, point in label_points_with_test_and_series(points):
         for cost in spinlock_costs(point):
             use = cost.use
             rows.append(
@@ -109,7 +109,7 @@ def functions_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report section on the kernel functions that take the most cycles in each test. None if no cycles were
     counted."""
     rows, leading = [], []
-    for test, series, point in points_with_test_and_series(points):
+    for test, series, point in label_points_with_test_and_series(points):
         total = sum(core.cycles for core in point.virtual.cores) if point.virtual else 0
         counts = sum(share.counts for share in cycle_use_of_cores(point))
         functions = [

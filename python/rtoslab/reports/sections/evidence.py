@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import cores_and_pinning_text, empty_measurement_costs, window_length_by_instruments
-from rtoslab.reports.sections.naming import points_with_test_and_series, short_test_title
+from rtoslab.analyses import cores_and_pinning_text, empty_measurement_overheads, measurement_window_lengths
+from rtoslab.reports.sections.naming import label_points_with_test_and_series, short_test_title
 from rtoslab.reports.table import ReportSection, TableData
-from rtoslab.results import FailedPoint, MeasuredPoint
+from rtoslab.results import FailedMeasurement, MeasuredPoint
 
 _INSTRUMENTS = (
     "Proofs check what the kernel did, by probes on its symbols that do not disturb the image, and by the "
@@ -13,9 +13,9 @@ _INSTRUMENTS = (
 )
 
 
-def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[FailedPoint]) -> ReportSection | None:
+def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[FailedMeasurement]) -> ReportSection | None:
     """Returns the report section with every proof: what it demands and what was seen. None without proofs."""
-    measured = points_with_test_and_series(points)
+    measured = label_points_with_test_and_series(points)
     rows = [
         [test, series, proof.rule, proof.demands, proof.saw, proof.verdict.value]
         for test, series, point in measured
@@ -55,7 +55,7 @@ def measuring_costs_section(points: Sequence[MeasuredPoint]) -> ReportSection | 
     """Returns the report section on the cost of measuring itself: empty loops and the effect of probes. None if it was
     not measured."""
     rulers, effects = [], []
-    for test, series, point in points_with_test_and_series(points):
+    for test, series, point in label_points_with_test_and_series(points):
         rulers += [
             [
                 test,
@@ -68,9 +68,9 @@ def measuring_costs_section(points: Sequence[MeasuredPoint]) -> ReportSection | 
                 f"{cost.maximum} (repeat {cost.maximum_at})",
                 cost.unit,
             ]
-            for cost in empty_measurement_costs(point)
+            for cost in empty_measurement_overheads(point)
         ]
-        effect = window_length_by_instruments(point)
+        effect = measurement_window_lengths(point)
         if effect:
             loop = "-" if effect.loop_cycles_per_count is None else f"{effect.loop_cycles_per_count:.2f}"
             effects.append(

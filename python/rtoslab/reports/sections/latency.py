@@ -7,26 +7,26 @@ from typing import Final
 from rtoslab.analyses import (
     SPREAD_FIGURES,
     AbsentSeries,
-    PlacementLookup,
+    CodePlacementLookup,
+    MeasuredLatencySeries,
     SeriesByInstrument,
-    SeriesLatency,
     absent_series,
     distinct_point_names,
     histogram_of_samples,
-    instrument_costs,
+    instrument_overheads_of_points,
     latencies_by_instrument,
     point_id_without_instrument,
 )
 from rtoslab.catalogue import INSTRUMENTS
-from rtoslab.reports.sections.naming import MIDDLE_NOTE, chart_row_kernel_and_board, record_identity_entries
+from rtoslab.reports.sections.naming import MIDDLE_NOTE, chart_row_kernel_and_board, point_identity_entries
 from rtoslab.reports.table import (
     ChartData,
     Record,
     ReportSection,
     TableData,
-    chart_band_ends,
+    chart_range_ends,
     cycle_count_text,
-    figure_with_band_text,
+    measured_value_with_range_text,
 )
 from rtoslab.results import MeasuredPoint
 
@@ -46,7 +46,7 @@ _AGREEMENT = (
 )
 
 
-def latency_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
+def latency_section(points: Sequence[MeasuredPoint], places: CodePlacementLookup) -> ReportSection | None:
     """Returns the report section on latencies: the statistics and histograms of each series. None without any."""
     compared = latencies_by_instrument(points)
     if not compared:
@@ -69,7 +69,7 @@ def latency_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
 
 
 def _latency_figures_table(
-    title: str, compared: Sequence[SeriesByInstrument], absent: Sequence[AbsentSeries], places: PlacementLookup
+    title: str, compared: Sequence[SeriesByInstrument], absent: Sequence[AbsentSeries], places: CodePlacementLookup
 ) -> TableData:
     """Returns the table of latencies on one board. `absent`: series that could not be measured there, which get a row
     each with the reason."""
@@ -84,7 +84,7 @@ def _latency_figures_table(
     records = [record for comparison in compared for record in _latency_statistics_records(comparison, places)]
     records += [
         {
-            **record_identity_entries(absence.point),
+            **point_identity_entries(absence.point),
             "metric": absence.title,
             "note": f"{NOT_APPLICABLE}: {absence.reason}",
         }
@@ -93,7 +93,7 @@ def _latency_figures_table(
     return TableData(title, columns, rows, note, records=records)
 
 
-def instruments_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
+def instruments_section(points: Sequence[MeasuredPoint], places: CodePlacementLookup) -> ReportSection | None:
     """Returns the report section that compares the medians of all instruments (counter, pin, probe). None if no series
     has several."""
     compared = latencies_by_instrument(points)
@@ -124,38 +124,45 @@ def instruments_section(points: Sequence[MeasuredPoint], places: PlacementLookup
     )
 
 
-def _median_with_range_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
+def _median_with_range_text(latency: MeasuredLatencySeries | None, places: CodePlacementLookup) -> str:
     """Returns the median of a series in cycles, with its range over placements of the code, as text. A dash for
     None."""
     return (
         NONE
         if latency is None
-        else figure_with_band_text(places.series_band(latency, lambda latency: latency.spread.median), cycle_count_text)
+        else measured_value_with_range_text(
+            places.latency_series_value_range(latency, lambda latency: latency.spread.median), cycle_count_text
+        )
     )
 
 
-def _remaining_cost_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
+def _remaining_cost_text(latency: MeasuredLatencySeries | None, places: CodePlacementLookup) -> str:
     """Returns, as text, which part of an instrument's cost remains after the empty interval is subtracted. A dash if
     unknown."""
     if latency is None or latency.remaining_instrument_cost is None:
         return NONE
-    return figure_with_band_text(
-        places.series_band(latency, lambda latency: latency.remaining_instrument_cost or 0.0), _signed_number_text
+    return measured_value_with_range_text(
+        places.latency_series_value_range(latency, lambda latency: latency.remaining_instrument_cost or 0.0),
+        _signed_number_text,
     )
 
 
-def _probe_effect_text(latency: SeriesLatency | None, by_probe: SeriesLatency | None, places: PlacementLookup) -> str:
+def _probe_effect_text(
+    latency: MeasuredLatencySeries | None, by_probe: MeasuredLatencySeries | None, places: CodePlacementLookup
+) -> str:
     """Returns, as text, by how many cycles an instrument lengthens the operation itself, compared with the probe. A
     dash if unknown."""
-    mine, other = (places.median_between_marks_band(one) for one in (latency, by_probe))
+    mine, other = (places.median_between_marker_events_range(one) for one in (latency, by_probe))
     return (
-        NONE if mine is None or other is None else figure_with_band_text(mine.minus_figure(other), _signed_number_text)
+        NONE
+        if mine is None or other is None
+        else measured_value_with_range_text(mine.subtract_measured_value(other), _signed_number_text)
     )
 
 
-def _instrument_costs_table(points: Sequence[MeasuredPoint], places: PlacementLookup) -> TableData:
+def _instrument_costs_table(points: Sequence[MeasuredPoint], places: CodePlacementLookup) -> TableData:
     """Returns the table of what each instrument itself costs: the empty interval of every image, in cycles."""
-    costs = instrument_costs(points)
+    costs = instrument_overheads_of_points(points)
     names = distinct_point_names([point_id_without_instrument(cost.point.point) for cost in costs], with_cores=False)
     rows = [
         [
@@ -175,11 +182,13 @@ def _instrument_costs_table(points: Sequence[MeasuredPoint], places: PlacementLo
     return TableData("Cost of the instruments, cycles", columns, rows, note)
 
 
-def _empty_interval_text(point: MeasuredPoint, name: str, places: PlacementLookup) -> str:
+def _empty_interval_text(point: MeasuredPoint, name: str, places: CodePlacementLookup) -> str:
     """Returns a statistic of the empty interval in a point's image, with its range over placements, as text. `name`:
     such as `median`."""
-    band = places.figure_band(point, lambda item: getattr(instrument_costs([item])[0].spread, name))
-    return figure_with_band_text(band, cycle_count_text)
+    band = places.measured_value_range(
+        point, lambda item: getattr(instrument_overheads_of_points([item])[0].spread, name)
+    )
+    return measured_value_with_range_text(band, cycle_count_text)
 
 
 def _series_condition_names(compared: Sequence[SeriesByInstrument | AbsentSeries]) -> list[str]:
@@ -187,53 +196,58 @@ def _series_condition_names(compared: Sequence[SeriesByInstrument | AbsentSeries
     return [name or "-" for name in distinct_point_names([item.point for item in compared], with_cores=False)]
 
 
-def _latency_figure_cells(comparison: SeriesByInstrument, name: str, places: PlacementLookup) -> list[str]:
+def _latency_figure_cells(comparison: SeriesByInstrument, name: str, places: CodePlacementLookup) -> list[str]:
     """Returns a row of the table of latencies. `name`: that of the series' conditions."""
-    best = comparison.by_least_disturbing_instrument
-    of = {one: places.series_band(best, attrgetter(f"spread.{one}")) for one in SPREAD_FIGURES}
-    at = places.series_band(best, attrgetter("spread.maximum_at"))
+    best = comparison.latency_by_least_intrusive_instrument
+    of = {one: places.latency_series_value_range(best, attrgetter(f"spread.{one}")) for one in SPREAD_FIGURES}
+    at = places.latency_series_value_range(best, attrgetter("spread.maximum_at"))
     return [
         comparison.title,
         name,
         best.instrument,
         str(best.spread.n),
-        figure_with_band_text(of["minimum"], cycle_count_text),
-        figure_with_band_text(of["median"], cycle_count_text),
-        figure_with_band_text(of["mean"], "{:,.1f}".format),
-        figure_with_band_text(of["p99"], cycle_count_text),
-        figure_with_band_text(of["maximum"], cycle_count_text),
-        figure_with_band_text(at, "{:.0f}".format),
-        figure_with_band_text(of["jitter"], cycle_count_text),
-        figure_with_band_text(of["median"], lambda cycles: f"{best.to_microseconds(cycles):,.3f}"),
-        figure_with_band_text(of["maximum"], lambda cycles: f"{best.to_microseconds(cycles):,.3f}"),
-        figure_with_band_text(places.series_band(best, attrgetter("tick_samples")), "{:,.0f}".format),
+        measured_value_with_range_text(of["minimum"], cycle_count_text),
+        measured_value_with_range_text(of["median"], cycle_count_text),
+        measured_value_with_range_text(of["mean"], "{:,.1f}".format),
+        measured_value_with_range_text(of["p99"], cycle_count_text),
+        measured_value_with_range_text(of["maximum"], cycle_count_text),
+        measured_value_with_range_text(at, "{:.0f}".format),
+        measured_value_with_range_text(of["jitter"], cycle_count_text),
+        measured_value_with_range_text(of["median"], lambda cycles: f"{best.to_microseconds(cycles):,.3f}"),
+        measured_value_with_range_text(of["maximum"], lambda cycles: f"{best.to_microseconds(cycles):,.3f}"),
+        measured_value_with_range_text(
+            places.latency_series_value_range(best, attrgetter("tick_samples")), "{:,.0f}".format
+        ),
     ]
 
 
-def _latency_statistics_records(comparison: SeriesByInstrument, places: PlacementLookup) -> Iterator[Record]:
+def _latency_statistics_records(comparison: SeriesByInstrument, places: CodePlacementLookup) -> Iterator[Record]:
     """Yields a record for each statistic of a series, in cycles and once more in microseconds."""
-    best = comparison.by_least_disturbing_instrument
+    best = comparison.latency_by_least_intrusive_instrument
     axes = {
-        **record_identity_entries(comparison.point),
+        **point_identity_entries(comparison.point),
         "metric": comparison.title,
         "instrument": best.instrument,
         "n": best.spread.n,
     }
     for name in SPREAD_FIGURES:
-        band = places.series_band(best, attrgetter(f"spread.{name}"))
+        band = places.latency_series_value_range(best, attrgetter(f"spread.{name}"))
         for unit, scale in (("cycles", 1.0), ("us", best.to_microseconds(1.0))):
-            yield {**axes, "stat": name, "value": scale * band.median, **chart_band_ends(band, scale), "unit": unit}
+            yield {**axes, "stat": name, "value": scale * band.median, **chart_range_ends(band, scale), "unit": unit}
 
 
 def _latency_charts(
-    compared: Sequence[SeriesByInstrument], names: Sequence[str], places: PlacementLookup
+    compared: Sequence[SeriesByInstrument], names: Sequence[str], places: CodePlacementLookup
 ) -> list[ChartData]:
     """Returns a chart for each kind of latency: histograms, or only ranges if there are many conditions. `names`: those
     of the conditions."""
     charts = []
     for ident in dict.fromkeys(comparison.id for comparison in compared):
         mine = [(item, name) for item, name in zip(compared, names, strict=True) if item.id == ident]
-        drawn = {len(places.placements_of(item.by_least_disturbing_instrument.point)) for item, _ in mine}
+        drawn = {
+            len(places.results_in_all_code_placements(item.latency_by_least_intrusive_instrument.point))
+            for item, _ in mine
+        }
         middle = f" {MIDDLE_NOTE}" if drawn != {1} else ""
         if len(mine) > _MOST_PANELS:
             charts.append(_latency_ranges_chart(mine, middle))
@@ -247,7 +261,9 @@ def _latency_charts(
                 **chart_row_kernel_and_board(item.point),
             }
             for item, name in mine
-            for one in histogram_of_samples(item.by_least_disturbing_instrument.net_samples)
+            for one in histogram_of_samples(
+                item.latency_by_least_intrusive_instrument.samples_without_instrument_overhead
+            )
         ]
         caption = f"{mine[0][0].title}: number of samples by cycles."
         charts.append(ChartData("histogram", rows, caption + middle))
@@ -261,9 +277,9 @@ def _latency_ranges_chart(compared: Sequence[tuple[SeriesByInstrument, str]], mi
         {
             "x": name,
             "series": item.point.kernel,
-            "y": item.by_least_disturbing_instrument.spread.median,
-            "low": item.by_least_disturbing_instrument.spread.minimum,
-            "high": item.by_least_disturbing_instrument.spread.maximum,
+            "y": item.latency_by_least_intrusive_instrument.spread.median,
+            "low": item.latency_by_least_intrusive_instrument.spread.minimum,
+            "high": item.latency_by_least_intrusive_instrument.spread.maximum,
             **chart_row_kernel_and_board(item.point),
         }
         for item, name in compared

@@ -58,7 +58,7 @@ def _cycles_per_count_chart(losses_: Sequence[MulticoreLoss], names: Sequence[st
     """Returns the chart of the cycles that one count takes, by what they were used for, on one core and on several."""
     rows = []
     for loss, name in zip(losses_, names, strict=True):
-        if _is_too_long(loss):
+        if _is_loss_too_long_for_chart(loss):
             continue
         single_core = name.replace(cores_and_pinning_text(loss.gain.many_cores.point.point), count_with_noun(1, "core"))
         for cost, row in ((loss.one_core, single_core), (loss.many_cores, name)):
@@ -75,12 +75,14 @@ def _cycles_per_count_chart(losses_: Sequence[MulticoreLoss], names: Sequence[st
             ]
     caption = "Cycles that one count costs a core, by cause, relative to one core alone."
     longer = [
-        f"{_test_name(pair)} with {name}" for pair, name in zip(losses_, names, strict=True) if _is_too_long(pair)
+        f"{_test_name(pair)} with {name}"
+        for pair, name in zip(losses_, names, strict=True)
+        if _is_loss_too_long_for_chart(pair)
     ]
     return ChartData("losses", rows, caption + (f" Too long for it: {', '.join(longer)}." if longer else ""))
 
 
-def _is_too_long(loss: MulticoreLoss) -> bool:
+def _is_loss_too_long_for_chart(loss: MulticoreLoss) -> bool:
     """Whether a count takes so many more cycles on several cores that the chart has no room for its bar."""
     return loss.many_cores.total_cycles > LONGEST_BAR * loss.one_core.total_cycles
 

@@ -18,7 +18,7 @@ def manifest_section(points: Sequence[StoredPoint]) -> ReportSection | None:
     with_manifest = [point for point in points if point.manifest]
     if not with_manifest:
         return None
-    flats = [_flatten_manifest_briefly(stored_point.manifest) for stored_point in with_manifest]
+    flats = [_flatten_manifest_without_details(stored_point.manifest) for stored_point in with_manifest]
     shared = {
         key: value
         for key, value in flats[0].items()
@@ -47,7 +47,7 @@ def manifest_section(points: Sequence[StoredPoint]) -> ReportSection | None:
     )
     names = [
         f"{short_test_name(pair.result.point)} {name}"
-        for pair, name in zip(with_manifest, _point_series_names(with_manifest), strict=True)
+        for pair, name in zip(with_manifest, _distinguishing_point_names(with_manifest), strict=True)
     ]
     differing = TableData(
         "What differs",
@@ -65,7 +65,7 @@ def manifest_section(points: Sequence[StoredPoint]) -> ReportSection | None:
     )
 
 
-def _point_series_names(points: Sequence[StoredPoint]) -> list[str]:
+def _distinguishing_point_names(points: Sequence[StoredPoint]) -> list[str]:
     """Returns a name for each point: its kernel, board and configuration, as far as they differ."""
     return distinct_point_names([point.result.point for point in points])
 
@@ -85,7 +85,7 @@ def _rows_by_value(key: str, flats: Sequence[dict[str, str]], names: Sequence[st
     ]
 
 
-def _flatten_manifest_briefly(manifest: dict[str, object]) -> dict[str, str]:
+def _flatten_manifest_without_details(manifest: dict[str, object]) -> dict[str, str]:
     """Returns a manifest as flat keys and values, without conformance results and with one digest for the list of
     sources."""
     manifest = {key: value for key, value in manifest.items() if key != "conformance"}

@@ -4,46 +4,52 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any, Final
 
-from rtoslab.analyses import PlacementBand, PlacementLookup, distinct_point_names, most_fragmented_heap
-from rtoslab.reports.sections.naming import chart_row_kernel_and_board, points_with_test_and_series
-from rtoslab.reports.sections.speed_figures import without_own_parameters
-from rtoslab.reports.table import ChartData, ReportSection, TableData, chart_band_ends, figure_with_band_text
+from rtoslab.analyses import CodePlacementLookup, CodePlacementValueRange, distinct_point_names, most_fragmented_heap
+from rtoslab.reports.sections.naming import chart_row_kernel_and_board, label_points_with_test_and_series
+from rtoslab.reports.sections.speed_figures import remove_benchmark_parameters_from_point
+from rtoslab.reports.table import ChartData, ReportSection, TableData, chart_range_ends, measured_value_with_range_text
 from rtoslab.results import MeasuredPoint, StackUse
 
 _PIECES: Final = tuple(map(attrgetter, ("live_bytes", "free_bytes", "largest_free_bytes", "free_pieces")))
 
 
-def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
+def memory_use_report_section(points: Sequence[MeasuredPoint], places: CodePlacementLookup) -> ReportSection | None:
     """Returns the report section on the use of heap and stacks. None if nothing was measured."""
     rows, stacks, pieces = [], [], []
-    for test, series, point in points_with_test_and_series(points):
+    for test, series, point in label_points_with_test_and_series(points):
         if point.heap:
-            peak = places.figure_band(point, lambda item: item.heap.peak_bytes if item.heap else 0)
+            peak = places.measured_value_range(point, lambda item: item.heap.peak_bytes if item.heap else 0)
             rows.append(
                 [
                     point.point.title,
                     series,
-                    figure_with_band_text(peak, _bytes_text),
+                    measured_value_with_range_text(peak, _bytes_text),
                     f"{point.heap.size_bytes:,}",
                     "not counted"
                     if point.heap.allocations is None
-                    else figure_with_band_text(places.figure_band(point, _allocation_count), _bytes_text),
+                    else measured_value_with_range_text(
+                        places.measured_value_range(point, _allocation_count), _bytes_text
+                    ),
                 ]
             )
         left = most_fragmented_heap(point)
         if left is not None:
             fragments = [
-                left for item in places.placements_of(point) if (left := most_fragmented_heap(item)) is not None
+                left
+                for item in places.results_in_all_code_placements(point)
+                if (left := most_fragmented_heap(item)) is not None
             ]
-            share = figure_with_band_text(
-                PlacementBand([item.unusable_memory_share for item in fragments]), "{:.1%}".format
+            share = measured_value_with_range_text(
+                CodePlacementValueRange([item.unusable_memory_share for item in fragments]), "{:.1%}".format
             )
             pieces.append(
                 [
                     test,
                     series,
                     *(
-                        figure_with_band_text(PlacementBand([of(item) for item in fragments]), _bytes_text)
+                        measured_value_with_range_text(
+                            CodePlacementValueRange([of(item) for item in fragments]), _bytes_text
+                        )
                         for of in _PIECES
                     ),
                     share,
@@ -55,7 +61,7 @@ def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> 
                 series,
                 str(stack.core),
                 stack.name,
-                figure_with_band_text(_stack_band(stack, point, places), _bytes_text),
+                measured_value_with_range_text(_stack_use_over_placements(stack, point, places), _bytes_text),
                 f"{stack.size_bytes:,}",
             ]
             for stack in point.stacks
@@ -73,34 +79,36 @@ def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> 
     return ReportSection("memory", "Memory", (), _heap_charts(points, places), tables)
 
 
-def _heap_charts(points: Sequence[MeasuredPoint], places: PlacementLookup) -> list[ChartData]:
+def _heap_charts(points: Sequence[MeasuredPoint], places: CodePlacementLookup) -> list[ChartData]:
     """Returns the charts of the highest use of the heap in each test. For a test in several variants they show the
     largest."""
     marks: dict[tuple[str, str], dict[str, Any]] = {}
-    names = distinct_point_names([without_own_parameters(point.point) for point in points])
+    names = distinct_point_names([remove_benchmark_parameters_from_point(point.point) for point in points])
     for series, pair in zip(names, points, strict=True):
         if pair.heap:
-            peak = places.figure_band(pair, lambda at: at.heap.peak_bytes if at.heap else 0)
+            peak = places.measured_value_range(pair, lambda at: at.heap.peak_bytes if at.heap else 0)
             mark = {"test": pair.point.title, "series": series, "bytes": peak.median, "text": _bytes_text(peak.median)}
             known = marks.get((pair.point.title, series))
             if known is None or known["bytes"] < peak.median:
                 marks[pair.point.title, series] = {
                     **mark,
                     **chart_row_kernel_and_board(pair.point),
-                    **chart_band_ends(peak),
+                    **chart_range_ends(peak),
                 }
     caption = "Highest use of the kernel's heap in bytes, by test. For a test with several variants, the largest."
     return [ChartData("heap", list(marks.values()), caption)] if marks else []
 
 
-def _stack_band(stack: StackUse, point: MeasuredPoint, places: PlacementLookup) -> PlacementBand:
+def _stack_use_over_placements(
+    stack: StackUse, point: MeasuredPoint, places: CodePlacementLookup
+) -> CodePlacementValueRange:
     """Returns how many bytes of a stack were used, with their range over the point's placements."""
 
     def used_bytes_of(other: MeasuredPoint) -> float:
         """Returns the used bytes of the same stack in another placement."""
         return next(use.used_bytes for use in other.stacks if (use.core, use.name) == (stack.core, stack.name))
 
-    return places.figure_band(point, used_bytes_of)
+    return places.measured_value_range(point, used_bytes_of)
 
 
 def _allocation_count(point: MeasuredPoint) -> float:

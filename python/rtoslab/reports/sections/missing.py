@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from rtoslab.analyses import distinct_point_names, group_points_without_figures, point_id_without_instrument
+from rtoslab.analyses import distinct_point_names, group_points_without_measured_values, point_id_without_instrument
 from rtoslab.base import count_with_noun
 from rtoslab.reports.sections.naming import short_test_title
 from rtoslab.reports.table import ReportSection, TableData
-from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable
 
 _PROSE = (
     "A point has no figure if a proof fails, if the kernel's port does not conform, or if its records are "
@@ -14,8 +14,8 @@ _PROSE = (
 )
 
 
-def points_without_figures_section(
-    measured: Sequence[MeasuredPoint], failed: Sequence[FailedPoint], missing: Sequence[NotApplicable]
+def unmeasured_points_report_section(
+    measured: Sequence[MeasuredPoint], failed: Sequence[FailedMeasurement], missing: Sequence[NotApplicable]
 ) -> ReportSection | None:
     """Returns the report section on points that failed or do not apply. None without any.
 
@@ -23,7 +23,7 @@ def points_without_figures_section(
     """
     groups = [
         (group, point_id_without_instrument(point))
-        for group, point in group_points_without_figures([*failed, *missing], measured)
+        for group, point in group_points_without_measured_values([*failed, *missing], measured)
     ]
     if not groups:
         return None
@@ -61,9 +61,9 @@ def _series_by_missing_tests(
     return groups
 
 
-def _outcome_and_reason(result: FailedPoint | NotApplicable) -> tuple[str, str]:
+def _outcome_and_reason(result: FailedMeasurement | NotApplicable) -> tuple[str, str]:
     """Returns the outcome of a point without a number, such as `n/a`, and the reason."""
-    if isinstance(result, FailedPoint):
+    if isinstance(result, FailedMeasurement):
         return f"failed ({result.stage})", result.message
     return "n/a", result.reason
 

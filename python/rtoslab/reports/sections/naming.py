@@ -13,13 +13,13 @@ MIDDLE_NOTE: Final = "Of a point in several placements, the placement with the m
 """The note of a chart or section whose parts belong together, as medians of each part would not."""
 
 
-def note_middle_placement(section: ReportSection) -> ReportSection:
+def add_median_placement_note(section: ReportSection) -> ReportSection:
     """Returns the section with a note that, of a point in several placements of the code, it shows the one with the
     median."""
     return replace(section, prose=(*section.prose, MIDDLE_NOTE))
 
 
-def points_with_test_and_series(points: Sequence[MeasuredPoint]) -> list[tuple[str, str, MeasuredPoint]]:
+def label_points_with_test_and_series(points: Sequence[MeasuredPoint]) -> list[tuple[str, str, MeasuredPoint]]:
     """Returns for each point the short name of its test, the name of its series (kernel, board, configuration), and the
     point."""
     names = distinct_point_names([point.point for point in points])
@@ -52,7 +52,7 @@ def chart_row_kernel_and_board(point: PointId) -> dict[str, str]:
     return {"kernel": point.kernel, "board": point.board}
 
 
-def record_identity_entries(point: PointId) -> dict[str, str | int]:
+def point_identity_entries(point: PointId) -> dict[str, str | int]:
     """Returns the entries of a record that identify the point it belongs to."""
     config = " ".join(f"{key}={value}" for key, value in point.config.items())
     return {

@@ -2,19 +2,19 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import PointOverPlacements, judge_claims, values_of_points_over_placements
-from rtoslab.catalogue import PaperFolder, Suite
+from rtoslab.analyses import MeasuredPointInCodePlacements, judge_claims, point_values_in_code_placements
+from rtoslab.catalogue import MeasurementSuite, PaperFolder
 from rtoslab.reports.table import ReportSection, TableData
 
 
 def paper_section(
-    points: Sequence[PointOverPlacements], suite: Suite | None, paper: PaperFolder | None
+    points: Sequence[MeasuredPointInCodePlacements], suite: MeasurementSuite | None, paper: PaperFolder | None
 ) -> ReportSection | None:
     """Returns the report section that compares the paper's statements with this run. None if this run can judge none of
     them."""
     if suite is None or paper is None:
         return None
-    values = values_of_points_over_placements(points)
+    values = point_values_in_code_placements(points)
     claims = [
         claim
         for claim in judge_claims(paper.claims, values, paper.facts.resolution)
@@ -27,7 +27,7 @@ def paper_section(
             verdict.claim.section,
             verdict.claim.says,
             verdict.outcome_with_count_text,
-            verdict.numbers_of_only_case_text,
+            verdict.text_of_compared_claim_numbers,
             verdict.threshold,
         ]
         for verdict in claims

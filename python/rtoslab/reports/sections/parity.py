@@ -6,7 +6,7 @@ from rtoslab.parity import UnfairDifference
 from rtoslab.reports.table import ReportSection, TableData
 
 
-def parity_section(findings: Sequence[UnfairDifference], *, several: bool) -> ReportSection | None:
+def measurement_fairness_report_section(findings: Sequence[UnfairDifference], *, several: bool) -> ReportSection | None:
     """Returns the report section on whether the compared points were measured under equal conditions. `several`:
     whether there are points to compare. None if not."""
     if not several:

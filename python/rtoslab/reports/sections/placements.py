@@ -2,25 +2,25 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import CYCLES, PointOverPlacements, distinct_point_names
+from rtoslab.analyses import CYCLES, MeasuredPointInCodePlacements, distinct_point_names
 from rtoslab.reports.sections.naming import short_test_title
 from rtoslab.reports.table import ReportSection, TableData, cycle_count_text
 
 
-def placements_section(points: Sequence[PointOverPlacements]) -> ReportSection | None:
+def placements_section(points: Sequence[MeasuredPointInCodePlacements]) -> ReportSection | None:
     """Returns the report section on how much the placement of the code changes figures. None if no point has several
     placements."""
-    several = [placed_point for placed_point in points if placed_point.leading_figure_ranges]
+    several = [placed_point for placed_point in points if placed_point.primary_speed_value_ranges]
     if not several:
         return None
     rows = []
     for name, point in zip(
         distinct_point_names([placed_point.middle.point for placed_point in several]), several, strict=True
     ):
-        for metric, band in point.leading_figure_ranges:
+        for metric, band in point.primary_speed_value_ranges:
             text = cycle_count_text if metric.unit == CYCLES else "{:,.1f}".format
             figures = [text(bound) for bound in (band.median, band.smallest, band.largest)]
-            share = f"{band.width_percent:.1f} %" if band.range_width else "none"
+            share = f"{band.range_width_percent:.1f} %" if band.range_width else "none"
             rows.append(
                 [
                     short_test_title(point.middle.point),

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from rtoslab.analyses import (
     ALL_INSTRUMENTS,
+    CodePlacementLookup,
     InstrumentComparison,
-    PlacementLookup,
     compare_instruments,
     distinct_point_names,
 )
@@ -13,9 +13,9 @@ from rtoslab.reports.table import (
     ChartData,
     ReportSection,
     TableData,
-    chart_band_ends,
+    chart_range_ends,
     cycle_count_text,
-    figure_with_band_text,
+    measured_value_with_range_text,
 )
 from rtoslab.results import MeasuredPoint
 
@@ -28,7 +28,7 @@ _PROSE = (
 
 
 def probe_effect_section(
-    points: Sequence[MeasuredPoint], places: PlacementLookup, parts_of: Mapping[str, tuple[str, ...]]
+    points: Sequence[MeasuredPoint], places: CodePlacementLookup, parts_of: Mapping[str, tuple[str, ...]]
 ) -> ReportSection | None:
     """Returns the report section on operations that were measured both by counts and by intervals. `parts_of`: for each
     benchmark, the series that make up one count.
@@ -53,13 +53,15 @@ def probe_effect_section(
             item.title,
             name,
             *(
-                figure_with_band_text(item.by_instrument[way], cycle_count_text) if way in item.by_instrument else "-"
+                measured_value_with_range_text(item.by_instrument[way], cycle_count_text)
+                if way in item.by_instrument
+                else "-"
                 for way in ALL_INSTRUMENTS
             ),
             *(
                 "-"
-                if (more := item.difference_from_probe(way)) is None
-                else figure_with_band_text(more, _signed_number_text)
+                if (more := item.difference_from_virtual_probe(way)) is None
+                else measured_value_with_range_text(more, _signed_number_text)
                 for way in ALL_INSTRUMENTS[:-1]
             ),
         ]
@@ -79,11 +81,11 @@ def _instrument_effect_charts(agreements: Sequence[InstrumentComparison], names:
             "y": round(more.median, 2),
             "series": way,
             "text": _signed_number_text(more.median),
-            **chart_band_ends(more),
+            **chart_range_ends(more),
         }
         for pair, name in zip(agreements, names, strict=True)
         for way in ALL_INSTRUMENTS[:-1]
-        if (more := pair.difference_from_probe(way)) is not None
+        if (more := pair.difference_from_virtual_probe(way)) is not None
     ]
     if not rows:
         return []

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rtoslab.base import count_with_noun, file_contents_cache
-from rtoslab.reference import changes_since_point
+from rtoslab.reference import changes_since_point_was_measured
 from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
@@ -30,7 +30,7 @@ def reference_section(root: Path, beside: Sequence[StoredPoint]) -> ReportSectio
                     version_and_commits(point.manifest),
                     " ".join(_manifest_value_at(point.manifest, "build", "flags")),
                     f"timing {_manifest_value_at(point.manifest, 'target').get('timing_version', 'unknown')}",
-                    _changes_text(changes_since_point(root, point)),
+                    _changes_text(changes_since_point_was_measured(root, point)),
                 )
                 rows[row] = rows.get(row, 0) + 1
     if not rows:

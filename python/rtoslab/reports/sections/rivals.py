@@ -9,7 +9,7 @@ from typing import Final
 
 from rtoslab.analyses import FigureRatio
 from rtoslab.base import count_with_noun
-from rtoslab.reports.sections.speed_figures import KernelSpeed, NamedTest
+from rtoslab.reports.sections.speed_figures import KernelSpeed, ReadableTestName
 from rtoslab.reports.sections.wording import MOST_LISTED, core_count_in_words, faster_in_words, join_in_sentence
 
 SAME_WITHIN: Final = 0.001
@@ -22,7 +22,7 @@ _PARAGRAPHS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class EqualConditions:
+class ComparisonConditions:
     """The conditions that two kernels' figures must share to be compared: board, number of cores, configuration."""
 
     board: str
@@ -30,7 +30,7 @@ class EqualConditions:
     conditions: str
     is_rate: bool
 
-    def sentence_start(self, scopes: Sequence["EqualConditions"], *more: str) -> str:
+    def conditions_as_sentence_start(self, scopes: Sequence["ComparisonConditions"], *more: str) -> str:
         """Returns the beginning of a sentence, such as `On the Raspberry Pi Pico, one core: `. It names only what
         differs between `scopes`.
 
@@ -46,15 +46,15 @@ class EqualConditions:
         return f"{text[0].upper()}{text[1:]}: " if text else ""
 
 
-def group_by_conditions(figures: Sequence[KernelSpeed]) -> dict[EqualConditions, list[KernelSpeed]]:
+def group_kernel_speeds_by_conditions(figures: Sequence[KernelSpeed]) -> dict[ComparisonConditions, list[KernelSpeed]]:
     """Groups figures by the conditions under which they were measured.
     On each board, the smallest number of cores comes first.
     """
-    scopes: dict[EqualConditions, list[KernelSpeed]] = {}
+    scopes: dict[ComparisonConditions, list[KernelSpeed]] = {}
     for figure in figures:
-        scopes.setdefault(EqualConditions(figure.board, figure.cores, figure.conditions, figure.is_rate), []).append(
-            figure
-        )
+        scopes.setdefault(
+            ComparisonConditions(figure.board, figure.cores, figure.conditions, figure.is_rate), []
+        ).append(figure)
     boards = list(dict.fromkeys(figure.board for figure in figures))
     return {
         scope: scopes[scope]
@@ -68,9 +68,10 @@ def group_by_conditions(figures: Sequence[KernelSpeed]) -> dict[EqualConditions,
 def kernel_comparison_paragraphs(figures: Sequence[KernelSpeed]) -> list[str]:
     """Returns a paragraph that compares the kernels, for each board, number of cores and configuration with several of
     them."""
-    scopes = group_by_conditions(figures)
+    scopes = group_kernel_speeds_by_conditions(figures)
     sentences = [
-        f"{scope.sentence_start(list(scopes), *([IN_ONE_PLACEMENT] if depends_on_placement(mine) else []))}{text}"
+        scope.conditions_as_sentence_start(list(scopes), *([IN_ONE_PLACEMENT] if depends_on_placement(mine) else []))
+        + text
         for scope, mine in scopes.items()
         if len({figure.kernel for figure in mine}) > 1 and (text := _kernel_comparison_sentences(mine))
     ]
@@ -90,10 +91,11 @@ def depends_on_placement(figures: Sequence[KernelSpeed]) -> bool:
 
 def figure_sentences(figures: Sequence[KernelSpeed]) -> list[str]:
     """Returns a sentence with the figures under each condition, for runs in which there is nothing to compare."""
-    scopes = group_by_conditions(figures)
-    return [f"{scope.sentence_start(list(scopes))}{_kernel_figures_sentence(mine)}" for scope, mine in scopes.items()][
-        :_PARAGRAPHS
-    ]
+    scopes = group_kernel_speeds_by_conditions(figures)
+    return [
+        f"{scope.conditions_as_sentence_start(list(scopes))}{_kernel_figures_sentence(mine)}"
+        for scope, mine in scopes.items()
+    ][:_PARAGRAPHS]
 
 
 def _kernel_figures_sentence(figures: Sequence[KernelSpeed]) -> str:
@@ -110,9 +112,9 @@ def _kernel_figures_sentence(figures: Sequence[KernelSpeed]) -> str:
     return f"{kernel} {verb} from {ends}, over {count_with_noun(len(figures), 'test')}."
 
 
-def _figures_by_test(figures: Sequence[KernelSpeed]) -> dict[NamedTest, list[KernelSpeed]]:
+def _figures_by_test(figures: Sequence[KernelSpeed]) -> dict[ReadableTestName, list[KernelSpeed]]:
     """Groups figures by test, with one figure of each kernel."""
-    tests: dict[NamedTest, list[KernelSpeed]] = {}
+    tests: dict[ReadableTestName, list[KernelSpeed]] = {}
     for figure in figures:
         mine = tests.setdefault(figure.test, [])
         if figure.kernel not in {other.kernel for other in mine}:
@@ -128,19 +130,19 @@ def _kernel_comparison_sentences(figures: Sequence[KernelSpeed]) -> str:
     if not shared:
         return ""
     ahead: dict[str, list[tuple[float, str]]] = {}
-    alike: dict[str, list[NamedTest]] = {}
+    alike: dict[str, list[ReadableTestName]] = {}
     for test, mine in shared.items():
-        first, second, last = _fastest_second_and_slowest(mine)
-        ratio = first.times_as_fast_as(second)
+        first, second, last = _fastest_second_and_slowest_kernel(mine)
+        ratio = first.speed_ratio_against(second)
         if differs_negligibly(ratio):
             alike.setdefault(f"{_tied_kernels_text(first, second, kernels)} are within 0.1 % of each other", []).append(
                 test
             )
-        elif is_within_placement(ratio):
+        elif is_within_code_placement_effect(ratio):
             alike.setdefault(f"{_tied_kernels_text(first, second, kernels)} show {WITHIN_PLACEMENT}", []).append(test)
         else:
             ahead.setdefault(first.kernel, []).append(
-                (ratio.value, test.with_figure(*_distance_of_fastest_texts(ratio, first, second, last, kernels)))
+                (ratio.value, test.with_figure(*_lead_of_fastest_kernel_texts(ratio, first, second, last, kernels)))
             )
     parts = [
         _fastest_in_tests_text(kernel, ahead[kernel], kernels, len(shared)) for kernel in kernels if kernel in ahead
@@ -157,12 +159,12 @@ def differs_negligibly(ratio: FigureRatio) -> bool:
     return max(abs(value - 1) for value in (ratio.value, ratio.smallest, ratio.largest)) < SAME_WITHIN
 
 
-def is_within_placement(ratio: FigureRatio) -> bool:
+def is_within_code_placement_effect(ratio: FigureRatio) -> bool:
     """Whether the difference of two figures is so small that another placement of the code could undo or reverse it."""
-    return ratio.is_known and not ratio.differs_in_all_placements
+    return ratio.is_known and not ratio.differs_in_all_code_placements
 
 
-def _fastest_second_and_slowest(figures: Sequence[KernelSpeed]) -> tuple[KernelSpeed, KernelSpeed, KernelSpeed]:
+def _fastest_second_and_slowest_kernel(figures: Sequence[KernelSpeed]) -> tuple[KernelSpeed, KernelSpeed, KernelSpeed]:
     """Returns the fastest, the second fastest and the slowest figure. With two kernels the last two are the same."""
     ordered = sorted(figures, key=lambda figure: figure.figure.median, reverse=figures[0].is_rate)
     return ordered[0], ordered[1], ordered[-1]
@@ -174,7 +176,7 @@ def _tied_kernels_text(first: KernelSpeed, second: KernelSpeed, kernels: Sequenc
     return "the two" if len(kernels) == 2 else f"the fastest, {both[0]} and {both[1]},"
 
 
-def _distance_of_fastest_texts(
+def _lead_of_fastest_kernel_texts(
     ratio: FigureRatio, first: KernelSpeed, second: KernelSpeed, last: KernelSpeed, kernels: Sequence[str]
 ) -> list[str]:
     """Returns texts on how much the fastest kernel is ahead of the second and of the slowest. `ratio`: of the first to
@@ -185,15 +187,15 @@ def _distance_of_fastest_texts(
     if len(kernels) == 2:
         return [faster_in_words(ratio)]
     if second is last:
-        return [f"{_with_than_or_as(faster_in_words(ratio))} {second.kernel}"]
-    over = first.times_as_fast_as(last)
+        return [f"{_append_than_or_as(faster_in_words(ratio))} {second.kernel}"]
+    over = first.speed_ratio_against(last)
     return [
-        f"{_with_than_or_as(faster_in_words(ratio))} {second.kernel}",
-        f"{_with_than_or_as(faster_in_words(over))} {last.kernel}",
+        f"{_append_than_or_as(faster_in_words(ratio))} {second.kernel}",
+        f"{_append_than_or_as(faster_in_words(over))} {last.kernel}",
     ]
 
 
-def _with_than_or_as(comparison: str) -> str:
+def _append_than_or_as(comparison: str) -> str:
     """Returns a comparison with "than" or "as" at its end: `17 % faster than`, `2.77 times as fast as`."""
     return f"{comparison} as" if comparison.endswith("as fast") else f"{comparison} than"
 
@@ -208,7 +210,7 @@ def _fastest_in_tests_text(kernel: str, items: Sequence[tuple[float, str]], kern
     return f"{kernel} is {rank}{share}: {join_in_sentence(ordered)}"
 
 
-def _missing_figures_text(kernels: Sequence[str], tests: dict[NamedTest, list[KernelSpeed]]) -> list[str]:
+def _missing_figures_text(kernels: Sequence[str], tests: dict[ReadableTestName, list[KernelSpeed]]) -> list[str]:
     """Returns a sentence for each kernel that has no figure for some of the tests."""
     lacking = {
         kernel: [test.with_figure() for test, mine in tests.items() if kernel not in {figure.kernel for figure in mine}]

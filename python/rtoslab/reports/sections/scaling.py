@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import PlacementLookup, counts_per_second_of_point, distinct_point_names, multicore_gains
+from rtoslab.analyses import CodePlacementLookup, counts_per_second_of_point, distinct_point_names, multicore_gains
 from rtoslab.reports.sections.naming import chart_row_kernel_and_board
-from rtoslab.reports.sections.speed_figures import without_own_parameters
-from rtoslab.reports.table import ChartData, ReportSection, TableData, chart_band_ends, figure_with_band_text
+from rtoslab.reports.sections.speed_figures import remove_benchmark_parameters_from_point
+from rtoslab.reports.table import ChartData, ReportSection, TableData, chart_range_ends, measured_value_with_range_text
 from rtoslab.results import MeasuredPoint
 
 FAMILY = "access_pattern."
@@ -21,31 +21,41 @@ _NOTE = (
 )
 
 
-def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
+def scaling_section(points: Sequence[MeasuredPoint], places: CodePlacementLookup) -> ReportSection | None:
     """Returns the report section on how much of its speed each core keeps, with objects of its own and with a shared
     one. None without such points."""
     pairs = [item for item in multicore_gains(points) if item.many_cores.point.metric.startswith(FAMILY)]
     if not pairs:
         return None
-    names = distinct_point_names([without_own_parameters(pair.many_cores.point.point) for pair in pairs])
+    names = distinct_point_names(
+        [remove_benchmark_parameters_from_point(pair.many_cores.point.point) for pair in pairs]
+    )
     several = len(set(names)) > 1
     rows, marks = [], []
     for item, name in zip(pairs, names, strict=True):
         point = item.many_cores.point
         objects = "one object for all cores" if point.params.get("shared") == "1" else "an object for each core"
         series = f"{name}, {objects}" if several else objects
-        parts = ", ".join(_core_share_text(core, point, places) for core in item.many_cores.core_shares_of_counts)
+        parts = ", ".join(
+            _core_share_of_throughput_text(core, point, places)
+            for core in item.many_cores.core_shares_of_benchmark_counts
+        )
         gain = places.multicore_gain_ratio(item)
-        total = places.figure_band(point, lambda one: counts_per_second_of_point(one).total_hz)
-        evenness = places.figure_band(point, lambda one: counts_per_second_of_point(one).slowest_over_quickest_core)
+        total = places.measured_value_range(point, lambda one: counts_per_second_of_point(one).total_hz)
+        evenness = places.measured_value_range(
+            point, lambda one: counts_per_second_of_point(one).slowest_over_quickest_core
+        )
         rates = [
-            *(figure_with_band_text(one, "{:.1%}".format) for one in (gain.ratio_over_number(item.cores), gain)),
-            figure_with_band_text(total, "{:,.0f}".format),
+            *(
+                measured_value_with_range_text(one, "{:.1%}".format)
+                for one in (gain.divide_ratio_by_number(item.cores), gain)
+            ),
+            measured_value_with_range_text(total, "{:,.0f}".format),
         ]
-        rows.append([item.title, series, *rates, parts, figure_with_band_text(evenness, "{:.3f}".format)])
-        percent = gain.ratio_over_number(item.cores / 100)
+        rows.append([item.title, series, *rates, parts, measured_value_with_range_text(evenness, "{:.3f}".format)])
+        percent = gain.divide_ratio_by_number(item.cores / 100)
         mark = {"x": item.title, "series": series, "y": percent.value, "text": f"{percent.value:.0f}"}
-        marks.append({**mark, **chart_row_kernel_and_board(point.point), **chart_band_ends(percent)})
+        marks.append({**mark, **chart_row_kernel_and_board(point.point), **chart_range_ends(percent)})
     columns = (
         "access pattern",
         "objects",
@@ -66,9 +76,11 @@ def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
     return ReportSection("scaling", "Access patterns: throughput per core", (_PROSE,), (chart,), (table,))
 
 
-def _core_share_text(core: int, point: MeasuredPoint, places: PlacementLookup) -> str:
+def _core_share_of_throughput_text(core: int, point: MeasuredPoint, places: CodePlacementLookup) -> str:
     """Returns the share of all counts that this core has, with its range over placements of the code, as text."""
-    return figure_with_band_text(
-        places.figure_band(point, lambda row: counts_per_second_of_point(row).core_shares_of_counts[core]),
+    return measured_value_with_range_text(
+        places.measured_value_range(
+            point, lambda row: counts_per_second_of_point(row).core_shares_of_benchmark_counts[core]
+        ),
         "{:.1%}".format,
     )

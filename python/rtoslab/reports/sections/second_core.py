@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.analyses import (
+    CodePlacementLookup,
     FigureRatio,
     MulticoreGain,
     MulticoreLoss,
-    PlacementLookup,
     multicore_gains,
     multicore_losses,
 )
@@ -16,9 +16,9 @@ from rtoslab.reports.sections.rivals import (
     IN_ONE_PLACEMENT,
     depends_on_placement,
     differs_negligibly,
-    is_within_placement,
+    is_within_code_placement_effect,
 )
-from rtoslab.reports.sections.speed_figures import KernelSpeed, NamedTest
+from rtoslab.reports.sections.speed_figures import KernelSpeed, ReadableTestName
 from rtoslab.reports.sections.wording import join_in_sentence, ratio_as_factor_text, spell_number
 
 BOUND_PART: Final = 0.9
@@ -41,14 +41,14 @@ _CAUSES: Final = {
 class _SingleAndMulticoreTest:
     """One test of a kernel on all cores and on one."""
 
-    name: NamedTest
+    name: ReadableTestName
     figure: KernelSpeed
     """With all cores."""
     gain: MulticoreGain
     ratio: FigureRatio
 
 
-def second_core_sentences(figures: Sequence[KernelSpeed], places: PlacementLookup) -> list[str]:
+def second_core_sentences(figures: Sequence[KernelSpeed], places: CodePlacementLookup) -> list[str]:
     """Returns a paragraph on what more cores gain and cost, for each kernel, board and configuration."""
     counting = [figure for figure in figures if figure.is_rate]
     by_point = {id(speed_figure.point): speed_figure for speed_figure in counting}
@@ -67,7 +67,7 @@ def second_core_sentences(figures: Sequence[KernelSpeed], places: PlacementLooku
                 None,
                 (
                     _gain_sentence(heads[key], key[2], pairs),
-                    _loss_causes_sentence(pairs, explained),
+                    _throughput_loss_causes_sentence(pairs, explained),
                     _extra_heap_sentence(pairs, places),
                 ),
             )
@@ -96,8 +96,8 @@ def _gain_sentence(head: str, cores: int, pairs: Sequence[_SingleAndMulticoreTes
     """Returns the sentence on how more cores change the throughput. `head`: its grammatical subject."""
     subject = "The second core" if cores == 2 else f"More cores, {spell_number(cores)} against one,"
     verbs: dict[str, Callable[[FigureRatio], bool]] = {
-        "raises": lambda ratio: ratio.value > 1 and not is_within_placement(ratio),
-        "lowers": lambda ratio: ratio.value < 1 and not is_within_placement(ratio),
+        "raises": lambda ratio: ratio.value > 1 and not is_within_code_placement_effect(ratio),
+        "lowers": lambda ratio: ratio.value < 1 and not is_within_code_placement_effect(ratio),
     }
     parts: list[str] = []
     unequal = [pair for pair in pairs if not differs_negligibly(pair.ratio)]
@@ -108,7 +108,9 @@ def _gain_sentence(head: str, cores: int, pairs: Sequence[_SingleAndMulticoreTes
             whose = "it" if parts else f"the total throughput of {head}"
             parts.append(f"{verb if cores == 2 else verb.removesuffix('s')} {whose} at {names}")
     placed = [
-        item.name.with_figure(ratio_as_factor_text(item.ratio)) for item in unequal if is_within_placement(item.ratio)
+        item.name.with_figure(ratio_as_factor_text(item.ratio))
+        for item in unequal
+        if is_within_code_placement_effect(item.ratio)
     ]
     if placed:
         verb = "changes" if cores == 2 else "change"
@@ -122,7 +124,9 @@ def _gain_sentence(head: str, cores: int, pairs: Sequence[_SingleAndMulticoreTes
     return f"{subject} {' and '.join(parts)}{placement_note}."
 
 
-def _loss_causes_sentence(pairs: Sequence[_SingleAndMulticoreTest], explained: Mapping[int, MulticoreLoss]) -> str:
+def _throughput_loss_causes_sentence(
+    pairs: Sequence[_SingleAndMulticoreTest], explained: Mapping[int, MulticoreLoss]
+) -> str:
     """Returns the sentence on what the additional cycles per count were used for, with ranges over the tests. Empty if
     no throughput was lost."""
     lost = [
@@ -130,11 +134,11 @@ def _loss_causes_sentence(pairs: Sequence[_SingleAndMulticoreTest], explained: M
         for pair in pairs
         if (loss := explained.get(id(pair.gain.many_cores.point)))
         and pair.ratio.value < 1
-        and _extra_cycles_per_count(loss) > 0
+        and _extra_cycles_per_loop_pass(loss) > 0
     ]
     parts: list[str] = []
     for cause, words in _CAUSES.items():
-        shares = [max(0.0, loss.extra_cycles_by_cause[cause] / _extra_cycles_per_count(loss)) for loss in lost]
+        shares = [max(0.0, loss.extra_cycles_by_cause[cause] / _extra_cycles_per_loop_pass(loss)) for loss in lost]
         if max(shares, default=0.0) >= _WORTH_SAYING:
             parts.append(f"{words} {'takes' if not parts else ''} {_percent_range_text(shares)}".replace("  ", " "))
     if not parts:
@@ -143,7 +147,7 @@ def _loss_causes_sentence(pairs: Sequence[_SingleAndMulticoreTest], explained: M
     return f"Of the cycles that a count costs more where it loses, {join_in_sentence(parts)}{over}."
 
 
-def _extra_cycles_per_count(loss: MulticoreLoss) -> float:
+def _extra_cycles_per_loop_pass(loss: MulticoreLoss) -> float:
     """Returns how many more cycles a count takes on several cores."""
     return loss.many_cores.total_cycles - loss.one_core.total_cycles
 
@@ -157,7 +161,7 @@ def _percent_range_text(shares: Sequence[float]) -> str:
 def limiting_lock_sentences(figures: Sequence[KernelSpeed]) -> list[str]:
     """Returns a sentence for each lock that is held nearly all the time, and so limits the throughput of its kernel."""
     by_point = {id(speed_figure.point): speed_figure for speed_figure in figures if speed_figure.is_rate}
-    held: dict[tuple[str, str, str], list[tuple[NamedTest, float]]] = {}
+    held: dict[tuple[str, str, str], list[tuple[ReadableTestName, float]]] = {}
     for loss in multicore_losses([speed_figure.point for speed_figure in by_point.values()]):
         figure = by_point[id(loss.gain.many_cores.point)]
         if loss.lock is not None and loss.lock.held_part >= BOUND_PART:
@@ -172,21 +176,22 @@ def limiting_lock_sentences(figures: Sequence[KernelSpeed]) -> list[str]:
     ]
 
 
-def _tests_with_figures(tests: Sequence[NamedTest]) -> str:
+def _tests_with_figures(tests: Sequence[ReadableTestName]) -> str:
     """Returns the tests' names as a list in a sentence, each test once."""
     return join_in_sentence(list(dict.fromkeys(test.with_figure() for test in tests)))
 
 
-def _extra_heap_sentence(pairs: Sequence[_SingleAndMulticoreTest], places: PlacementLookup) -> str:
+def _extra_heap_sentence(pairs: Sequence[_SingleAndMulticoreTest], places: CodePlacementLookup) -> str:
     """Returns the sentence on how much more heap several cores use at most. Empty if no test uses more."""
     grown = []
     for pair in pairs:
         many, one = pair.gain.many_cores.point, pair.gain.one_core.point
         if many.heap and one.heap:
             peaks = [
-                places.figure_band(point, lambda at: at.heap.peak_bytes if at.heap else 0) for point in (many, one)
+                places.measured_value_range(point, lambda at: at.heap.peak_bytes if at.heap else 0)
+                for point in (many, one)
             ]
-            more = peaks[0].minus_figure(peaks[1])
+            more = peaks[0].subtract_measured_value(peaks[1])
             if more.smallest == more.largest or not more.smallest <= 0 <= more.largest:
                 grown.append(more.median)
     grown = [more for more in grown if more > 0]

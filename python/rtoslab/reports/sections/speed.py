@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from rtoslab.analyses import (
-    PlacementBand,
-    PlacementLookup,
+    CodePlacementLookup,
+    CodePlacementValueRange,
     counts_per_second_of_point,
     distinct_point_names,
     multicore_gains,
@@ -12,15 +12,22 @@ from rtoslab.analyses import (
 from rtoslab.reports.sections.naming import (
     chart_row_kernel_and_board,
     groups_with_titles,
+    label_points_with_test_and_series,
+    point_identity_entries,
     points_by_board,
-    points_with_test_and_series,
-    record_identity_entries,
 )
-from rtoslab.reports.table import ChartData, Record, ReportSection, TableData, chart_band_ends, figure_with_band_text
+from rtoslab.reports.table import (
+    ChartData,
+    Record,
+    ReportSection,
+    TableData,
+    chart_range_ends,
+    measured_value_with_range_text,
+)
 from rtoslab.results import MeasuredPoint
 
 
-def throughput_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
+def throughput_section(points: Sequence[MeasuredPoint], places: CodePlacementLookup) -> ReportSection | None:
     """Returns the report section on throughput in counts per second, with a table for each board. None without
     points."""
     if not points:
@@ -30,23 +37,23 @@ def throughput_section(points: Sequence[MeasuredPoint], places: PlacementLookup)
     return ReportSection("throughput", "Throughput", (), (), tables)
 
 
-def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: PlacementLookup) -> TableData:
+def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: CodePlacementLookup) -> TableData:
     """Returns the table of counts per second on one board."""
     rows = []
-    for _, series, point in points_with_test_and_series(points):
-        total = places.figure_band(point, lambda row: counts_per_second_of_point(row).total_hz)
-        cycles = places.figure_band(point, lambda row: counts_per_second_of_point(row).cycles_per_count)
-        fairness = places.figure_band(point, lambda row: counts_per_second_of_point(row).fairness)
+    for _, series, point in label_points_with_test_and_series(points):
+        total = places.measured_value_range(point, lambda row: counts_per_second_of_point(row).total_hz)
+        cycles = places.measured_value_range(point, lambda row: counts_per_second_of_point(row).cycles_per_count)
+        fairness = places.measured_value_range(point, lambda row: counts_per_second_of_point(row).fairness)
         rows.append(
             [
                 point.point.title,
                 series,
-                figure_with_band_text(total, "{:,.0f}".format),
+                measured_value_with_range_text(total, "{:,.0f}".format),
                 ", ".join(
                     _core_rate_text(core, point, places) for core in counts_per_second_of_point(point).per_core_hz
                 ),
-                figure_with_band_text(cycles, "{:,.1f}".format),
-                figure_with_band_text(fairness, "{:.4f}".format),
+                measured_value_with_range_text(cycles, "{:,.1f}".format),
+                measured_value_with_range_text(fairness, "{:.4f}".format),
                 point.unit,
             ]
         )
@@ -64,39 +71,46 @@ def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: Place
     )
 
 
-def _core_rate_text(core: int, point: MeasuredPoint, places: PlacementLookup) -> str:
+def _core_rate_text(core: int, point: MeasuredPoint, places: CodePlacementLookup) -> str:
     """Returns a core's counts per second, with their range over placements of the code, as text."""
-    return figure_with_band_text(_core_rate_band(core, point, places), "{:,.0f}".format)
+    return measured_value_with_range_text(_core_throughput_over_placements(core, point, places), "{:,.0f}".format)
 
 
-def _core_rate_band(core: int, point: MeasuredPoint, places: PlacementLookup) -> PlacementBand:
+def _core_throughput_over_placements(
+    core: int, point: MeasuredPoint, places: CodePlacementLookup
+) -> CodePlacementValueRange:
     """Returns a core's counts per second, with their range over placements of the code."""
-    return places.figure_band(point, lambda row: counts_per_second_of_point(row).per_core_hz[core])
+    return places.measured_value_range(point, lambda row: counts_per_second_of_point(row).per_core_hz[core])
 
 
-def _throughput_records(point: MeasuredPoint, places: PlacementLookup) -> Iterator[Record]:
+def _throughput_records(point: MeasuredPoint, places: CodePlacementLookup) -> Iterator[Record]:
     """Yields the throughput of a point as records, for all cores together (with `core` empty) and for each core."""
-    rate, count = f"{point.unit}/s", len(places.placements_of(point))
-    figures: list[tuple[str, str, str, PlacementBand]] = [
-        ("throughput", "", rate, places.figure_band(point, lambda row: counts_per_second_of_point(row).total_hz)),
+    rate, count = f"{point.unit}/s", len(places.results_in_all_code_placements(point))
+    figures: list[tuple[str, str, str, CodePlacementValueRange]] = [
+        (
+            "throughput",
+            "",
+            rate,
+            places.measured_value_range(point, lambda row: counts_per_second_of_point(row).total_hz),
+        ),
         *(
-            ("throughput", str(core), rate, _core_rate_band(core, point, places))
+            ("throughput", str(core), rate, _core_throughput_over_placements(core, point, places))
             for core in counts_per_second_of_point(point).per_core_hz
         ),
         (
             "cycles_per_count",
             "",
             "cycles",
-            places.figure_band(point, lambda row: counts_per_second_of_point(row).cycles_per_count),
+            places.measured_value_range(point, lambda row: counts_per_second_of_point(row).cycles_per_count),
         ),
-        ("fairness", "", "", places.figure_band(point, lambda row: counts_per_second_of_point(row).fairness)),
+        ("fairness", "", "", places.measured_value_range(point, lambda row: counts_per_second_of_point(row).fairness)),
     ]
     for metric, core, unit, band in figures:
-        axes = {**record_identity_entries(point.point), "metric": metric, "core": core}
-        yield {**axes, "value": band.median, **chart_band_ends(band), "n": count, "unit": unit}
+        axes = {**point_identity_entries(point.point), "metric": metric, "core": core}
+        yield {**axes, "value": band.median, **chart_range_ends(band), "n": count, "unit": unit}
 
 
-def multicore_gain_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
+def multicore_gain_section(points: Sequence[MeasuredPoint], places: CodePlacementLookup) -> ReportSection | None:
     """Returns the report section on how much more throughput several cores have than one. None if no test was measured
     on both."""
     pairs = multicore_gains(points)
@@ -112,13 +126,13 @@ def multicore_gain_section(points: Sequence[MeasuredPoint], places: PlacementLoo
             "cores": item.cores,
             **chart_row_kernel_and_board(item.many_cores.point.point),
         }
-        data.append({**mark, "gain": gain.value, "text": f"{gain.value:.2f}", **chart_band_ends(gain)})
+        data.append({**mark, "gain": gain.value, "text": f"{gain.value:.2f}", **chart_range_ends(gain)})
         rows.append(
             [
                 item.title,
                 name,
-                figure_with_band_text(gain, "x {:.3f}".format),
-                figure_with_band_text(gain.ratio_over_number(item.cores), "{:.1%}".format),
+                measured_value_with_range_text(gain, "x {:.3f}".format),
+                measured_value_with_range_text(gain.divide_ratio_by_number(item.cores), "{:.1%}".format),
             ]
         )
     table = TableData(

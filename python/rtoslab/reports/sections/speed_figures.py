@@ -9,9 +9,9 @@ from operator import attrgetter
 from typing import Final
 
 from rtoslab.analyses import (
+    CodePlacementLookup,
+    CodePlacementValueRange,
     FigureRatio,
-    PlacementBand,
-    PlacementLookup,
     cores_and_pinning_text,
     counts_per_second_of_point,
     distinct_point_names,
@@ -29,7 +29,7 @@ _TASKS: Final = "tasks"
 
 
 @dataclass(frozen=True, slots=True)
-class NamedTest:
+class ReadableTestName:
     """A test's name for readers, such as `cooperative scheduling (T2)` or `get count (P1, shared=1)`."""
 
     title: str
@@ -53,7 +53,7 @@ class NamedTest:
 class KernelSpeed:
     """The speed of one kernel at one test."""
 
-    test: NamedTest
+    test: ReadableTestName
     kernel: str
     """Its title."""
     board: str
@@ -64,12 +64,12 @@ class KernelSpeed:
     series: str
     """Kernel, board, cores and conditions by their ids, as far as they differ."""
     point: MeasuredPoint
-    figure: PlacementBand
+    figure: CodePlacementValueRange
     unit: str
     is_rate: bool
     """More is faster: counts per second. Else less is: cycles."""
 
-    def times_as_fast_as(self, other: "KernelSpeed") -> FigureRatio:
+    def speed_ratio_against(self, other: "KernelSpeed") -> FigureRatio:
         """Returns how many times as fast this figure is as another one."""
         return self.figure.ratio_to(other.figure) if self.is_rate else other.figure.ratio_to(self.figure)
 
@@ -83,17 +83,17 @@ class KernelSpeed:
         return f"{cycles} {self.unit} ({value * 1e6 / self.point.clock_hz:,.2f} \N{MICRO SIGN}s)"
 
 
-def named_test(point: PointId, parameters: str = "") -> NamedTest:
+def readable_test_name(point: PointId, parameters: str = "") -> ReadableTestName:
     """Returns a point's test as named for readers. `parameters`: the benchmark's own parameters as text."""
     short = short_test_name(point)
     if short == point.benchmark:
-        return NamedTest(point.title, "", parameters)
-    return NamedTest(point.title.removeprefix(short).strip(), short, parameters)
+        return ReadableTestName(point.title, "", parameters)
+    return ReadableTestName(point.title.removeprefix(short).strip(), short, parameters)
 
 
 def speed_figures(
     points: Sequence[MeasuredPoint],
-    places: PlacementLookup,
+    places: CodePlacementLookup,
     placement_bound: Collection[int],
     titles: Mapping[str, str],
 ) -> list[KernelSpeed]:
@@ -104,42 +104,48 @@ def speed_figures(
     kernels and boards, by id.
     """
     series = dict(
-        zip(map(id, points), distinct_point_names([without_own_parameters(item.point) for item in points]), strict=True)
+        zip(
+            map(id, points),
+            distinct_point_names([remove_benchmark_parameters_from_point(item.point) for item in points]),
+            strict=True,
+        )
     )
     conditions = dict(zip(map(id, points), _conditions_texts(points), strict=True))
     parameters = dict(zip(map(id, points), _parameter_texts(points), strict=True))
 
-    def make_kernel_speed(
-        test: NamedTest, point: MeasuredPoint, values: Sequence[float], unit: str, *, is_rate: bool
+    def create_kernel_speed_value(
+        test: ReadableTestName, point: MeasuredPoint, values: Sequence[float], unit: str, *, is_rate: bool
     ) -> KernelSpeed:
         """Returns one figure of a point, with the point's names. `values`: the figure in each placement."""
-        known = len(places.placements_of(point)) > 1 or id(point) not in placement_bound
+        known = len(places.results_in_all_code_placements(point)) > 1 or id(point) not in placement_bound
         return KernelSpeed(
             test, titles.get(point.point.kernel, point.point.kernel), titles.get(point.point.board, point.point.board),
             point.point.cores, conditions[id(point)], series[id(point)], point,
-            PlacementBand(values, 0.0, known), unit, is_rate,
+            CodePlacementValueRange(values, 0.0, known), unit, is_rate,
         )  # fmt: skip
 
     figures = []
     for point in points:
         if not point.has_latency_samples:
-            rates = places.figure_band(point, lambda item: counts_per_second_of_point(item).total_hz).values
-            name = named_test(point.point, parameters[id(point)])
-            figures.append(make_kernel_speed(name, point, rates, f"{point.unit}/s", is_rate=True))
+            rates = places.measured_value_range(point, lambda item: counts_per_second_of_point(item).total_hz).values
+            name = readable_test_name(point.point, parameters[id(point)])
+            figures.append(create_kernel_speed_value(name, point, rates, f"{point.unit}/s", is_rate=True))
     rows = latencies_by_instrument([item for item in points if item.has_latency_samples])
     homes: dict[str, set[str]] = {}
     for row in rows:
         homes.setdefault(row.title, set()).add(row.point.title)
     for row in rows:
-        point = row.by_least_disturbing_instrument.point
-        cycles = places.series_band(row.by_least_disturbing_instrument, attrgetter("spread.median")).values
+        point = row.latency_by_least_intrusive_instrument.point
+        cycles = places.latency_series_value_range(
+            row.latency_by_least_intrusive_instrument, attrgetter("spread.median")
+        ).values
         words = row.title if len(homes[row.title]) == 1 else f"{row.point.title}: {row.title}"
-        name = NamedTest(words, "", parameters[id(point)])
-        figures.append(make_kernel_speed(name, point, cycles, "cycles", is_rate=False))
+        name = ReadableTestName(words, "", parameters[id(point)])
+        figures.append(create_kernel_speed_value(name, point, cycles, "cycles", is_rate=False))
     return [item for item in figures if min(item.figure.values) > 0]
 
 
-def without_own_parameters(point: PointId) -> PointId:
+def remove_benchmark_parameters_from_point(point: PointId) -> PointId:
     """Returns a point's identity without the parameters of its benchmark, its instrument and its measurement window."""
     left_out = {"instrument", "samples"}
     config = {
@@ -152,15 +158,17 @@ def without_own_parameters(point: PointId) -> PointId:
 
 def _conditions_texts(points: Sequence[MeasuredPoint]) -> list[str]:
     """Returns the configuration of each point as text, with only what differs between the points."""
-    plain = [without_own_parameters(point.point) for point in points]
+    plain = [remove_benchmark_parameters_from_point(point.point) for point in points]
     alike = [
-        point_id.model_copy(update={"kernel": "", "board": "", "cores": 1, "config": _condition_config(point_id)})
+        point_id.model_copy(
+            update={"kernel": "", "board": "", "cores": 1, "config": _configuration_shown_in_sentences(point_id)}
+        )
         for point_id in plain
     ]
     return [name.replace(f"{_TASKS}=", f"{_TASKS} ") for name in distinct_point_names(alike, with_cores=False)]
 
 
-def _condition_config(point: PointId) -> dict[str, str]:
+def _configuration_shown_in_sentences(point: PointId) -> dict[str, str]:
     """Returns the configuration entries of a point that sentences may mention.
 
     On several cores it says if tasks are not pinned.

@@ -12,7 +12,7 @@ from rtoslab.analyses import (
     distinct_point_names,
     group_runs_by_stress_level,
 )
-from rtoslab.base import all_count_with_noun, count_with_noun
+from rtoslab.base import all_items_phrase, count_with_noun
 from rtoslab.reports.sections.naming import chart_row_kernel_and_board
 from rtoslab.reports.table import ChartData, ReportSection, TableData
 from rtoslab.results import MeasuredPoint
@@ -47,12 +47,12 @@ def stress_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
         {
             "x": step.percent,
             "series": name,
-            "y": 100 * step.rate_range_over_unstressed[1],
-            "text": f"{100 * step.rate_range_over_unstressed[1]:.0f}",
+            "y": 100 * step.rate_range_relative_to_unstressed_run[1],
+            "text": f"{100 * step.rate_range_relative_to_unstressed_run[1]:.0f}",
             **chart_row_kernel_and_board(step.series.point),
         }
         for step, name in zip(steps_, names, strict=True)
-        if step.rate_range_over_unstressed
+        if step.rate_range_relative_to_unstressed_run
     ]
     chart = ChartData(
         "lines",
@@ -100,12 +100,18 @@ def _stress_effect_sentences(steps_: Sequence[RunsAtStressLevel]) -> str:
     """Returns sentences on how stress changes the target task's rate, and on calls that starve (nearly all attempts
     fail). `steps_`: of one series."""
     sentences = []
-    first = next((item for item in steps_ if item.percent > 0 and item.rate_range_over_unstressed), None)
+    first = next((item for item in steps_ if item.percent > 0 and item.rate_range_relative_to_unstressed_run), None)
     last = steps_[-1]
-    if first and first.rate_range_over_unstressed and last.rate_range_over_unstressed and last is not first:
+    if (
+        first
+        and first.rate_range_relative_to_unstressed_run
+        and last.rate_range_relative_to_unstressed_run
+        and last is not first
+    ):
         sentences.append(
-            f"At {first.percent} % the target keeps {first.rate_range_over_unstressed[1]:.0%} of its rate without "
-            f"stress, and at {last.percent} % {last.rate_range_over_unstressed[1]:.0%}."
+            f"At {first.percent} % the target keeps "
+            f"{first.rate_range_relative_to_unstressed_run[1]:.0%} of its rate without "
+            f"stress, and at {last.percent} % {last.rate_range_relative_to_unstressed_run[1]:.0%}."
         )
     stressed = [run for step in steps_ if step.percent for run in step.runs]
     starving = [run for run in stressed if _starving_cores(run)]
@@ -116,7 +122,7 @@ def _stress_effect_sentences(steps_: Sequence[RunsAtStressLevel]) -> str:
         calls = count_with_noun(run.collided_calls[core], "call")
         tries = count_with_noun(run.failed_attempts[core], "attempt", f"of core {core} fails", f"of core {core} fail")
         runs = f"{len(starving)} of {count_with_noun(len(stressed), 'run')}"
-        where = all_count_with_noun(len(stressed), "run") if len(starving) == len(stressed) else runs
+        where = all_items_phrase(len(stressed), "run") if len(starving) == len(stressed) else runs
         sentences.append(
             f"In {where} with stress, one core's calls starve. At {run.percent} %, for instance, {tries} in "
             f"{calls}, {run.failed_attempts[core] / pairs:.2f} for each pair of the target: "

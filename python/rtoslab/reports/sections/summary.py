@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from rtoslab.base import count_with_noun
-from rtoslab.reports.proof_words import proofs_clause
-from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
+from rtoslab.reports.proof_words import successful_proofs_clause
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable
 
 
 def summary_text(
-    measured: Sequence[MeasuredPoint], failed: Sequence[FailedPoint], missing: Sequence[NotApplicable]
+    measured: Sequence[MeasuredPoint], failed: Sequence[FailedMeasurement], missing: Sequence[NotApplicable]
 ) -> str:
     """Returns the report's summary: how much was measured, which proofs hold, which points have no number."""
     tests = list(dict.fromkeys(result.point.title for result in measured))
@@ -16,7 +16,7 @@ def summary_text(
     if measured:
         verb = "was" if len(measured) == 1 else "were"
         done = f"{count_with_noun(len(measured), 'point')} of {count_with_noun(len(tests), 'test')} {verb} measured"
-        sentences = [f"{done}; {proofs_clause(measured, ' that the tests did what their names say')}."]
+        sentences = [f"{done}; {successful_proofs_clause(measured, ' that the tests did what their names say')}."]
     if failed:
         sentences.append(f"{count_with_noun(len(failed), 'point', 'failed and gives', 'failed and give')} no figure.")
     if missing:

@@ -8,8 +8,8 @@ from rtoslab.analyses import (
     cycles_by_released_tasks,
     distinct_point_names,
     fit_tick_cost_model,
-    next_task_search_samples,
     sample_statistics,
+    scheduler_search_duration_samples,
 )
 from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.results import MeasuredPoint
@@ -81,13 +81,13 @@ def _residual_rows(name: str, model: TickCostModel) -> list[list[str]]:
             str(residual.count),
             f"{residual.n:,}",
             f"{residual.predicted:,.1f}",
-            *_signed_texts(residual.least, residual.mean, residual.most),
+            *_format_numbers_with_sign(residual.least, residual.mean, residual.most),
         ]
         for residual in model.residuals
     ]
 
 
-def _signed_texts(*values: float) -> list[str]:
+def _format_numbers_with_sign(*values: float) -> list[str]:
     """Returns each number as text with its sign and one decimal."""
     return [f"{value:+,.1f}" for value in values]
 
@@ -95,7 +95,7 @@ def _signed_texts(*values: float) -> list[str]:
 def next_task_search_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report section on the function in which a kernel searches for the next task. None if no kernel
     does."""
-    searching = [point for point in points if next_task_search_samples(point)]
+    searching = [point for point in points if scheduler_search_duration_samples(point)]
     if not searching:
         return None
     names = distinct_point_names([item.point for item in searching], with_cores=False)
@@ -115,7 +115,7 @@ def _search_steps_rows(name: str, point: MeasuredPoint) -> list[list[str]]:
     and its conditions."""
     rows = []
     for samples in sorted(
-        chain.from_iterable(next_task_search_samples(point).values()),
+        chain.from_iterable(scheduler_search_duration_samples(point).values()),
         key=lambda samples: (samples.steps or 0, samples.id),
     ):
         figures = sample_statistics(samples.cycles)

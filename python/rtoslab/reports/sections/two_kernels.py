@@ -3,7 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rtoslab.analyses import CyclesPerCount, KernelPair, kernel_pairs, mean_cycles_per_count, short_test_name
+from rtoslab.analyses import (
+    CoreCyclesPerBenchmarkCount,
+    KernelPair,
+    kernel_pairs,
+    mean_cycles_per_benchmark_count,
+    short_test_name,
+)
 from rtoslab.reports.sections.wording import join_in_sentence
 from rtoslab.reports.table import ChartData, ReportSection, TableData, cycle_count_text
 from rtoslab.results import MeasuredPoint
@@ -43,7 +49,7 @@ def two_kernels_section(points: Sequence[MeasuredPoint]) -> ReportSection | None
         "Two kernels, one on each core",
         (*([answer] if answer else []), _PROSE),
         (chart,),
-        (_kernel_pair_rates_table(pairs), _cycles_per_count_table(pairs)),
+        (_kernel_pair_rates_table(pairs), _cycles_per_loop_pass_table(pairs)),
     )
 
 
@@ -51,15 +57,19 @@ def _lock_cost_sentence(pairs: Sequence[KernelPair]) -> str:
     """Returns the sentence that compares two kernels with one kernel on both cores, whose cores share a lock. Empty if
     this was not measured."""
     compared = [
-        pair for pair in pairs if pair.gain_over_shared_kernel is not None and pair.work_over_single_core is not None
+        pair
+        for pair in pairs
+        if pair.gain_over_shared_kernel is not None and pair.combined_work_in_single_core_units is not None
     ]
     if not compared:
         return ""
-    gains = [pair.work_over_single_core for pair in compared if pair.work_over_single_core is not None]
-    shared = [
-        pair.shared_kernel_work_over_single_core
+    gains = [
+        pair.combined_work_in_single_core_units
         for pair in compared
-        if pair.shared_kernel_work_over_single_core is not None
+        if pair.combined_work_in_single_core_units is not None
+    ]
+    shared = [
+        pair.single_kernel_work_in_core_units for pair in compared if pair.single_kernel_work_in_core_units is not None
     ]
     ratios = [pair.gain_over_shared_kernel for pair in compared if pair.gain_over_shared_kernel is not None]
     kernels = join_in_sentence(sorted({pair.cores[0].point.kernel for pair in compared}))
@@ -85,20 +95,20 @@ def _kernel_pair_chart_rows(pairs: Sequence[KernelPair]) -> list[dict[str, Any]]
     several = len({pair.configuration_text for pair in pairs}) > 1
     for pair in pairs:
         test = short_test_name(pair.cores[0].point)
-        if pair.shared_kernel_work_over_single_core is not None:
+        if pair.single_kernel_work_in_core_units is not None:
             _add_chart_bar(
                 rows,
                 test,
                 f"{pair.cores[0].point.kernel} on both cores",
-                100 * pair.shared_kernel_work_over_single_core,
+                100 * pair.single_kernel_work_in_core_units,
             )
-        if pair.work_over_single_core is not None:
+        if pair.combined_work_in_single_core_units is not None:
             name = (
                 f"{pair.kernel_names}, {pair.configuration_text}"
                 if several and pair.configuration_text
                 else pair.kernel_names
             )
-            _add_chart_bar(rows, test, name, 100 * pair.work_over_single_core)
+            _add_chart_bar(rows, test, name, 100 * pair.combined_work_in_single_core_units)
     return list(rows.values())
 
 
@@ -113,7 +123,7 @@ def _kernel_pair_rates_table(pairs: Sequence[KernelPair]) -> TableData:
     for pair in pairs:
         cells = [
             f"{rate:,.0f} ({_percent_text(part)})"
-            for rate, part in zip(pair.kernel_rates_hz, pair.rates_over_alone, strict=True)
+            for rate, part in zip(pair.kernel_rates_hz, pair.kernel_rates_relative_to_solo_runs, strict=True)
         ]
         against = "-" if pair.gain_over_shared_kernel is None else f"x {pair.gain_over_shared_kernel:.2f}"
         rows.append(
@@ -122,7 +132,7 @@ def _kernel_pair_rates_table(pairs: Sequence[KernelPair]) -> TableData:
                 pair.kernel_names,
                 pair.configuration_text or "-",
                 *cells,
-                _percent_text(pair.work_over_single_core),
+                _percent_text(pair.combined_work_in_single_core_units),
                 against,
             ]
         )
@@ -143,7 +153,7 @@ def _percent_text(part: float | None) -> str:
     return "-" if part is None else f"{part:.1%}"
 
 
-def _cycles_per_count_table(pairs: Sequence[KernelPair]) -> TableData:
+def _cycles_per_loop_pass_table(pairs: Sequence[KernelPair]) -> TableData:
     """Returns the table of the cycles that one count takes, in each pair of kernels and on one core."""
     rows: dict[tuple[str, str, str], list[str]] = {}
     for pair in pairs:
@@ -156,17 +166,17 @@ def _cycles_per_count_table(pairs: Sequence[KernelPair]) -> TableData:
             ),
         ]
         for name, conditions, point in points:
-            cycles = mean_cycles_per_count(point)
+            cycles = mean_cycles_per_benchmark_count(point)
             if cycles is not None:
                 rows.setdefault(
                     (pair.test_title, name, conditions),
-                    _cycles_per_count_row(pair.test_title, name, conditions, cycles),
+                    _cycles_per_loop_pass_row(pair.test_title, name, conditions, cycles),
                 )
     columns = ("test", "run with", "configuration", ">cycles per count", ">bus", ">flash", ">locks")
     return TableData("What a count takes", columns, list(rows.values()), _CYCLES_NOTE)
 
 
-def _cycles_per_count_row(title: str, name: str, conditions: str, cycles: CyclesPerCount) -> list[str]:
+def _cycles_per_loop_pass_row(title: str, name: str, conditions: str, cycles: CoreCyclesPerBenchmarkCount) -> list[str]:
     """Returns the table row with the cycles that one count takes on one core, and the waits among them."""
     values = (cycles.cycles, cycles.bus_wait, cycles.flash_wait, cycles.lock_wait)
     return [title, name, conditions or "-", *(cycle_count_text(round(value, 1)) for value in values)]
