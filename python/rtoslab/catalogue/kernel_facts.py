@@ -50,7 +50,7 @@ class WatchedKernelSymbols(StrictModel):
 
 class KernelBehaviour(StrictModel):
     """The table `behaviour` of kernel.toml: the differences between kernels that the contract permits.
-    Conformance measures all but the last nine. The virtual board's probes report these.
+    Conformance measures all but the last ten. The virtual board's probes report these.
     """
 
     ready_order: Literal["made_ready", "woken_first"] = "made_ready"
@@ -79,8 +79,8 @@ class KernelBehaviour(StrictModel):
     """Where the kernel exchanges the registers of two tasks: in an exception handler, or in a function that a task
     calls."""
     same_tick_order: Literal["slept", "any"] = "slept"
-    """The order in which equal tasks of a core become ready that one tick wakes: in the order in which their sleep
-    began, or any."""
+    """The order in which equal tasks of a core become ready that one tick wakes: that in which they began to sleep, or
+    any."""
     interrupt_masking: Literal["core", "lines"] = "core"
     """How the kernel masks interrupts: by a register of the core, or by disabling their lines one by one."""
     timer_callback: Literal["task", "interrupt"] = "task"

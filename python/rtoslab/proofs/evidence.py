@@ -75,8 +75,8 @@ class ProofEvidence:
 
     @property
     def are_tasks_pinned(self) -> bool:
-        """Whether each task ran on its own core alone. Otherwise any task may be the cause of an event on a core: if
-        the kernel chooses the core, or if the benchmark's calls bind tasks to other cores."""
+        """Whether each task ran on its own core alone. Otherwise any task may be the cause of an event on a core: the
+        kernel chooses the core, or the benchmark's calls bind tasks to other cores."""
         return self.decoded.params.get("pinned") != "0" and "affinity" not in self.benchmark.services
 
     @property
@@ -263,8 +263,8 @@ class ProofEvidence:
     def tasks_in_round_robin_order(self, core: int, indices: Collection[int]) -> list[int | None]:
         """Returns the control blocks of equal tasks of a core, in the order in which they take turns.
 
-        It is the order of the indices, unless one tick may wake tasks of the kernel in any order: then it is the order
-        of the most switches that begins with the first task, if all tasks take turns in it.
+        This is the order of the indices. If one tick may wake tasks of the kernel in any order, it is the order of most
+        switches from the first task on, provided that all tasks take turns in it.
         """
         handles = [self.task_handle(core, index) for index in indices]
         if self.kernel.behaviour.same_tick_order == "slept" or self.observed is None:

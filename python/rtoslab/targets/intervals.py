@@ -89,8 +89,8 @@ def find_measured_intervals(
 
     `current` is the running task of each core as the window opens. `pin` is the number of the measurement's pin.
     `stamping` is the number of the exception whose recognition starts the intervals of stamped series. Of several
-    ticks, the last one before the end starts the interval. `deferred_tick` is the number of the exception that
-    SysTick's handler requests for the kernel's work of a tick.
+    ticks, the last one before the end starts the interval. `deferred_tick` is the number of the exception in which the
+    kernel does a tick's work, if SysTick's handler only requests it.
     """
     reader = _IntervalReader(services, dict(current), stamping, deferred_tick)
     events = np.frombuffer(raw, dtype=EVENT)

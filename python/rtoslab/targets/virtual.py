@@ -353,19 +353,14 @@ class _ObservedBenchmarkRun:
             pin = pin_number_in_events(self.job.board.pins.out)
             stamping = self.job.stamping_exception
             intervals = find_measured_intervals(
-                bytes(self.events),
-                self.job.watched_services,
-                self.current,
-                pin,
-                stamping,
-                self._deferred_tick_exception_number(),
+                bytes(self.events), self.job.watched_services, self.current, pin, stamping, self._find_deferred_tick()
             )
             output.observed.intervals = intervals
         self.observer = None
         if self.handlers is not None:
             output.observed.handled = self.handlers.runs
 
-    def _deferred_tick_exception_number(self) -> int | None:
+    def _find_deferred_tick(self) -> int | None:
         """Returns the number of the exception in which the kernel does a tick's work, if SysTick's handler does not."""
         probes = self.job.kernel.probes
         line = probes.tick_lines.get(self.job.board.chip) if probes is not None else None

@@ -116,6 +116,8 @@ def test_only_events_inside_an_interval_are_counted() -> None:
     (result,) = find_measured_intervals(raw(rows), (), {0: 1}, PIN).intervals
     assert (result.start_cycle, result.cycles) == (1_000, 100)
     assert (result.switches, result.ticks, result.interrupts, result.touched) == (1, 1, 1, False)
+    (result,) = find_measured_intervals(raw(rows), (), {0: 1}, PIN, deferred_tick=22).intervals
+    assert (result.ticks, result.interrupts) == (1, 0), "the kernel does the work of its tick in this interrupt"
 
 
 def test_pulses_of_other_pins_are_ignored() -> None:

@@ -259,6 +259,19 @@ def test_switch_outside_a_handler_cannot_be_timed() -> None:
     assert find_measurement_obstacle(catalogue.find_benchmark("switch_pairs"), plain, board, 1, {}) is None
 
 
+def test_tick_that_the_kernel_handles_in_two_handlers_cannot_be_timed() -> None:
+    catalogue = Catalogue(ROOT)
+    plain = catalogue.find_kernel("freertos")
+    assert plain.facts.probes is not None
+    probes = plain.facts.probes.model_copy(update={"tick_lines": {"rp2040": 27}})
+    deferring = replace(plain, facts=plain.facts.model_copy(update={"probes": probes}))
+    board, benchmark = catalogue.find_board("pico"), catalogue.find_benchmark("tick_handler")
+    assert find_measurement_obstacle(benchmark, deferring, board, 1, {}) == (
+        "FreeRTOS does the work of a tick in two handlers, so no handler of a tick can be timed"
+    )
+    assert find_measurement_obstacle(benchmark, plain, board, 1, {}) is None
+
+
 def test_port_may_differ_by_architecture() -> None:
     kernel = Catalogue(ROOT).find_kernel("freertos").facts
     assert kernel.facts_for_architecture("armv6m").symbols["yield"] == ("vPortYield",)

@@ -12,6 +12,7 @@ from markupsafe import escape
 
 import rtoslab
 from rtoslab.base.errors import ReportError
+from rtoslab.catalogue.kernel_facts import KernelBehaviour
 from rtoslab.cli import app
 from rtoslab.instruments.difference import find_comparison_divisor, profile_difference_tables
 from rtoslab.instruments.formats import folded_stacks, speedscope_profile
@@ -192,5 +193,12 @@ def test_masked_names_the_longest_of_each_call_over_benchmarks_and_kernels() -> 
     held = [item for item in two_cores().held if item.priority == 0xC0 and "xQueueReceive" in item.opener]
     assert rows["xQueueReceive"]["longest"] == max(item.longest_cycles for item in held)
     assert rows["xQueueReceive"]["opened by"].startswith("vTaskEnterCritical, build/kernel/tasks.c:")
+    by_lines = CATALOGUE.find_kernel("freertos").facts.model_copy(
+        update={"behaviour": KernelBehaviour(interrupt_masking="lines")}
+    )
+    assert by_lines.why_masking_not_observed == (
+        "FreeRTOS masks interrupts by disabling their lines, which is not observed"
+    )
+    assert CATALOGUE.find_kernel("freertos").facts.why_masking_not_observed is None
     refused = CliRunner().invoke(app, ["masked", "t6", "--board", "pico", "--priority", "0x10"])
     assert "cannot have the priority 0x10" in str(refused.exception)

@@ -9,7 +9,7 @@ from rtoslab.base.errors import CatalogueError, UnknownNameError
 from rtoslab.proofs import judge_benchmark_proofs, services_to_watch
 from rtoslab.proofs.rules import benchmark_proof_rule_modules
 from rtoslab.results.finding import ProofVerdict
-from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, judge_one, judge_own, kernel, task
+from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, handle, judge_one, judge_own, kernel, task
 from tests.proofs import test_course, test_keeps_period, test_latency_proofs, test_window_proofs
 from tests.proofs.test_proofs_not_pinned import CASES as NOT_PINNED
 from tests.proofs.test_proofs_two_cores import CASES as CASES_OF_TWO_CORES
@@ -98,6 +98,37 @@ def test_proof_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any],
     result = judge_one(evidence(rule, **facts))
     assert result.verdict is verdict
     assert result.saw
+
+
+ANY_ORDER = kernel(behaviour={"same_tick_order": "any"})
+BACK = {(0, 2, ""): 1000, (2, 1, ""): 1000, (1, 0, ""): 999}
+
+
+@pytest.mark.parametrize(
+    ("switches", "verdict"),
+    [
+        (TURN, ProofVerdict.HOLDS),
+        (BACK, ProofVerdict.HOLDS),
+        ({**BACK, (0, 1, ""): 1}, ProofVerdict.FAILS),  # one out of turn
+        ({(0, 2, ""): 1000, (2, 0, ""): 1000}, ProofVerdict.FAILS),  # one task never runs
+        ({}, ProofVerdict.FAILS),
+    ],
+)
+def test_tasks_may_take_turns_in_another_order_if_the_kernel_declares_it(
+    switches: dict[tuple[int, int, str], int], verdict: ProofVerdict
+) -> None:
+    given = evidence(ROTATION, switches=switches)
+    assert judge_one(dataclasses.replace(given, kernel=ANY_ORDER)).verdict is verdict
+    assert judge_one(evidence(ROTATION, switches=BACK)).verdict is ProofVerdict.FAILS
+
+
+def test_round_names_tasks_in_the_order_of_their_turns() -> None:
+    """The round of a benchmark whose equal tasks take turns means the order in which they do."""
+    given = dataclasses.replace(evidence(ROTATION, switches=BACK), kernel=ANY_ORDER)
+    assert given.ring_of_tasks() == (0, 1, 2)
+    assert given.tasks_in_turn(0, (0, 1, 2)) == [handle(0), handle(2), handle(1)]
+    assert evidence(ROTATION, switches=BACK).tasks_in_turn(0, (0, 1, 2)) == [handle(0), handle(1), handle(2)]
+    assert not evidence(SPREAD).ring_of_tasks()
 
 
 def test_every_rule_is_shown_to_hold_and_to_fail() -> None:

@@ -1,6 +1,7 @@
 """Rules about tasks that no core binds, each seen to hold and to fail; what pinned tasks are asked stays theirs."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -81,6 +82,13 @@ def test_proof_rule_for_unpinned_tasks(rule: dict[str, Any], facts: dict[str, An
     result = judge_one(unpinned_evidence(rule, **facts))
     assert result.verdict is verdict, result.saw
     assert result.saw
+
+
+def test_calls_that_bind_tasks_to_other_cores_are_compared_on_all_cores_together() -> None:
+    pinned = unpinned_evidence(CALLS, pinned=None)
+    assert judge_one(pinned).verdict is ProofVerdict.FAILS
+    moving = pinned.benchmark.model_copy(update={"services": ("affinity",)})
+    assert judge_one(replace(pinned, benchmark=moving)).verdict is ProofVerdict.HOLDS
 
 
 def test_rules_for_pinned_tasks_do_not_apply_to_unpinned_ones() -> None:

@@ -1,6 +1,7 @@
 """Kernels from trees that users name: found, described, hashed with their headers, never answered by an old number."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ from rtoslab import api
 from rtoslab.base.errors import CatalogueError, UnknownNameError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.trees import kernel_tree_description_as_toml, read_user_kernel_trees
+from rtoslab.catalogue.trees import read_user_trees, tree_as_toml
+from rtoslab.plan.obstacles import find_measurement_obstacle
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.store import RunDirectory
 from rtoslab.trees.draft import draft_kernel_tree_description
@@ -119,6 +121,22 @@ def test_kernel_without_its_tree_is_not_applicable_with_remedy(home: Path) -> No
     (outcome,) = api.run("t7", **{**ask, "boards": ["nucleo-f103rb"]}, out=home / "three")
     assert isinstance(outcome.result, NotApplicable)
     assert "the port of Tiny is for cortex-m0plus, cortex-m4f" in outcome.result.reason
+
+
+def test_port_for_one_chip_is_not_applicable_on_others(home: Path) -> None:
+    describe_tree(home)
+    catalogue = Catalogue(find_checkout_root())
+    tiny = catalogue.find_kernel("tiny")
+    assert tiny.facts.tree is not None
+    tree = tiny.facts.tree.model_copy(update={"chips": ("rp2040",)})
+    limited = replace(tiny, facts=tiny.facts.model_copy(update={"tree": tree}))
+
+    def obstacle(board: str) -> str | None:
+        benchmark = catalogue.find_benchmark("t7_synchronisation")
+        return find_measurement_obstacle(benchmark, limited, catalogue.find_board(board), 1, {})
+
+    assert obstacle("pico") is None
+    assert obstacle("nucleo-l073rz") == "the port of Tiny is for the chip rp2040"
 
 
 def test_command_adds_checks_lists_and_removes_trees(home: Path) -> None:
