@@ -9,21 +9,21 @@ only. Every iteration ends after STEPS steps.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from dataclasses import replace
 from fractions import Fraction
+from typing import Final
 
-from rtoslab.base import count_with_noun
-from rtoslab.rta.arrival_curves import least_arrival_distance
-from rtoslab.rta.blocking import longest_blocking_by_lower_tasks, longest_interrupt_masking_times
-from rtoslab.rta.charges import (
-    COMPONENTS,
-    NO_CHARGES,
-    KernelOverheadTimes,
-    OverheadModel,
-    bus_contention_prolongation,
-    kernel_overhead_times,
+from rtoslab.rta.blocking import longest_blocking_by_lower_tasks
+from rtoslab.rta.bounds import (
+    MissingBoundReason,
+    ResponseBound,
+    ResponseTimeAnalysis,
+    longest_searched_response,
+    nonzero_bound_parts,
+    response_without_bound,
+    search_steps_exhausted_text,
 )
+from rtoslab.rta.charges import COMPONENTS, KernelCharges, OverheadModel, kernel_time_charges
 from rtoslab.rta.cores import (
     DelaysByOtherCores,
     cores_affecting_response_time_analysis,
@@ -36,7 +36,8 @@ from rtoslab.rta.cores import (
     system_with_release_delays,
     tasks_released_on_core,
 )
-from rtoslab.rta.demand import CompetingDemand, DemandCountingInstant
+from rtoslab.rta.demand import CompetingDemand, JobInstant
+from rtoslab.rta.interrupt_bounds import find_interrupt_response_bound, longest_masked_time, longest_tick_wait
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.senders import (
     Sends,
@@ -47,7 +48,7 @@ from rtoslab.rta.senders import (
     tasks_releasing_more_urgent_ones,
     tasks_with_sender_arrivals,
 )
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt, IntegerTimeTask
+from rtoslab.rta.system import IntegerTaskSet, SystemTask
 from rtoslab.rta.windows import (
     MAX_STEPS,
     NoBoundError,
@@ -57,81 +58,12 @@ from rtoslab.rta.windows import (
     shortest_window_with_jobs,
 )
 
-ROUNDS = 40
+ROUNDS: Final = 40
 """The bounds of several cores, each computed with the others', must be stable after so many rounds."""
-_MAX_PERIODS = 200
+_MAX_PERIODS: Final = 200
 """On several cores a task has no bound if it exceeds so many periods, and as many deadlines."""
-_LOCKS_IN_MASK = 4
-"""The most kernel locks that a core takes while it masks interrupts: two in a critical section, two in a handler."""
-_REQUEST_STEPS = 3_000
+_REQUEST_STEPS: Final = 3_000
 """The most steps of the search for the longest time of a request. Without one, all requests are bounded together."""
-
-
-class MissingBoundReason(StrEnum):
-    """The reasons why a task or interrupt has no bound of its response time."""
-
-    NONE = ""
-    OVERLOAD = "overload"
-    """The demand is more than the processor has: deadlines will be missed."""
-    MODEL = "model"
-    """The model does not apply."""
-    LOST_RELEASE = "lost release"
-    """A release may be lost, so no job of the task or of those that it releases is known to answer an arrival."""
-    STEPS = "steps"
-    """The search used up its steps without a result."""
-
-
-@dataclass(frozen=True, slots=True)
-class ResponseBound:
-    """The bound of the response time of one task or interrupt, in units of the system."""
-
-    name: str
-    deadline: int
-    response: int | None
-    """None if there is no bound. `reason` then says why."""
-    reason: str = ""
-    parts: Mapping[str, int] = field(default_factory=dict)
-    """The response of the worst job by cause. `waiting` is what arrived before that job, less what it had to itself."""
-    utilisation: float = 0.0
-    """The utilisation of everything at least as urgent, and the kernel."""
-    obstacle: MissingBoundReason = MissingBoundReason.NONE
-    """The kind of reason for which there is no bound."""
-
-    @property
-    def is_deadline_met(self) -> bool:
-        """Whether the bound is known and within the deadline."""
-        return self.response is not None and self.response <= self.deadline
-
-    @property
-    def can_deadline_be_missed(self) -> bool:
-        """Whether the deadline can be missed: the bound is beyond it, or the processor is overloaded."""
-        return self.obstacle is MissingBoundReason.OVERLOAD or (
-            self.response is not None and self.response > self.deadline
-        )
-
-    @property
-    def slack_until_deadline(self) -> int | None:
-        """Returns the time left between bound and deadline, negative if the deadline is missed. None without a
-        bound."""
-        return None if self.response is None else self.deadline - self.response
-
-
-@dataclass(frozen=True, slots=True)
-class ResponseTimeAnalysis:
-    """The response-time bounds of all tasks and interrupts of a system under one overhead model."""
-
-    model: OverheadModel
-    tasks: tuple[ResponseBound, ...]
-    interrupts: tuple[ResponseBound, ...]
-
-    @property
-    def is_schedulable(self) -> bool:
-        """Whether every task and interrupt meets its deadline."""
-        return all(task.is_deadline_met for task in (*self.tasks, *self.interrupts))
-
-    def find_response_bound(self, name: str) -> ResponseBound:
-        """Returns the bound of a task or interrupt by its name."""
-        return next(task for task in (*self.tasks, *self.interrupts) if task.name == name)
 
 
 def compute_bounds(
@@ -195,9 +127,9 @@ def analyse_with_kernel_overheads(
         load = Fraction(0)
         return ResponseTimeAnalysis(
             model,
-            tuple(_missing_bound_result(task, reason, load, MissingBoundReason.OVERLOAD) for task in system.tasks),
+            tuple(response_without_bound(task, reason, load, MissingBoundReason.OVERLOAD) for task in system.tasks),
             tuple(
-                _missing_bound_result(item, reason, load, MissingBoundReason.OVERLOAD)
+                response_without_bound(item, reason, load, MissingBoundReason.OVERLOAD)
                 for item in system.interrupts
                 if not item.implied
             ),
@@ -272,7 +204,7 @@ def _find_all_response_bounds(
         for task in system.tasks
     ]
     handlers = [
-        _find_interrupt_response_bound(
+        find_interrupt_response_bound(
             interrupt, system, charges_by_core[interrupt.core], cores[interrupt.core], max_steps
         )
         for interrupt in system.interrupts
@@ -380,23 +312,23 @@ def _find_task_response_bound(
     try:
         demand, equals = _competing_demand_of_task(task, system, charge, other_cores, sends, until, sends_done)
     except UnboundedSendError as cause:
-        return _missing_bound_result(task, str(cause), Fraction(0), MissingBoundReason.MODEL)
+        return response_without_bound(task, str(cause), Fraction(0), MissingBoundReason.MODEL)
     task = demand.task
     whole = replace(demand, others=[*demand.others, *(equals or ())])
     load = replace(whole, resource_waits=None).long_run_utilisation()
     reason, obstacle = _reason_for_missing_bound(whole, load, system, charge, other_cores)
     if reason:
-        return _missing_bound_result(task, reason, load, obstacle)
+        return response_without_bound(task, reason, load, obstacle)
     try:
         response, parts = _longest_task_response(demand, equals, max_steps)
     except NoBoundError:
-        return _missing_bound_result(
-            task, _search_steps_exhausted_text(load, max_steps), load, MissingBoundReason.STEPS
+        return response_without_bound(
+            task, search_steps_exhausted_text(load, max_steps), load, MissingBoundReason.STEPS
         )
     if sends_lost := _describe_lost_notification(task, response + task.jitter, system):
-        return _missing_bound_result(task, sends_lost, load, MissingBoundReason.LOST_RELEASE)
+        return response_without_bound(task, sends_lost, load, MissingBoundReason.LOST_RELEASE)
     return ResponseBound(
-        task.name, task.deadline, response + task.jitter, "", _nonzero_bound_parts(parts, task.jitter), float(load)
+        task.name, task.deadline, response + task.jitter, "", nonzero_bound_parts(parts, task.jitter), float(load)
     )
 
 
@@ -513,7 +445,7 @@ def _longest_task_response(
     """
     if equals is not None:
         return longest_response_fifo(demand, equals, max_steps)
-    limit = _response_time_search_limit(demand.task, max_steps)
+    limit = longest_searched_response(demand.task, max_steps)
     return max(
         (longest_response_in_busy_period(item, first, max_steps, limit) for item, first in busy_period_starts(demand)),
         key=lambda window: window[0],
@@ -541,24 +473,7 @@ def _describe_lost_notification(task: IntegerTimeTask, response: int, system: In
     )
 
 
-def _response_time_search_limit(subject: IntegerTimeTask | IntegerTimeInterrupt, max_steps: int) -> int | None:
-    """Returns the longest response that the search for a bound goes up to, counted from the release. None: no limit."""
-    return None if max_steps >= MAX_STEPS else subject.deadline - subject.jitter
-
-
-def _missing_bound_result(
-    subject: IntegerTimeTask | IntegerTimeInterrupt, reason: str, load: Fraction, obstacle: MissingBoundReason
-) -> ResponseBound:
-    """Returns the result for a task or interrupt that has no bound, with the reason."""
-    return ResponseBound(subject.name, subject.deadline, None, reason, utilisation=float(load), obstacle=obstacle)
-
-
-def _search_steps_exhausted_text(load: Fraction, max_steps: int) -> str:
-    """Returns the reason for a bound that was not found within the allowed steps."""
-    return f"the search ended after {count_with_noun(max_steps, 'step')}, at {float(100 * load):.2f} % of the processor"
-
-
-def _has_equal_priorities(tasks: Sequence[IntegerTimeTask]) -> bool:
+def _has_equal_priorities(tasks: Sequence[SystemTask]) -> bool:
     """Whether two of the tasks have the same priority."""
     return len({task.priority for task in tasks}) < len({task.task_name for task in tasks})
 
@@ -570,7 +485,7 @@ def _longest_late_tick_time(
     interrupts = any(interrupt.core == task.core for interrupt in system.interrupts)
     if not charge.tick_period or not (interrupts or any(peer.jitter for peer in peers)):
         return 0
-    return max(charge.kernel_blocking, charge.release_delay, _longest_masked_time(task.core, system, charge))
+    return max(charge.kernel_blocking, charge.release_delay, longest_masked_time(task.core, system, charge))
 
 
 def _reason_for_missing_bound(
@@ -601,125 +516,9 @@ def _reason_without_bound(
         return other_cores.obstacle
     if charge.tick_period and task.period < charge.tick_period and task.is_tick_released:
         return "its period is shorter than that of the tick that releases it"
-    late = _longest_tick_handler_delay(task.core, system, charge, other_cores) if charge.tick_period else 0
+    late = longest_tick_wait(task.core, system, charge, other_cores) if charge.tick_period else 0
     if late is None or late >= charge.tick_period > 0:
         lateness = "for ever" if late is None else f"for up to {system.to_microseconds(late):,.1f} us"
         every = system.to_microseconds(charge.tick_period)
         return f"the kernel's tick may be masked {lateness}, and its period is {every:,.1f} us, so ticks would be lost"
     return ""
-
-
-def _longest_masked_time(core: int, system: IntegerTaskSet, charge: KernelOverheadTimes) -> int:
-    """Returns the longest time for which the kernel or a task masks the interrupts of a core."""
-    return max(
-        [
-            charge.longest_mask,
-            *longest_interrupt_masking_times((task for task in system.tasks if task.core == core), charge),
-        ]
-    )
-
-
-def _longest_tick_handler_delay(
-    core: int, system: IntegerTaskSet, charge: KernelOverheadTimes, other_cores: DelaysByOtherCores
-) -> int | None:
-    """Returns the longest time that the tick's handler waits for its first instruction: for more urgent interrupts, and
-    once for whoever masks it. None if it has no limit.
-
-    A second tick that comes meanwhile finds the first still pending and is lost, and with it the kernel's time.
-    """
-    masked = max(charge.kernel_blocking, _longest_masked_time(core, system, charge))
-    interrupts = _interrupts_slowed_by_other_cores(system, core, charge)
-    only = KernelOverheadTimes(interrupt=charge.interrupt, give=charge.give)
-    tick = IntegerTimeTask("tick", charge.tick_period, 1, charge.tick_period, 0)
-    by_work = CompetingDemand(tick, (), interrupts, (), only, masked, other_cores=other_cores.demands)
-    # Whoever masks the tick waits for few locks, and each wait is no longer than the longest one that was measured.
-    by_waits = CompetingDemand(tick, (), interrupts, (), only, masked + _LOCKS_IN_MASK * charge.lock_wait)
-    waits = []
-    for demand in (by_work, by_waits) if other_cores.demands else (by_work,):
-        if demand.long_run_utilisation() > 1:
-            continue
-        try:
-            waits.append(shortest_window_with_jobs(demand, 1, 0, 0, limit=charge.tick_period)[0] - 1)
-        except NoBoundError:
-            continue
-    return min(waits, default=None)
-
-
-def _interrupts_slowed_by_other_cores(
-    system: IntegerTaskSet, core: int, charge: KernelOverheadTimes
-) -> list[IntegerTimeInterrupt]:
-    """Returns the interrupts of a core, with the most time that their work lasts beside other cores."""
-    mine = [interrupt for interrupt in system.interrupts if interrupt.core == core]
-    return [replace(item, wcet=item.wcet + bus_contention_prolongation(item.wcet, charge)) for item in mine]
-
-
-def _find_interrupt_response_bound(
-    handler: IntegerTimeInterrupt,
-    system: IntegerTaskSet,
-    charge: KernelOverheadTimes,
-    other_cores: DelaysByOtherCores,
-    max_steps: int,
-) -> ResponseBound:
-    """Returns the response-time bound of one interrupt.
-    It waits for more urgent ones, and once for whatever masks it: a task, the kernel, the tick.
-    """
-    if other_cores.obstacle:
-        return _missing_bound_result(handler, other_cores.obstacle, Fraction(0), MissingBoundReason.MODEL)
-    names = [interrupt.name for interrupt in system.interrupts if interrupt.core == handler.core]
-    above = _interrupts_slowed_by_other_cores(system, handler.core, charge)[: names.index(handler.name)]
-    masked = _longest_masked_time(handler.core, system, charge)
-    work = handler.wcet + bus_contention_prolongation(handler.wcet, charge)
-    whole = work + charge.interrupt + (charge.give if handler.gives else 0)
-    task = IntegerTimeTask(
-        handler.name, handler.period, whole, handler.deadline, 0, handler.jitter, curve=handler.curve
-    )
-    only = KernelOverheadTimes(interrupt=charge.interrupt, give=charge.give) if charge.interrupt else NO_CHARGES
-    # It may wait for locks, and so may a task that masks it: for all work of the other cores' kernel meanwhile.
-    demand = CompetingDemand(task, (), above, (), only, masked, other_cores=other_cores.demands)
-    load = demand.long_run_utilisation()
-    if load > 1:
-        reason = f"interrupts of this or higher priority need {float(100 * load):.1f} % of the processor"
-        return _missing_bound_result(handler, reason, load, MissingBoundReason.OVERLOAD)
-    waiting = load + sum((other.kernel_utilisation() for other in other_cores.demands), Fraction(0))
-    if waiting > 1:
-        reason = (
-            "interrupts of this or higher priority, with the longest waits for the kernel's locks, may need "
-            f"{float(100 * waiting):.1f} % of the processor"
-        )
-        return _missing_bound_result(handler, reason, load, MissingBoundReason.MODEL)
-    try:
-        response, parts = longest_response_in_busy_period(
-            demand, 0, max_steps, _response_time_search_limit(handler, max_steps)
-        )
-    except NoBoundError:
-        return _missing_bound_result(
-            handler, _search_steps_exhausted_text(load, max_steps), load, MissingBoundReason.STEPS
-        )
-    lost = _describe_lost_interrupt(handler, response + handler.jitter, system)
-    if lost:
-        return _missing_bound_result(handler, lost, load, MissingBoundReason.LOST_RELEASE)
-    return ResponseBound(
-        handler.name,
-        handler.deadline,
-        response + handler.jitter,
-        "",
-        _nonzero_bound_parts(parts, handler.jitter),
-        float(load),
-    )
-
-
-def _describe_lost_interrupt(handler: IntegerTimeInterrupt, response: int, system: IntegerTaskSet) -> str:
-    """Returns why an arrival of an interrupt with a curve may be lost. Empty if none is, or if it is periodic."""
-    distance, start = least_arrival_distance(handler.curve, 1) if handler.curve else 0, response - handler.wcet
-    if not handler.curve or start <= distance:
-        return ""
-    began, next_ = (f"{system.to_microseconds(value):,.1f} us" for value in (start, distance))
-    return (
-        f"its handler may begin {began} after an arrival and the next arrival may come after {next_}, so it may be "
-        "lost while the one before is pending"
-    )
-
-
-def _nonzero_bound_parts(parts: dict[str, int], jitter: int) -> dict[str, int]:
-    """Returns the parts of a response-time bound that are not 0, with the jitter."""
-    return {name: value for name, value in {**parts, "jitter": jitter}.items() if value}

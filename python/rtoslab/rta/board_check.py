@@ -9,8 +9,8 @@ from math import lcm
 from statistics import median
 from typing import Final
 
-from rtoslab.rta.analysis import ResponseTimeAnalysis
 from rtoslab.rta.arrange import image_task_rows, virtual_interrupt_lines
+from rtoslab.rta.bounds import ResponseTimeAnalysis
 from rtoslab.rta.entries import CycleLedger, TaskInterruption
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.ledger import make_cycle_ledger

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rtoslab.rta.analysis import ResponseTimeAnalysis
+from rtoslab.rta.bounds import ResponseTimeAnalysis
 from rtoslab.rta.record import TaskSetTrace
 from rtoslab.rta.system import ChainOfTasks, IntegerTaskSet
 

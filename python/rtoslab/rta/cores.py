@@ -62,19 +62,11 @@ def delays_by_other_cores(
     release tasks of other cores, or more urgent ones, by these.
     """
     demands = []
-    timer = next((task for task in system.tasks if task.is_timer and task.core != TICK_CORE), None)
-    if timer is not None:
-        return DelaysByOtherCores(
-            obstacle=f"{timer.name} is a timer on core {timer.core}, but the kernel's timer task is on core {TICK_CORE}"
-        )
+    if obstacle := _reason_against_one_kernel(system):
+        return DelaysByOtherCores(obstacle=obstacle)
     remote = tasks_released_by_other_cores(system)
     received = [replace(task, jitter=latest_sends[task.name] or 0) for task in system.tasks if task.name in remote]
     shared = system.users_of_resources_across_cores
-    for name, users in shared.items() if system.protocol != "inheritance" else ():
-        return DelaysByOtherCores(
-            obstacle=f"{name} is shared by tasks of several cores ({', '.join(users)}), and the protocol "
-            f"{system.protocol} excludes only tasks of one core; with inheritance there is a bound"
-        )
     at_end = [replace(handler, jitter=latest_ends[handler.name] or 0) for handler in system.interrupts]
     late_tasks = _add_jitter_until_latest_job_end(system.tasks, latest_ends, latest_sends) if shared else []
     if isinstance(late_tasks, str):
@@ -129,9 +121,24 @@ def delays_by_other_cores(
     )
 
 
-def _add_jitter_until_latest_job_end(
-    tasks: Sequence[IntegerTimeTask], latest_ends: Mapping[str, int | None], latest_sends: Sends
-) -> list[IntegerTimeTask] | str:
+def _reason_against_one_kernel(system: IntegerTaskSet) -> str:
+    """Returns why one kernel cannot run the system on several cores, as a clause. Empty if it can."""
+    timer = next((task for task in system.tasks if task.is_timer and task.core != TICK_CORE), None)
+    if timer is not None:
+        return f"{timer.name} is a timer on core {timer.core}, but the kernel's timer task is on core {TICK_CORE}"
+    shared = system.users_of_resources_across_cores
+    if shared and system.protocol != "inheritance":
+        name, users = next(iter(shared.items()))
+        return (
+            f"{name} is shared by tasks of several cores ({', '.join(users)}), and the protocol {system.protocol} "
+            "excludes only tasks of one core; with inheritance there is a bound"
+        )
+    return ""
+
+
+def _tasks_until_latest_end(
+    tasks: Sequence[SystemTask], latest_ends: Mapping[str, int | None], latest_sends: Sends
+) -> list[SystemTask] | str:
     """Returns tasks with jitter up to the latest end of their jobs, the calls that release others included.
     If the end of one has no bound, it returns the name of this task.
     """

@@ -8,7 +8,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Final
 
-from rtoslab.rta.analysis import MissingBoundReason, ResponseTimeAnalysis, compute_bounds
+from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.bounds import MissingBoundReason, ResponseTimeAnalysis
 from rtoslab.rta.charges import OverheadModel
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask, exact_utilisation, system_in_finer_units

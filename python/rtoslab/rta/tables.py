@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from rtoslab.base import count_with_noun
 from rtoslab.reports import TableData
-from rtoslab.rta.analysis import ResponseBound
 from rtoslab.rta.arrival_curves import ArrivalCurve
+from rtoslab.rta.bounds import ResponseBound
 from rtoslab.rta.charges import MODEL_NAMES, MODEL_TITLES, OverheadModel
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.sensitivity import STEPS_PER_BOUND, WcetMargin

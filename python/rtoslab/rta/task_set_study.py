@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from rtoslab.base import count_with_noun
-from rtoslab.rta.analysis import ResponseBound, ResponseTimeAnalysis, compute_bounds, response_increase_by_overhead
+from rtoslab.rta.analysis import compute_bounds, response_increase_by_overhead
 from rtoslab.rta.board_check import TaskSetBoardCheck
+from rtoslab.rta.bounds import ResponseBound, ResponseTimeAnalysis
 from rtoslab.rta.chains import ChainBound, chain_latency_bound, longest_observed_chain_latency
 from rtoslab.rta.charges import INVERSION_OPERATIONS, SECTION_OPERATIONS, OverheadModel
 from rtoslab.rta.overheads import KernelOverheads

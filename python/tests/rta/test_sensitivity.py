@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from rtoslab.base.errors import RtoslabError, TaskSetCheckError, TaskSetError
 from rtoslab.cli import app
 from rtoslab.rta import sensitivity as growth
-from rtoslab.rta.analysis import MissingBoundReason, compute_bounds
+from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.bounds import MissingBoundReason
 from rtoslab.rta.charges import OverheadModel
 from rtoslab.rta.overheads import MulticoreCosts
 from rtoslab.rta.record import TaskSetTrace
