@@ -11,10 +11,10 @@ from rtoslab.catalogue import (
     Board,
     CatalogueEntry,
     Kernel,
+    KernelTreeRequirements,
     SourceTree,
-    TreeRequirements,
-    kernel_export_key,
-    tree_path_variable,
+    kernel_export_identifier,
+    kernel_tree_path_environment_variable,
 )
 from rtoslab.intake import parse_integer as as_integer
 from rtoslab.plan.point_options import DEFAULT_COMPILER
@@ -63,7 +63,7 @@ def _reason_kernel_tree_cannot_be_built(kernel: CatalogueEntry[Kernel], board: B
     if tree.exports:
         return None
     if not Path(tree.path).is_dir():
-        return f"the tree {tree.id} is not where {_missing_tree_clause(tree)}"
+        return f"the tree {tree.id} is not where {_missing_kernel_tree_remedy(tree)}"
     unfit = _port_obstacle(kernel.facts.title, wants, board) if wants is not None else None
     if unfit is not None:
         return unfit
@@ -72,7 +72,7 @@ def _reason_kernel_tree_cannot_be_built(kernel: CatalogueEntry[Kernel], board: B
     return _reason_kernel_tree_does_not_match(tree, board.core) or reason_kernel_tree_version_mismatch(kernel)
 
 
-def _port_obstacle(title: str, wants: TreeRequirements, board: Board) -> str | None:
+def _port_obstacle(title: str, wants: KernelTreeRequirements, board: Board) -> str | None:
     """Returns why a port for source trees does not support a board's core or chip, as a clause. None if it does."""
     if board.core not in wants.cores:
         return f"the port of {title} is for {', '.join(wants.cores)}"
@@ -81,7 +81,7 @@ def _port_obstacle(title: str, wants: TreeRequirements, board: Board) -> str | N
     return None
 
 
-def _changed_tree_obstacle(tree: SourceTree, core: str) -> str | None:
+def _reason_kernel_tree_does_not_match(tree: SourceTree, core: str) -> str | None:
     """Returns why a kernel's source tree no longer fits its description. None if it fits."""
     missing = missing_tree_files(tree, core)
     if not missing:

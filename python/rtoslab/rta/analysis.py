@@ -23,7 +23,7 @@ from rtoslab.rta.bounds import (
     response_without_bound,
     search_steps_exhausted_text,
 )
-from rtoslab.rta.charges import COMPONENTS, KernelCharges, OverheadModel, kernel_time_charges
+from rtoslab.rta.charges import COMPONENTS, KernelOverheadTimes, OverheadModel, kernel_overhead_times
 from rtoslab.rta.cores import (
     DelaysByOtherCores,
     cores_affecting_response_time_analysis,
@@ -36,7 +36,7 @@ from rtoslab.rta.cores import (
     system_with_release_delays,
     tasks_released_on_core,
 )
-from rtoslab.rta.demand import CompetingDemand, JobInstant
+from rtoslab.rta.demand import CompetingDemand, DemandCountingInstant
 from rtoslab.rta.interrupt_bounds import find_interrupt_response_bound, longest_masked_time, longest_tick_wait
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.senders import (
@@ -48,7 +48,7 @@ from rtoslab.rta.senders import (
     tasks_releasing_more_urgent_ones,
     tasks_with_sender_arrivals,
 )
-from rtoslab.rta.system import IntegerTaskSet, SystemTask
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask
 from rtoslab.rta.windows import (
     MAX_STEPS,
     NoBoundError,
@@ -473,7 +473,7 @@ def _describe_lost_notification(task: IntegerTimeTask, response: int, system: In
     )
 
 
-def _has_equal_priorities(tasks: Sequence[SystemTask]) -> bool:
+def _has_equal_priorities(tasks: Sequence[IntegerTimeTask]) -> bool:
     """Whether two of the tasks have the same priority."""
     return len({task.priority for task in tasks}) < len({task.task_name for task in tasks})
 

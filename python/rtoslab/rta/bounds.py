@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from rtoslab.base import count_with_noun
 from rtoslab.rta.charges import OverheadModel
-from rtoslab.rta.system import SystemInterrupt, SystemTask
+from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTask
 from rtoslab.rta.windows import MAX_STEPS
 
 
@@ -81,7 +81,7 @@ class ResponseTimeAnalysis:
 
 
 def response_without_bound(
-    subject: SystemTask | SystemInterrupt, reason: str, load: Fraction, obstacle: MissingBoundReason
+    subject: IntegerTimeTask | IntegerTimeInterrupt, reason: str, load: Fraction, obstacle: MissingBoundReason
 ) -> ResponseBound:
     """Returns the result for a task or interrupt that has no bound, with the reason."""
     return ResponseBound(subject.name, subject.deadline, None, reason, utilisation=float(load), obstacle=obstacle)
@@ -92,7 +92,7 @@ def search_steps_exhausted_text(load: Fraction, max_steps: int) -> str:
     return f"the search ended after {count_with_noun(max_steps, 'step')}, at {float(100 * load):.2f} % of the processor"
 
 
-def longest_searched_response(subject: SystemTask | SystemInterrupt, max_steps: int) -> int | None:
+def longest_searched_response(subject: IntegerTimeTask | IntegerTimeInterrupt, max_steps: int) -> int | None:
     """Returns the longest response that the search for a bound goes up to, counted from the release. None: no limit."""
     return None if max_steps >= MAX_STEPS else subject.deadline - subject.jitter
 

@@ -136,9 +136,9 @@ def _reason_against_one_kernel(system: IntegerTaskSet) -> str:
     return ""
 
 
-def _tasks_until_latest_end(
-    tasks: Sequence[SystemTask], latest_ends: Mapping[str, int | None], latest_sends: Sends
-) -> list[SystemTask] | str:
+def _add_jitter_until_latest_job_end(
+    tasks: Sequence[IntegerTimeTask], latest_ends: Mapping[str, int | None], latest_sends: Sends
+) -> list[IntegerTimeTask] | str:
     """Returns tasks with jitter up to the latest end of their jobs, the calls that release others included.
     If the end of one has no bound, it returns the name of this task.
     """

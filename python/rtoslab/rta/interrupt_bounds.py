@@ -16,17 +16,17 @@ from rtoslab.rta.bounds import (
     response_without_bound,
     search_steps_exhausted_text,
 )
-from rtoslab.rta.charges import NO_CHARGES, KernelCharges, bus_contention_prolongation
+from rtoslab.rta.charges import NO_CHARGES, KernelOverheadTimes, bus_contention_prolongation
 from rtoslab.rta.cores import DelaysByOtherCores
 from rtoslab.rta.demand import CompetingDemand
-from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
+from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt, IntegerTimeTask
 from rtoslab.rta.windows import NoBoundError, longest_response_in_busy_period, shortest_window_with_jobs
 
 _LOCKS_IN_MASK: Final = 4
 """The most kernel locks that a core takes while it masks interrupts: two in a critical section, two in a handler."""
 
 
-def longest_masked_time(core: int, system: IntegerTaskSet, charge: KernelCharges) -> int:
+def longest_masked_time(core: int, system: IntegerTaskSet, charge: KernelOverheadTimes) -> int:
     """Returns the longest time for which the kernel or a task masks the interrupts of a core."""
     return max(
         [
@@ -37,7 +37,7 @@ def longest_masked_time(core: int, system: IntegerTaskSet, charge: KernelCharges
 
 
 def longest_tick_wait(
-    core: int, system: IntegerTaskSet, charge: KernelCharges, other_cores: DelaysByOtherCores
+    core: int, system: IntegerTaskSet, charge: KernelOverheadTimes, other_cores: DelaysByOtherCores
 ) -> int | None:
     """Returns the longest time that the tick's handler waits for its first instruction: for more urgent interrupts, and
     once for whoever masks it. None if it has no limit.
@@ -45,9 +45,9 @@ def longest_tick_wait(
     A second tick that comes meanwhile finds the first still pending and is lost, and with it the kernel's time.
     """
     masked = max(charge.kernel_blocking, longest_masked_time(core, system, charge))
-    interrupts = _interrupts_beside_other_cores(system, core, charge)
-    only = KernelCharges(interrupt=charge.interrupt, give=charge.give)
-    tick = SystemTask("tick", charge.tick_period, 1, charge.tick_period, 0)
+    interrupts = _interrupts_slowed_by_other_cores(system, core, charge)
+    only = KernelOverheadTimes(interrupt=charge.interrupt, give=charge.give)
+    tick = IntegerTimeTask("tick", charge.tick_period, 1, charge.tick_period, 0)
     by_work = CompetingDemand(tick, (), interrupts, (), only, masked, other_cores=other_cores.demands)
     # Whoever masks the tick waits for few locks, and each wait is no longer than the longest one that was measured.
     by_waits = CompetingDemand(tick, (), interrupts, (), only, masked + _LOCKS_IN_MASK * charge.lock_wait)
@@ -62,16 +62,18 @@ def longest_tick_wait(
     return min(waits, default=None)
 
 
-def _interrupts_beside_other_cores(system: IntegerTaskSet, core: int, charge: KernelCharges) -> list[SystemInterrupt]:
+def _interrupts_slowed_by_other_cores(
+    system: IntegerTaskSet, core: int, charge: KernelOverheadTimes
+) -> list[IntegerTimeInterrupt]:
     """Returns the interrupts of a core, with the most time that their work lasts beside other cores."""
     mine = [interrupt for interrupt in system.interrupts if interrupt.core == core]
     return [replace(item, wcet=item.wcet + bus_contention_prolongation(item.wcet, charge)) for item in mine]
 
 
 def find_interrupt_response_bound(
-    handler: SystemInterrupt,
+    handler: IntegerTimeInterrupt,
     system: IntegerTaskSet,
-    charge: KernelCharges,
+    charge: KernelOverheadTimes,
     other_cores: DelaysByOtherCores,
     max_steps: int,
 ) -> ResponseBound:
@@ -81,12 +83,14 @@ def find_interrupt_response_bound(
     if other_cores.obstacle:
         return response_without_bound(handler, other_cores.obstacle, Fraction(0), MissingBoundReason.MODEL)
     names = [interrupt.name for interrupt in system.interrupts if interrupt.core == handler.core]
-    above = _interrupts_beside_other_cores(system, handler.core, charge)[: names.index(handler.name)]
+    above = _interrupts_slowed_by_other_cores(system, handler.core, charge)[: names.index(handler.name)]
     masked = longest_masked_time(handler.core, system, charge)
     work = handler.wcet + bus_contention_prolongation(handler.wcet, charge)
     whole = work + charge.interrupt + (charge.give if handler.gives else 0)
-    task = SystemTask(handler.name, handler.period, whole, handler.deadline, 0, handler.jitter, curve=handler.curve)
-    only = KernelCharges(interrupt=charge.interrupt, give=charge.give) if charge.interrupt else NO_CHARGES
+    task = IntegerTimeTask(
+        handler.name, handler.period, whole, handler.deadline, 0, handler.jitter, curve=handler.curve
+    )
+    only = KernelOverheadTimes(interrupt=charge.interrupt, give=charge.give) if charge.interrupt else NO_CHARGES
     # It may wait for locks, and so may a task that masks it: for all work of the other cores' kernel meanwhile.
     demand = CompetingDemand(task, (), above, (), only, masked, other_cores=other_cores.demands)
     load = demand.long_run_utilisation()
@@ -121,7 +125,7 @@ def find_interrupt_response_bound(
     )
 
 
-def _describe_lost_interrupt(handler: SystemInterrupt, response: int, system: IntegerTaskSet) -> str:
+def _describe_lost_interrupt(handler: IntegerTimeInterrupt, response: int, system: IntegerTaskSet) -> str:
     """Returns why an arrival of an interrupt with a curve may be lost. Empty if none is, or if it is periodic."""
     distance, start = least_arrival_distance(handler.curve, 1) if handler.curve else 0, response - handler.wcet
     if not handler.curve or start <= distance:

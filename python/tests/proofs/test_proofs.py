@@ -126,8 +126,12 @@ def test_round_names_tasks_in_the_order_of_their_turns() -> None:
     """The round of a benchmark whose equal tasks take turns means the order in which they do."""
     given = dataclasses.replace(evidence(ROTATION, switches=BACK), kernel=ANY_ORDER)
     assert given.ring_of_tasks() == (0, 1, 2)
-    assert given.tasks_in_turn(0, (0, 1, 2)) == [handle(0), handle(2), handle(1)]
-    assert evidence(ROTATION, switches=BACK).tasks_in_turn(0, (0, 1, 2)) == [handle(0), handle(1), handle(2)]
+    assert given.tasks_in_round_robin_order(0, (0, 1, 2)) == [handle(0), handle(2), handle(1)]
+    assert evidence(ROTATION, switches=BACK).tasks_in_round_robin_order(0, (0, 1, 2)) == [
+        handle(0),
+        handle(1),
+        handle(2),
+    ]
     assert not evidence(SPREAD).ring_of_tasks()
 
 

@@ -11,7 +11,7 @@ from rtoslab import api
 from rtoslab.base.errors import CatalogueError, UnknownNameError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.trees import read_user_trees, tree_as_toml
+from rtoslab.catalogue.trees import kernel_tree_description_as_toml, read_user_kernel_trees
 from rtoslab.plan.obstacles import find_measurement_obstacle
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.store import RunDirectory
