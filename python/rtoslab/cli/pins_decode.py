@@ -7,7 +7,7 @@ import click
 import numpy as np
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, PlanError, find_checkout_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, find_checkout_root
 from rtoslab.captures import (
     OUT,
     LogicLevelCapture,
@@ -88,7 +88,10 @@ def pins_decode_command(
             {"capture": str(capture), "tick_s": float(capture_.tick_s), "channels": rows, "notes": notes},
             as_json=as_json,
         )
-        return EXIT_OK
+        if any(row["pulses"] for row in rows):
+            return EXIT_OK
+        click.echo("No channel has a pulse whose width is certain, so nothing was measured.", err=True)
+        return EXIT_POINT_FAILED
     if kernel is None or board is None:
         raise PlanError(
             "The image that generated these pulses is not known; give --kernel and --board with the benchmark."

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
         read_elf,
         read_sections,
     )
-    from rtoslab.images.function_digests import branch_target_address, function_code_digests
+    from rtoslab.images.function_digests import (
+        branch_target_address,
+        data_object_digests,
+        function_code_digests,
+    )
     from rtoslab.images.image_inputs import (
         CALIBRATION_IMAGE,
         CALLGRAPH,

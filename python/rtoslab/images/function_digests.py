@@ -26,6 +26,10 @@ _WIDE: Final = 0b11101 << 11
 """Instructions from here on have two halfwords."""
 _LOADS_LITERAL: Final = 0b01001
 _MOVT: Final = 0xF2C0
+_MOST_OBJECTS: Final = 400
+_OBJECT_DIGITS: Final = 8
+_MEMORY_PART_BITS: Final = 16
+"""An object may move within 64 KiB: banks and tightly coupled memories are as large or larger."""
 _TEXT_BYTES: Final = 64
 """The compared bytes of a constant without a name, up to its first zero byte."""
 
@@ -44,6 +48,26 @@ def function_code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[s
             for function in image.functions
             if function.name in names_left
         }
+    except ValueError as cause:
+        raise ImageFileError(f"{printable_path(path)} is a damaged ELF file ({cause}); build it again.") from None
+
+
+def data_object_digests(path: Path) -> dict[str, str]:
+    """Returns the digest of each named object of an image: its first content, and the part of the memory in which it
+    is. Objects of the same name are one. If there are more than a few hundred, those of a section are one.
+
+    Raises ImageFileError.
+    """
+    try:
+        image = _DigestedImage(ElfFile(read_program_image(path)))
+        parts: dict[str, list[bytes]] = {}
+        by_section = len(image.objects) > _MOST_OBJECTS
+        for item in image.objects:
+            section = image.section_of(item.start)
+            if section is not None:
+                name = section.name if by_section else item.name
+                parts.setdefault(name, []).append(image.object_content(item))
+        return {name: hashlib.sha256(b"".join(part)).hexdigest()[:_OBJECT_DIGITS] for name, part in parts.items()}
     except ValueError as cause:
         raise ImageFileError(f"{printable_path(path)} is a damaged ELF file ({cause}); build it again.") from None
 
@@ -74,12 +98,40 @@ class _DigestedImage:
             (symbol.value, symbol.name[1] == "d") for symbol in symbols if symbol.name.startswith(("$t", "$d", "$a"))
         )
         self.map_starts, self.map_data = [place for place, _ in maps], [is_data for _, is_data in maps]
+        self.objects = sorted(
+            (
+                _NamedAddressRange(symbol.value, symbol.value + symbol.size, symbol.name)
+                for symbol in symbols
+                if symbol.kind == _OBJECT and symbol.size
+            ),
+            key=lambda item: (item.start, item.end, item.name),
+        )
         once = _functions_at_one_address(symbols)
         self.functions = [item for item in self.ranges if item.name in once]
 
     def function_digest(self, function: _NamedAddressRange) -> str:
         """Returns the digest of a function, which is the same wherever its code and data are placed."""
         return hashlib.sha256(b"".join(self._bytes_with_replaced_references(function))).hexdigest()[:DIGITS]
+
+    def section_of(self, address: int) -> ElfSection | None:
+        """Returns the section of memory that contains an address. None if there is none."""
+        inside = (section for section in self.sections if 0 <= address - section.address < section.size)
+        return next(inside, None)
+
+    def object_content(self, item: _NamedAddressRange) -> bytes:
+        """Returns an object's first content with each address replaced by its target, its size, and the part of the
+        memory in which it begins."""
+        place = f"{item.start >> _MEMORY_PART_BITS}:{item.end - item.start}:".encode()
+        section = self.section_of(item.start)
+        if section is None or section.address not in self.contents:
+            return place
+        content = self._read_bytes(item.start, item.end - item.start)
+        words = [content[at : at + 4] for at in range(0, len(content), 4)]
+        is_aligned = not item.start % 4
+        return place + b"".join(
+            (is_aligned and len(word) == 4 and self._address_reference(int.from_bytes(word, "little"))) or word
+            for word in words
+        )
 
     def _bytes_with_replaced_references(self, function: _NamedAddressRange) -> Iterator[bytes]:
         """Yields a function's bytes in which each reference is replaced by its target, so that the placement does not

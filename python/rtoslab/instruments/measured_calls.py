@@ -30,6 +30,7 @@ from rtoslab.instruments.session import (
     record_observed_run,
 )
 from rtoslab.instruments.subject import ObservedImage
+from rtoslab.targets import read_lasting_settings
 
 if TYPE_CHECKING:
     from rtoslab._sim import Observed
@@ -108,6 +109,8 @@ class MeasuredCalls:
     """All functions that ran since reset."""
     handled: frozenset[str] = frozenset()
     """Those of them that ran in exceptions' handlers."""
+    state: Mapping[str, int] = field(default_factory=dict)
+    """The board's settings at the end of the run, by name."""
 
 
 class MeasurementInterruptedError(KeyboardInterrupt):
@@ -205,6 +208,7 @@ class _CallCounter:
             recording.start_cycle, recording.end_cycle, cut, tuple(functions),
             names.functions_called_from(nodes, lambda *_: True),
             names.functions_called_from(nodes, lambda _, exception: exception != 0),
+            read_lasting_settings(recording.machine, subject.board, subject.cores),
         )  # fmt: skip
 
 

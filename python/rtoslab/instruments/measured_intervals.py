@@ -4,7 +4,7 @@ longest.
 The image runs twice, as in `measured_calls`: the first run records every arrival at both places, the second replays
 the longest interval."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -27,7 +27,7 @@ from rtoslab.instruments.session import (
     record_observed_run,
 )
 from rtoslab.instruments.subject import ObservedImage
-from rtoslab.targets import EVENT, KIND_EXEC, convert_simulator_errors
+from rtoslab.targets import EVENT, KIND_EXEC, convert_simulator_errors, read_lasting_settings
 
 _STEPS_MOST: Final = 4096
 """Cycles within which an instruction that is about to execute has executed, waits for memory included."""
@@ -85,6 +85,8 @@ class MeasuredIntervals:
     intervals: tuple[MeasuredInterval, ...]
     ran: frozenset[str]
     """All functions that ran since reset."""
+    state: Mapping[str, int] = field(default_factory=dict)
+    """The board's settings at the end of the run, by name."""
 
 
 @dataclass(slots=True)
@@ -161,6 +163,7 @@ def measure_intervals(
             for (begin, end), item in zip(pairs, pairings, strict=True)
         ),
         ImageNameFinder(subject.elf, recording.symbols, nodes, ()).functions_called_from(nodes, lambda *_: True),
+        read_lasting_settings(recording.machine, subject.board, subject.cores),
     )  # fmt: skip
 
 

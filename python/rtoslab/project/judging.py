@@ -3,11 +3,13 @@
 | cause | what it means |
 |---|---|
 | changed | instructions that take the figure's cycles are others |
+| other setting | they are the same, but the board's settings (caches, wait states, clocks, MPU) are not |
 | other code | they are the same, but other code that ran since reset is not: it may have set up memories or data |
+| other data | all code that ran is the same, but an object has another first content, or is in another memory |
 | other work | all code that ran is the same, but it executed other numbers of instructions |
-| moved | all code that ran is the same, executed as many instructions, and lies elsewhere |
+| moved | all code that ran, the data and the settings are the same, but the code lies elsewhere |
 | same code | they are the same and lie where they lay: what they worked on, or what ran beside them, is other |
-| unknown | some of what ran has no symbol with a size |
+| unknown | some of what ran has no symbol with a size, or the baseline does not have the settings |
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +22,9 @@ from rtoslab.compare import CALLS, GrowthLimit, MeasuredValueLimits, first_three
 from rtoslab.project.measuring import COUNTS, ImageMeasuredValues, median_over_code_placements
 
 CHANGED: Final = "changed"
+OTHER_SETTING: Final = "other setting"
 OTHER_CODE: Final = "other code"
+OTHER_DATA: Final = "other data"
 OTHER_WORK: Final = "other work"
 MOVED: Final = "moved"
 SAME_CODE: Final = "same code"
@@ -42,7 +46,7 @@ class FigureChange:
     after: NamedFigure
     cause: str
     functions: tuple[str, ...] = ()
-    """The functions whose code differs, where that is the cause."""
+    """The functions whose code differs, the settings or the objects, where these are the cause."""
     overlap: bool = False
     """For figures in several placements: whether some placement of one side is as good as some placement of the
     other."""
@@ -70,7 +74,7 @@ class FigureChange:
 
     @property
     def cause_text(self) -> str:
-        """Returns why the figure changed, with the names of functions whose code differs, as text."""
+        """Returns why the figure changed, with the names of what differs, as text."""
         more = f" and {len(self.functions) - MOST_NAMES} more" if len(self.functions) > MOST_NAMES else ""
         return f"{self.cause}: {', '.join(self.functions[:MOST_NAMES])}{more}" if self.functions else self.cause
 
@@ -190,6 +194,9 @@ def _first_different_condition(then: ImageMeasuredValues, now: ImageMeasuredValu
     ):
         if first != second:
             return f"the baseline has {condition} {first}, the project {second}"
+    if then.run and now.run and then.run != now.run:
+        key = next(key for key in (*then.run, *now.run) if then.run.get(key) != now.run.get(key))
+        return f"the baseline has {key} {then.run.get(key, 'unset')}, the project {now.run.get(key, 'unset')}"
     return ""
 
 
@@ -253,24 +260,43 @@ def _make_figure_over_placements(label: str, unit: str, values: Sequence[float])
     )
 
 
-def _cause_of_cycle_change(
-    then: ImageMeasuredValues, now: ImageMeasuredValues, key: str
-) -> tuple[str, tuple[str, ...]]:
-    """Returns why the cycles of a function or interval changed, and the functions whose code changed if that is why."""
+def _change_cause(then: ImageFigures, now: ImageFigures, key: str) -> tuple[str, tuple[str, ...]]:
+    """Returns why the cycles of a function or interval changed, and the functions, settings or objects that differ if
+    that is why."""
     before, after = then.items[key], now.items[key]
     if not before.code or not after.code:
         return UNKNOWN, ()
     names = {*then.functions, *now.functions}
-    others = tuple(name for name in sorted(names) if then.functions.get(name) != now.functions.get(name))
+    others = _differing_names(then.functions, now.functions)
+    settings = tuple(
+        f"{name} {then.state.get(name, 'none')} to {now.state.get(name, 'none')}"
+        for name in _differing_names(then.state, now.state)
+        if then.state and now.state
+    )
     if before.code != after.code:
         own = before.functions | after.functions if before.functions and after.functions else names
-        return CHANGED, tuple(name for name in others if name in own)
-    if others:
-        return OTHER_CODE, others
+        return CHANGED, (*settings, *(name for name in others if name in own))
+    # No code that ran refers to an object that only one image has: its digest would be another one.
+    objects = tuple(name for name in _differing_names(then.data, now.data) if name in then.data and name in now.data)
+    named = {OTHER_SETTING: settings, OTHER_CODE: others, OTHER_DATA: objects}
+    return next(((cause, names) for cause, names in named.items() if names), (_unnamed_cause(then, now, key), ()))
+
+
+def _unnamed_cause(then: ImageFigures, now: ImageFigures, key: str) -> str:
+    """Returns why the cycles of a function or interval changed, although code, settings and data are the same."""
+    before, after = then.items[key], now.items[key]
     counted = [name for name in before.figures if name.startswith(INSTRUCTIONS)]
     if any(set(before.figures[name]) != set(after.figures.get(name, ())) for name in counted):
-        return OTHER_WORK, ()
-    return (MOVED, ()) if before.places != after.places else (SAME_CODE, ())
+        return OTHER_WORK
+    if before.places == after.places:
+        return SAME_CODE
+    is_known = all((then.state, now.state, then.data, now.data))
+    return MOVED if is_known else UNKNOWN
+
+
+def _differing_names(first: Mapping[str, object], second: Mapping[str, object]) -> tuple[str, ...]:
+    """Returns the sorted names whose values differ in two mappings, or that only one of them has."""
+    return tuple(name for name in sorted({*first, *second}) if first.get(name) != second.get(name))
 
 
 def _differing_compilers(
@@ -286,8 +312,12 @@ def _differing_compilers(
 
 
 def _changed_code_sentence(change: FigureChange) -> str:
-    """Returns a sentence on the functions whose code changed. Empty if it is unknown or there are none."""
-    return f" The code: {change.cause_text}." if change.functions else ""
+    """Returns a sentence on the functions whose code changed, or on what else is the cause. Empty if the code only
+    moved, or lies where it lay."""
+    if change.functions:
+        subject = "code" if change.cause in {CHANGED, OTHER_CODE} else "cause"
+        return f" The {subject}: {change.cause_text}."
+    return f" The cause: {change.cause}." if change.cause in {OTHER_WORK, UNKNOWN} else ""
 
 
 def project_result_sentences(judged: ProjectJudgement) -> str:

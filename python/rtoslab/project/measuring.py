@@ -15,7 +15,7 @@ from typing import Final
 
 from rtoslab.analyses import INSTRUCTIONS
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import berkeley_sizes, compilers_named_in_elf, function_code_digests, read_elf
+from rtoslab.images import berkeley_sizes, compilers_named_in_elf, data_object_digests, function_code_digests, read_elf
 from rtoslab.instruments import (
     CallStatistics,
     MeasuredCalls,
@@ -66,6 +66,12 @@ class ImageMeasuredValues:
     """Keyed by name. `image` is its size."""
     functions: Mapping[str, str] = field(default_factory=dict)
     """By name, the digest of the instructions of each function that ran since reset and has a symbol of its own."""
+    state: Mapping[str, int | str] = field(default_factory=dict)
+    """The board's settings at the end of the run, and a digest of its description. Empty if they are unknown."""
+    data: Mapping[str, str] = field(default_factory=dict)
+    """By name, the digest of each object's first content and memory. Empty if they are unknown."""
+    run: Mapping[str, int | str] = field(default_factory=dict)
+    """What the image ran for and with, by the keys of the project file. Empty if it is unknown."""
     problem: str = ""
     """Why it was not measured in as many placements as the project requests. Empty if it was."""
     exceeded_budgets: tuple[str, ...] = ()
@@ -91,6 +97,14 @@ class _MeasuredImagePlacement:
     intervals: MeasuredIntervals | None
     items: Mapping[str, ProjectItemMeasuredValues]
     functions: Mapping[str, str]
+    data: Mapping[str, str]
+
+    @property
+    def state(self) -> dict[str, int | str]:
+        """Returns the board's settings at the end of the run, and a digest of its description."""
+        measured = self.calls or self.intervals
+        board = _digest_of_named_values([("board", self.subject.board.model_dump_json())])
+        return {"board.toml": board, **measured.state} if measured else {}
 
 
 def measure_project(
@@ -133,6 +147,9 @@ def _measure_project_image(
             for key in first.items
         },
         functions=first.functions,
+        state=first.state,
+        data=first.data,
+        run=_run_conditions(image),
         problem=problem,
         exceeded_budgets=tuple(
             f"{item} (in placement 0, the image as it is built)" if len(used) > 1 else item for item in over
@@ -141,7 +158,13 @@ def _measure_project_image(
     )
 
 
-def observed_image_of_project(catalogue: Catalogue, image: ProjectImage, folder: Path) -> ObservedImage:
+def _run_conditions(image: ProjectImage) -> dict[str, int | str]:
+    """Returns what an image runs for and with, by the keys of the project file."""
+    keys = {"start": image.start, "until": image.until, "attach": " ".join(image.attach), "for_ms": image.for_ms}
+    return {key: value for key, value in keys.items() if value}
+
+
+def project_image_to_observe(catalogue: Catalogue, image: ProjectImage, folder: Path) -> ObservedImage:
     """Returns the run of a project's image that is to be observed. Raises ImageFileError, PlanError."""
     stretch = ObservedRunSection(start=image.start, end=image.until)
     path = str(folder / image.elf)
@@ -180,7 +203,7 @@ def _measure_image_placement(
         assert intervals is not None
         items[item.name] = _measured_values_of_interval(intervals.intervals[number], intervals.ran, digests)
     codes = {name: digest[:DIGITS] for name, (digest, _) in sorted(digests.items())}
-    return _MeasuredImagePlacement(subject, calls, intervals, items, codes)
+    return _MeasuredImagePlacement(subject, calls, intervals, items, codes, data_object_digests(subject.elf))
 
 
 def find_measured_function(calls: MeasuredCalls, required: ProjectFunction) -> MeasuredFunction:

@@ -1,7 +1,8 @@
 """Stores the figures of a project as a text file for its repository: rtoslab.baseline.toml.
 
-[image.NAME] board, cores, compiler, placements, [image.NAME.functions]. [[item]] image, name, digests of code and
-places, [item.figures]. It is sealed: an edited figure would be a regression without a cause, or hide one."""
+[image.NAME] board, cores, compiler, placements, [image.NAME.functions], state, data, run. [[item]] image, name,
+digests of code and places, [item.figures]. It is sealed: an edited figure would be a regression without a cause, or
+hide one."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +27,8 @@ from rtoslab.project.measuring import ImageMeasuredValues, ProjectItemMeasuredVa
 FORMAT: Final = 2
 UNSEALED: Final = 1
 """The format of files without a seal."""
+_TABLES: Final = ("functions", "state", "data", "run")
+"""The tables of an image."""
 Value = float | tuple[float, ...]
 
 
@@ -38,6 +41,12 @@ class BaselineImage(StrictModel):
     placements: int = 1
     functions: dict[str, str] = Field(default_factory=dict)
     """By name, the digest of the instructions of each function that ran since reset."""
+    state: dict[str, int | str] = Field(default_factory=dict)
+    """The board's settings at the end of the run."""
+    data: dict[str, str] = Field(default_factory=dict)
+    """By name, the digest of each object's first content and memory."""
+    run: dict[str, int | str] = Field(default_factory=dict)
+    """What the image ran for and with."""
 
 
 class BaselineItem(StrictModel):
@@ -78,7 +87,12 @@ class ProjectBaseline(StrictModel):
     @property
     def content_digest(self) -> str:
         """Returns the digest that `seal` must have: that of all other content."""
-        return digest_of_values(self.model_dump(mode="json", exclude={"seal"}))
+        content = self.model_dump(mode="json", exclude={"seal"})
+        for image in content["image"].values():
+            for table in _TABLES[1:]:  # a file of an earlier version lacks these
+                if not image[table]:
+                    del image[table]
+        return digest_of_values(content)
 
     def measured_values_by_image(self) -> dict[str, ImageMeasuredValues]:
         """Returns the figures of each image as they were measured, by name."""
@@ -86,8 +100,10 @@ class ProjectBaseline(StrictModel):
         for one in self.item:
             values[one.image][one.name] = one.repeat_values_per_code_placement(self.image[one.image].placements)
         return {
-            name: ImageMeasuredValues(
-                item.board, item.cores, item.compiler, item.placements, values[name], item.functions
+            name: ImageFigures(
+                item.board, item.cores, item.compiler, item.placements,
+                {one.name: one.with_value_per_placement(item.placements) for one in self.item if one.image == name},
+                item.functions, item.state, item.data, item.run,
             )
             for name, item in self.image.items()
         }
@@ -150,8 +166,10 @@ def write_project_baseline(figures: Mapping[str, ImageMeasuredValues], simulator
     ]
     for name, image in baseline.image.items():
         key = toml_key(name)
-        lines += ["", f"[image.{key}]", *toml_lines(image.model_dump(exclude={"functions"}))]
-        lines += [f"[image.{key}.functions]", *toml_lines(image.functions)] if image.functions else []
+        lines += ["", f"[image.{key}]", *toml_lines(image.model_dump(exclude={*_TABLES}))]
+        for table in _TABLES:
+            entries = getattr(image, table)
+            lines += [f"[image.{key}.{table}]", *toml_lines(entries)] if entries else []
     for item in baseline.item:
         facts = item.model_dump(include={"image", "name"})
         facts |= {"code": item.code, "places": item.places} if item.code else {}
@@ -165,7 +183,7 @@ def _make_baseline(figures: Mapping[str, ImageMeasuredValues], simulator: str) -
     images = {
         name: BaselineImage(
             board=entry.board, cores=entry.cores, compiler=entry.compiler, placements=entry.placements,
-            functions=dict(entry.functions),
+            functions=dict(entry.functions), state=dict(entry.state), data=dict(entry.data), run=dict(entry.run),
         )
         for name, entry in figures.items()
     }  # fmt: skip

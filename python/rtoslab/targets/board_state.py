@@ -164,6 +164,13 @@ def read_board_settings(machine: VirtualMachine, board: Board, cores: int) -> di
     return dict(sorted(state.items()))
 
 
+def read_lasting_settings(machine: VirtualMachine, board: Board, cores: int) -> dict[str, int]:
+    """Returns those of the board's settings that firmware sets once, as it starts: not which interrupts and channels of
+    DMA are on at the moment."""
+    state = read_board_settings(machine, board, cores)
+    return {name: value for name, value in state.items() if _URGENCY not in name and name != "dma"}
+
+
 def _read_core_settings(machine: VirtualMachine, board: Board, core: int) -> dict[str, int]:
     """Returns the settings of one core by name, as its registers have them. Core 0 also has those of the chip."""
     fields = _core_setting_fields(board)

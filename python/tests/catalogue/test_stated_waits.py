@@ -35,9 +35,7 @@ WAITS = [
 def test_wait_without_end_is_stated(kernel: str, service: str) -> None:
     facts = Catalogue(find_checkout_root()).ports[kernel].facts
     stated = (*facts.arguments.get(service, ()), *facts.further_arguments.get(service, ()))
-    assert WORD in stated, (
-        f"{service} of {kernel} waits without end, and its kernel.toml does not say in which argument"
-    )
+    assert WORD in stated, f"{service} of {kernel} waits without end; state the argument in kernel.toml"
 
 
 def test_ports_with_waits_are_found() -> None:

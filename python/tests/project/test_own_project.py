@@ -3,6 +3,8 @@
 import json
 import re
 import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,19 @@ from rtoslab.base import CatalogueError, PlanError, ToolMissingError, find_check
 from rtoslab.cli import app, own_project
 from rtoslab.compare import MeasuredValueLimits
 from rtoslab.project import read_project, read_project_baseline
-from rtoslab.project.judging import CHANGED, MOVED, OTHER_CODE, OTHER_WORK, SAME_CODE, judge_project
-from rtoslab.project.measuring import ImageMeasuredValues, ProjectItemMeasuredValues
+from rtoslab.project.judging import (
+    CHANGED,
+    MOVED,
+    OTHER_CODE,
+    OTHER_DATA,
+    OTHER_SETTING,
+    OTHER_WORK,
+    SAME_CODE,
+    UNKNOWN,
+    judge_project,
+    project_result_sentences,
+)
+from rtoslab.project.measuring import ImageFigures, MeasuredProjectItem
 from rtoslab.project.project_baseline import ProjectBaseline
 from tests.foreign_firmware import PROJECT, foreign_repository
 
@@ -167,7 +180,9 @@ def test_budgets_and_missing_or_new_figures_are_reported(project_folder: Path) -
     )
     lost = gate_result()
     assert lost["exit_code"] == 1
-    assert "step to done no longer has min, median, p99, max, instructions_min" in lost["lost"][0]
+    assert lost["lost"] == [
+        "app: the baseline has start unset, the project work_done; `rtoslab gate --store` writes it again"
+    ]
 
 
 def test_another_compiler_is_refused_unless_allowed(project_folder: Path) -> None:
@@ -270,12 +285,18 @@ def test_more_instructions_are_found_although_placement_hides_them(
 
 
 def an_image(
-    cycles: float, code: str = "c", places: str = "p", others: str = "o", turns: float = 9.0
-) -> ImageMeasuredValues:
-    item = ProjectItemMeasuredValues(
+    cycles: float,
+    code: str = "c",
+    places: str = "p",
+    others: str = "o",
+    turns: float = 9.0,
+    **surroundings: Mapping[str, Any],
+) -> ImageFigures:
+    item = MeasuredProjectItem(
         {"calls": (1.0,), "max": (cycles,), "instructions_max": (turns,)}, code, places, frozenset({"f"})
     )
-    return ImageMeasuredValues("b", 1, "gcc", 1, {"f": item}, {"f": code, "set_up": others})
+    known: Mapping[str, Any] = {"state": {"wait_states": 5}, "data": {"table": "a"}, "run": {"for_ms": 60}}
+    return ImageFigures("b", 1, "gcc", 1, {"f": item}, {"f": code, "set_up": others}, **{**known, **surroundings})
 
 
 @pytest.mark.parametrize(
@@ -287,6 +308,14 @@ def an_image(
         (an_image(12.0, code="d", places="q", others="x"), CHANGED, ("f",)),
         (an_image(12.0, places="q", others="x"), OTHER_CODE, ("set_up",)),
         (an_image(12.0, places="q", turns=11.0), OTHER_WORK, ()),
+        (an_image(12.0, places="q", state={"wait_states": 7}), OTHER_SETTING, ("wait_states 5 to 7",)),
+        (an_image(12.0, state={"wait_states": 7}, others="x"), OTHER_SETTING, ("wait_states 5 to 7",)),
+        (an_image(12.0, code="d", state={}, places="q"), CHANGED, ("f",)),
+        (an_image(12.0, code="d", state={"wait_states": 7}), CHANGED, ("wait_states 5 to 7", "f")),
+        (an_image(12.0, places="q", data={"table": "b", "new": "c"}), OTHER_DATA, ("table",)),
+        (an_image(12.0, places="q", data={"table": "a", "new": "c"}), MOVED, ()),
+        (an_image(12.0, places="q", state={}), UNKNOWN, ()),
+        (an_image(12.0, places="q", data={}), UNKNOWN, ()),
     ],
 )
 def test_only_code_that_differs_in_addresses_counts_as_moved(
@@ -302,6 +331,40 @@ def test_only_code_that_differs_in_addresses_counts_as_moved(
     assert (change.cause, change.functions) == (cause, functions)
     assert judged.has_regression_or_exceeded_budget == (cause is not MOVED)
     assert [regression.figure for regression, _ in judged.regressions] == ([] if cause is MOVED else ["max"])
+
+
+@pytest.mark.parametrize(
+    ("after", "sentence"),
+    [
+        (
+            {"state": {"feature.icache": 0}},
+            " The cause: other setting: feature.icache none to 0, wait_states 5 to none.",
+        ),
+        ({"data": {"table": "b"}}, " The cause: other data: table."),
+        ({"state": {}}, " The cause: unknown."),
+        ({"turns": 11.0}, " The cause: other work."),
+    ],
+)
+def test_cause_beside_the_code_is_in_the_result(after: dict[str, Any], sentence: str) -> None:
+    images = {"app": an_image(10.0)}, {"app": an_image(12.0, places="q", **after)}
+    judged = judge_project(*images, FigureLimits.parse_stored_and_requested({}, []), moved="pass")
+    assert project_result_sentences(judged).endswith(f"allowed +0 cycles.{sentence}")
+
+
+def test_figure_that_is_gone_is_told() -> None:
+    now = an_image(10.0)
+    shorter = replace(now, items={"f": replace(now.items["f"], figures={"calls": (1.0,)})})
+    rules = FigureLimits.parse_stored_and_requested({}, [])
+    judged = judge_project({"app": now}, {"app": shorter}, rules, moved="pass")
+    assert judged.unanswered == ("app: f no longer has max, instructions_max",)
+
+
+def test_run_of_another_length_is_not_compared() -> None:
+    images = {"app": an_image(10.0)}, {"app": an_image(10.0, run={"for_ms": 59})}
+    judged = judge_project(*images, FigureLimits.parse_stored_and_requested({}, []), moved="pass")
+    assert judged.unanswered == (
+        "app: the baseline has for_ms 60, the project 59; `rtoslab gate --store` writes it again",
+    )
 
 
 def test_edited_baseline_and_one_without_a_seal_are_refused(project_folder: Path) -> None:

@@ -29,7 +29,9 @@ from rtoslab.intake import CAPTURE_ROWS, decode_text_lines, parse_seconds_as_tic
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "PulseView (sigrok) and DSView CSV"
-_TIME: Final = re.compile(r"time ?(\[s\]|\(s\))?", re.IGNORECASE)
+_TIME: Final = re.compile(r"time ?(\[s\]|\(s\))", re.IGNORECASE)
+_UNKNOWN_TIME: Final = re.compile(r"time\b.*|(milli|micro|nano|pico|femto)?seconds", re.IGNORECASE)
+"""The head of a column with times in another unit, or in none that the file states."""
 _RATE: Final = re.compile(r"sample ?rate:(.*)", re.IGNORECASE)
 _CHANNELS: Final = re.compile(r"channels? \((?:(\d{1,9})/)?[^)]{0,40}\):(.*)", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"-?[\d.]{1,40}([eE][-+]?\d{1,9})?", re.ASCII)
@@ -83,9 +85,11 @@ class _RowReader:
                 f"{self.name}, line {number}: a comment follows the rows, so these are two joined files or a "
                 "damaged row; export it again."
             )
-        if (rate := _RATE.match(text)) and self._tick_s is None:
-            self._rate_hz = parse_rate_hz(rate[1], self.name)
-            self._tick_s = 1 / self._rate_hz
+        if rate := _RATE.match(text):
+            tick_s = 1 / parse_rate_hz(rate[1], self.name)
+            if self._tick_s not in {None, tick_s}:
+                raise CaptureError(f"{self.name}, line {number}: this is another sample rate; export it again.")
+            self._rate_hz, self._tick_s = 1 / tick_s, tick_s
         elif (listed := _CHANNELS.match(text)) and not self._names:
             self._names = [part.strip() for part in listed[2].split(",")]
             if listed[1] and int(listed[1]) != len(self._names):
@@ -123,6 +127,11 @@ class _RowReader:
             raise CaptureError(f"{self.name} does not state its sample rate; export it with its comments.")
         is_head = not all(_NUMBER.fullmatch(cell) for cell in cells)
         self.has_times = is_head and _TIME.fullmatch(cells[0]) is not None
+        if is_head and not self.has_times and _UNKNOWN_TIME.fullmatch(cells[0]):
+            raise CaptureError(
+                f"{self.name}: the unit of the column {quote_text(cells[0])} is not known; export the rows without "
+                "times, or as a session (.sr)."
+            )
         columns = cells[1:] if self.has_times else cells
         heads = [f"D{column}" if not is_head or item == "logic" else item for column, item in enumerate(columns)]
         self._columns = [self._tracks_of_file.add_logic_channel(name) for name in self._names or heads]

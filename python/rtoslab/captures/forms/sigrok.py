@@ -74,7 +74,10 @@ def _read_capture_from_session(session: LimitedZipFile, name: str) -> LogicLevel
     for part in _zip_sample_file_names(session.names, device["capturefile"], name):
         for piece in session.read_archive_member_in_pieces(part):
             channels.add_sample_bytes(piece)
-    return channels.to_capture(1 / rate)
+    capture = channels.to_capture(1 / rate)
+    if not capture.end_tick:
+        raise CaptureError(f"{name} has no samples; record or save it again.")
+    return capture
 
 
 def _zip_member_text(session: LimitedZipFile, member: str) -> str:

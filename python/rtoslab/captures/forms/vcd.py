@@ -73,7 +73,10 @@ class _VcdReader:
                 )
             body = self._read_declaration_words()
             if word == b"$timescale":
-                self.tick_s = self._parse_timescale("".join(body))
+                tick_s = self._parse_timescale("".join(body))
+                if self.tick_s not in {None, tick_s}:
+                    raise CaptureError(f"{self.name} has two different $timescales; export it again.")
+                self.tick_s = tick_s
             elif word == b"$scope":
                 self._enter_vcd_scope(body[-1] if body else "")
             elif word == b"$upscope":
