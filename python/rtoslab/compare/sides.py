@@ -6,8 +6,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from rtoslab.analyses import NamedFigure, all_measured_point_values
-from rtoslab.base import StoreError
+from rtoslab.analyses import NamedFigure, all_point_figures
+from rtoslab.base import StoreError, sha256_of_file
 from rtoslab.compare.executions import (
     ExecutedFunction,
     executed_addresses_digest,
@@ -15,8 +15,8 @@ from rtoslab.compare.executions import (
     executed_functions,
     wait_cycles_by_cause,
 )
-from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable, PointId
-from rtoslab.store import RunDirectory, StoredPoint, flatten_nested_json
+from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
+from rtoslab.store import UART, RunDirectory, StoredPoint, flatten_nested_json
 
 STATE: Final = "state."
 """The prefix of the keys of a point's state in its manifest."""
@@ -62,14 +62,23 @@ class ComparisonSide:
 
 def read_runs_for_comparison(paths: Sequence[Path]) -> ComparisonSide:
     """Reads run directories with repeats of a measurement as one side of a comparison. Raises StoreError for one
-    without points."""
-    figures_: dict[str, MeasuredPointValues] = {}
+    without points, and for one that is given twice: the same samples again would seem to be more certain."""
+    figures_: dict[str, PointFigures] = {}
+    sent: dict[str, Path] = {}
+    """Digest of a real board's serial bytes -> the run directory that has them."""
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise StoreError(f"{', '.join(map(str, paths))}: a run directory is given twice; name each repeat once.")
     for path in paths:
         points = RunDirectory.open_run_directory(path).read_measured_points()
         if not points:
             raise StoreError(f"{path} contains no finished point; measure into it first with `rtoslab run --out`.")
         for point in points:
-            fresh = measured_values_of_stored_point(point)
+            fresh = figures_of_stored_point(point)
+            uart = point.folder / UART
+            if not fresh.is_exact and uart.is_file():
+                earlier = sent.setdefault(sha256_of_file(uart), path)
+                if earlier != path:
+                    raise StoreError(f"{path} is a copy of {earlier}; measure again for another repeat.")
             key = fresh.point.model_dump_json()
             figures_[key] = _merge_repeats_of_point(figures_[key], fresh) if key in figures_ else fresh
     return ComparisonSide(",".join(path.name for path in paths), tuple(figures_.values()))
