@@ -23,13 +23,10 @@ def ranking_answer_in_sentences(comparison: KernelComparison, names: Mapping[str
     scores = comparison.kernel_scores
     left_out = _lacking_service_sentences(comparison, names)
     if len(comparison.kernel_ranking) == 1:
-        return [
-            (
-                f"{names[comparison.kernel_ranking[0]]} is the only kernel with figures that offers the required "
-                "services."
-            ),
-            *left_out,
-        ]
+        only = (
+            "kernel that is compared" if len(comparison.kernels) == 1 else "compared kernel with the required services"
+        )
+        return [f"{names[comparison.kernel_ranking[0]]} is the only {only}, so there is no ranking.", *left_out]
     left_out += _too_few_figures_sentences(comparison, names)
     if not scores:
         return ["These kernels have no figures of the same operations, so they are not ranked.", *left_out]

@@ -203,8 +203,16 @@ def test_kernel_with_few_figures_is_not_ranked() -> None:
 
 def test_single_kernel_gets_an_answer() -> None:
     assert ranking_answer_in_sentences(comparison_of({"a": CLEAR["a"]}), NAMES) == [
-        "Alpha is the only kernel with figures that offers the required services."
+        "Alpha is the only kernel that is compared, so there is no ranking."
     ]
+
+
+def test_only_kernel_that_qualifies_is_told_from_the_only_one_compared() -> None:
+    question = replace(EVEN, needs=("mutex",))
+    result = comparison_of({"a": CLEAR["a"], "b": CLEAR["b"]}, question, {"b": {"mutex": "it has none"}})
+    answer = ranking_answer_in_sentences(result, NAMES)
+    assert answer[0] == "Alpha is the only compared kernel with the required services, so there is no ranking."
+    assert len(answer) > 1, "the other one is named with the reason"
 
 
 def test_small_disadvantages_are_not_mentioned() -> None:
