@@ -185,6 +185,29 @@ def test_periodic_functions_are_called_as_often_as_their_periods_say(entries: in
     assert judged(TICKS, own=own) is verdict
 
 
+BITS = [number & 1 for number in numbers(60, 123)]
+STARTED = [call("command", 0x500, 1)]
+CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
+    (WAITS, {"steps": waits(numbers(30, 70))}, ProofVerdict.HOLDS),
+    (WAITS, {"steps": waits([8] * 30)}, ProofVerdict.FAILS),
+    (ORDER, {"steps": [call("send", 0x500, 0 if bit else 0x700) for bit in BITS]}, ProofVerdict.HOLDS),
+    (ORDER, {"steps": [call("send", 0x500, 0)] * 60}, ProofVerdict.FAILS),
+    (OCCURS, {"steps": [call("send", 0x500, 0), call("send", 0x500, 7)] * 2}, ProofVerdict.HOLDS),
+    (OCCURS, {"steps": [call("send", 0x500, 0)] * 2}, ProofVerdict.FAILS),
+    (ARMED, {"steps": STARTED, "timers_started": frozenset({0x600, 0x700})}, ProofVerdict.HOLDS),
+    (ARMED, {"steps": STARTED, "timers_started": frozenset({0x600})}, ProofVerdict.FAILS),
+    (TICKS, {"own": (BenchmarkFunction(0, "expired", 75, (), ()),)}, ProofVerdict.HOLDS),
+    (TICKS, {"own": (BenchmarkFunction(0, "expired", 50, (), ()),)}, ProofVerdict.FAILS),
+]
+
+
+@pytest.mark.parametrize(("rule", "seen", "verdict"), CASES)
+def test_rule_of_draws_and_timers_holds_and_fails(
+    rule: dict[str, Any], seen: dict[str, Any], verdict: ProofVerdict
+) -> None:
+    assert judged(rule, **seen) is verdict
+
+
 def test_every_benchmark_that_draws_has_a_proof_of_its_draws() -> None:
     benchmarks = Catalogue(find_checkout_root()).benchmarks.values()
     drawing = {item.facts.id: item.facts for item in benchmarks if "seed" in item.facts.params}

@@ -9,8 +9,8 @@ from rtoslab.base.errors import CatalogueError, UnknownNameError
 from rtoslab.proofs import judge_benchmark_proofs, services_to_watch
 from rtoslab.proofs.rules import benchmark_proof_rule_modules
 from rtoslab.results.finding import ProofVerdict
-from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, handle, judge_one, judge_own, kernel, task
-from tests.proofs import test_course, test_keeps_period, test_latency_proofs, test_window_proofs
+from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, judge_one, judge_own, kernel, task
+from tests.proofs import test_course, test_drawn_proofs, test_keeps_period, test_latency_proofs, test_window_proofs
 from tests.proofs.test_proofs_not_pinned import CASES as NOT_PINNED
 from tests.proofs.test_proofs_two_cores import CASES as CASES_OF_TWO_CORES
 from tests.targets import test_handlers, test_phases, test_stamped_series
@@ -137,6 +137,7 @@ def test_round_names_tasks_in_the_order_of_their_turns() -> None:
 
 def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
     every = [*CASES, *CASES_OF_TWO_CORES, *test_latency_proofs.CASES, *test_handlers.CASES, *NOT_PINNED]
+    every += test_drawn_proofs.CASES
     shown = {(rule["rule"], verdict) for rule, _, verdict in every}
     shown |= {(rule["rule"], verdict) for rule, _, _, verdict in test_stamped_series.CASES}
     shown |= {(rule["rule"], verdict) for rule, _, verdict in (*test_course.CASES, *test_phases.CASES)}
