@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from rtoslab.analyses import NamedFigure, all_point_figures
+from rtoslab.analyses import NamedFigure, all_measured_point_values
 from rtoslab.base import StoreError, sha256_of_file
 from rtoslab.compare.executions import (
     ExecutedFunction,
@@ -15,7 +15,7 @@ from rtoslab.compare.executions import (
     executed_functions,
     wait_cycles_by_cause,
 )
-from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import UART, RunDirectory, StoredPoint, flatten_nested_json
 
 STATE: Final = "state."
@@ -63,7 +63,7 @@ class ComparisonSide:
 def read_runs_for_comparison(paths: Sequence[Path]) -> ComparisonSide:
     """Reads run directories with repeats of a measurement as one side of a comparison. Raises StoreError for one
     without points, and for one that is given twice: the same samples again would seem to be more certain."""
-    figures_: dict[str, PointFigures] = {}
+    figures_: dict[str, MeasuredPointValues] = {}
     sent: dict[str, Path] = {}
     """Digest of a real board's serial bytes -> the run directory that has them."""
     if len({path.resolve() for path in paths}) < len(paths):
@@ -73,7 +73,7 @@ def read_runs_for_comparison(paths: Sequence[Path]) -> ComparisonSide:
         if not points:
             raise StoreError(f"{path} contains no finished point; measure into it first with `rtoslab run --out`.")
         for point in points:
-            fresh = figures_of_stored_point(point)
+            fresh = measured_values_of_stored_point(point)
             uart = point.folder / UART
             if not fresh.is_exact and uart.is_file():
                 earlier = sent.setdefault(sha256_of_file(uart), path)

@@ -129,7 +129,7 @@ class _DigestedImage:
         words = [content[at : at + 4] for at in range(0, len(content), 4)]
         is_aligned = not item.start % 4
         return place + b"".join(
-            (is_aligned and len(word) == 4 and self._address_reference(int.from_bytes(word, "little"))) or word
+            (is_aligned and len(word) == 4 and self._address_target_text(int.from_bytes(word, "little"))) or word
             for word in words
         )
 

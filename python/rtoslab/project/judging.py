@@ -260,7 +260,9 @@ def _make_figure_over_placements(label: str, unit: str, values: Sequence[float])
     )
 
 
-def _change_cause(then: ImageFigures, now: ImageFigures, key: str) -> tuple[str, tuple[str, ...]]:
+def _cause_of_cycle_change(
+    then: ImageMeasuredValues, now: ImageMeasuredValues, key: str
+) -> tuple[str, tuple[str, ...]]:
     """Returns why the cycles of a function or interval changed, and the functions, settings or objects that differ if
     that is why."""
     before, after = then.items[key], now.items[key]
@@ -282,7 +284,7 @@ def _change_cause(then: ImageFigures, now: ImageFigures, key: str) -> tuple[str,
     return next(((cause, names) for cause, names in named.items() if names), (_unnamed_cause(then, now, key), ()))
 
 
-def _unnamed_cause(then: ImageFigures, now: ImageFigures, key: str) -> str:
+def _unnamed_cause(then: ImageMeasuredValues, now: ImageMeasuredValues, key: str) -> str:
     """Returns why the cycles of a function or interval changed, although code, settings and data are the same."""
     before, after = then.items[key], now.items[key]
     counted = [name for name in before.figures if name.startswith(INSTRUCTIONS)]

@@ -164,7 +164,7 @@ def _run_conditions(image: ProjectImage) -> dict[str, int | str]:
     return {key: value for key, value in keys.items() if value}
 
 
-def project_image_to_observe(catalogue: Catalogue, image: ProjectImage, folder: Path) -> ObservedImage:
+def observed_image_of_project(catalogue: Catalogue, image: ProjectImage, folder: Path) -> ObservedImage:
     """Returns the run of a project's image that is to be observed. Raises ImageFileError, PlanError."""
     stretch = ObservedRunSection(start=image.start, end=image.until)
     path = str(folder / image.elf)

@@ -100,10 +100,20 @@ class ProjectBaseline(StrictModel):
         for one in self.item:
             values[one.image][one.name] = one.repeat_values_per_code_placement(self.image[one.image].placements)
         return {
-            name: ImageFigures(
-                item.board, item.cores, item.compiler, item.placements,
-                {one.name: one.with_value_per_placement(item.placements) for one in self.item if one.image == name},
-                item.functions, item.state, item.data, item.run,
+            name: ImageMeasuredValues(
+                item.board,
+                item.cores,
+                item.compiler,
+                item.placements,
+                {
+                    one.name: one.repeat_values_per_code_placement(item.placements)
+                    for one in self.item
+                    if one.image == name
+                },
+                item.functions,
+                item.state,
+                item.data,
+                item.run,
             )
             for name, item in self.image.items()
         }

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         ISR_URGENCY,
         OFF_AFTER_RESET,
         interrupt_controller_registers,
+        priorities_of_enabled_interrupts,
         read_lasting_settings,
     )
     from rtoslab.targets.call_arguments import NOT_STATED, CallArguments

@@ -19,7 +19,7 @@ from rtoslab.compare.noise import ALPHA, are_shifts_significant, has_too_few_sam
 from rtoslab.compare.sides import ComparisonSide, MeasuredPointValues, read_runs_for_comparison
 from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint
-from rtoslab.results.virtual_result import CoreCycles, FunctionUse, VirtualObservations
+from rtoslab.results.virtual_result import CoreCycles, FunctionExecutionCycles, VirtualObservations
 from rtoslab.store import UART
 from rtoslab.store.store import RunDirectory
 from tests.cli.test_cli import command_error, rtoslab
@@ -209,16 +209,16 @@ def test_repeats_of_a_real_board_are_pooled(tmp_path: Path) -> None:
 
 def test_same_run_of_a_real_board_is_no_repeat(tmp_path: Path) -> None:
     for index in range(2):
-        RunDirectory.create_run_directory(tmp_path / str(index), None, [point(1)]).add_point(
+        RunDirectory.create_run_directory(tmp_path / str(index), None, [point(1)]).add_measured_point(
             "t2-1", measured_point(1, 1000), REAL, {UART: b"records" if index else b"other records"}
         )
     shutil.copytree(tmp_path / "0", tmp_path / "copy")
-    (same,) = read_comparison_side([tmp_path / "0", tmp_path / "1"]).figures
+    (same,) = read_runs_for_comparison([tmp_path / "0", tmp_path / "1"]).figures
     assert len(same.metrics["cycles_per_count"].samples) == 2
     with pytest.raises(StoreError, match="given twice"):
-        read_comparison_side([tmp_path / "0", tmp_path / "1" / ".." / "0"])
+        read_runs_for_comparison([tmp_path / "0", tmp_path / "1" / ".." / "0"])
     with pytest.raises(StoreError, match=r"copy is a copy of .*0; measure again"):
-        read_comparison_side([tmp_path / "0", tmp_path / "copy"])
+        read_runs_for_comparison([tmp_path / "0", tmp_path / "copy"])
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from rtoslab.project.judging import (
     judge_project,
     project_result_sentences,
 )
-from rtoslab.project.measuring import ImageFigures, MeasuredProjectItem
+from rtoslab.project.measuring import ImageMeasuredValues, ProjectItemMeasuredValues
 from rtoslab.project.project_baseline import ProjectBaseline
 from tests.foreign_firmware import PROJECT, foreign_repository
 
@@ -291,12 +291,14 @@ def an_image(
     others: str = "o",
     turns: float = 9.0,
     **surroundings: Mapping[str, Any],
-) -> ImageFigures:
-    item = MeasuredProjectItem(
+) -> ImageMeasuredValues:
+    item = ProjectItemMeasuredValues(
         {"calls": (1.0,), "max": (cycles,), "instructions_max": (turns,)}, code, places, frozenset({"f"})
     )
     known: Mapping[str, Any] = {"state": {"wait_states": 5}, "data": {"table": "a"}, "run": {"for_ms": 60}}
-    return ImageFigures("b", 1, "gcc", 1, {"f": item}, {"f": code, "set_up": others}, **{**known, **surroundings})
+    return ImageMeasuredValues(
+        "b", 1, "gcc", 1, {"f": item}, {"f": code, "set_up": others}, **{**known, **surroundings}
+    )
 
 
 @pytest.mark.parametrize(
@@ -347,21 +349,21 @@ def test_only_code_that_differs_in_addresses_counts_as_moved(
 )
 def test_cause_beside_the_code_is_in_the_result(after: dict[str, Any], sentence: str) -> None:
     images = {"app": an_image(10.0)}, {"app": an_image(12.0, places="q", **after)}
-    judged = judge_project(*images, FigureLimits.parse_stored_and_requested({}, []), moved="pass")
+    judged = judge_project(*images, MeasuredValueLimits.merge_stored_and_requested_limits({}, []), moved="pass")
     assert project_result_sentences(judged).endswith(f"allowed +0 cycles.{sentence}")
 
 
 def test_figure_that_is_gone_is_told() -> None:
     now = an_image(10.0)
     shorter = replace(now, items={"f": replace(now.items["f"], figures={"calls": (1.0,)})})
-    rules = FigureLimits.parse_stored_and_requested({}, [])
+    rules = MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
     judged = judge_project({"app": now}, {"app": shorter}, rules, moved="pass")
     assert judged.unanswered == ("app: f no longer has max, instructions_max",)
 
 
 def test_run_of_another_length_is_not_compared() -> None:
     images = {"app": an_image(10.0)}, {"app": an_image(10.0, run={"for_ms": 59})}
-    judged = judge_project(*images, FigureLimits.parse_stored_and_requested({}, []), moved="pass")
+    judged = judge_project(*images, MeasuredValueLimits.merge_stored_and_requested_limits({}, []), moved="pass")
     assert judged.unanswered == (
         "app: the baseline has for_ms 60, the project 59; `rtoslab gate --store` writes it again",
     )

@@ -9,7 +9,7 @@ from rtoslab.base.errors import CatalogueError, UnknownNameError
 from rtoslab.proofs import judge_benchmark_proofs, services_to_watch
 from rtoslab.proofs.rules import benchmark_proof_rule_modules
 from rtoslab.results.finding import ProofVerdict
-from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, judge_one, judge_own, kernel, task
+from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, handle, judge_one, judge_own, kernel, task
 from tests.proofs import test_course, test_drawn_proofs, test_keeps_period, test_latency_proofs, test_window_proofs
 from tests.proofs.test_proofs_not_pinned import CASES as NOT_PINNED
 from tests.proofs.test_proofs_two_cores import CASES as CASES_OF_TWO_CORES
