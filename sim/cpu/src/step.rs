@@ -1,6 +1,6 @@
 //! The executors' log of each instruction for the instruments, in the mode that observes.
 
-use crate::timing_store::Share;
+use crate::timing_store::InstructionCycleShare;
 
 /// Notes that an executor takes besides executing. A constant, so that unused modes cost nothing.
 pub mod watch {
@@ -50,8 +50,14 @@ pub struct Step {
 impl Step {
     /// Returns the step as its share of a cached transition (an entry of the timing cache), for the profile.
     /// `is_rare_data_processing`: it is a step of the core that continued second.
-    pub(crate) fn as_transition_share(&self, is_other: bool) -> Share {
+    pub(crate) fn as_instruction_cycle_share(&self, is_other: bool) -> InstructionCycleShare {
         let cycles = (self.end - self.start) as u32;
-        Share { address: self.pc, cycles, waits: self.bus_wait as u16, executions: self.executions, is_other }
+        InstructionCycleShare {
+            address: self.pc,
+            cycles,
+            waits: self.bus_wait as u16,
+            executions: self.executions,
+            is_other,
+        }
     }
 }

@@ -5,16 +5,16 @@
 
 /// The rate of a counter's clock: `num / den` counts per cycle of the core's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rate {
+pub struct CounterClockRate {
     /// Counts …
     pub num: u64,
     /// … per this many cycles.
     pub den: u64,
 }
 
-impl Rate {
+impl CounterClockRate {
     /// One count per cycle.
-    pub const CORE: Rate = Rate { num: 1, den: 1 };
+    pub const CORE: CounterClockRate = CounterClockRate { num: 1, den: 1 };
 }
 
 /// The SysTick timer of a core: its registers and time base.
@@ -31,8 +31,8 @@ pub struct SysTick {
     base: u64,
     /// Numerator carried over from before `base`.
     remainder: u64,
-    rate: Rate,
-    external: Rate,
+    rate: CounterClockRate,
+    external: CounterClockRate,
     due: u64,
     calibration: u32,
 }
@@ -58,8 +58,8 @@ impl SysTick {
             value: 0,
             base: 0,
             remainder: 0,
-            rate: Rate { num: 0, den: 1 },
-            external: Rate { num: 0, den: 1 },
+            rate: CounterClockRate { num: 0, den: 1 },
+            external: CounterClockRate { num: 0, den: 1 },
             due: u64::MAX,
             calibration,
         }
@@ -77,7 +77,7 @@ impl SysTick {
     }
 
     /// Sets the rate of the chip's external reference clock, from cycle `now` on.
-    pub fn set_external_clock_rate(&mut self, rate: Rate, now: u64) {
+    pub fn set_external_clock_rate(&mut self, rate: CounterClockRate, now: u64) {
         self.external = rate;
         if !self.core_clock {
             self.advance_counter_to(now);
@@ -125,7 +125,7 @@ impl SysTick {
     fn restart_time_base(&mut self, now: u64) {
         self.base = now;
         self.remainder = 0;
-        self.rate = if self.core_clock { Rate::CORE } else { self.external };
+        self.rate = if self.core_clock { CounterClockRate::CORE } else { self.external };
         self.update_next_wrap_cycle();
     }
 

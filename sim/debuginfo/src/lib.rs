@@ -18,7 +18,7 @@ use object::{CompressionFormat, Object, ObjectSection};
 use thiserror::Error;
 
 pub use crate::names::readable_symbol_name;
-use crate::units::{Place, Units};
+use crate::units::{CompilationUnits, Place};
 
 /// Structures lie so deep in each other at most, and a type has so many names.
 const DEPTH: usize = 32;
@@ -31,7 +31,7 @@ const SECTION_BYTES: u64 = 256 << 20;
 
 /// The reason why the debug information cannot be read.
 #[derive(Debug, Error)]
-pub enum DamagedInfo {
+pub enum DebugInfoError {
     /// The file's own tables.
     #[error("{0}")]
     File(#[from] object::Error),
@@ -48,7 +48,7 @@ pub enum DamagedInfo {
 
 /// A member of a structure: its name, offset and size.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
+pub struct StructureMember {
     /// `outer.inner` where it is in a structure inside.
     pub name: String,
     /// The offset from the structure's begin.
@@ -64,22 +64,31 @@ pub struct Member {
 
 /// Returns the members of each of these structures in the image's debug information, by the name of the structure or of
 /// its type. Of several with one name the first one counts.
-pub fn members_of_structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Member>)>, DamagedInfo> {
+pub fn members_of_structures(
+    image: &[u8],
+    names: &[String],
+) -> Result<Vec<(String, Vec<StructureMember>)>, DebugInfoError> {
     let file = object::File::parse(image)?;
     let sections = DwarfSections::load(|id| section_bytes(&file, id.name()))?;
-    let units = Units::list_compilation_units(sections.borrow(|section| EndianSlice::new(section, LittleEndian)));
+    let units =
+        CompilationUnits::list_compilation_units(sections.borrow(|section| EndianSlice::new(section, LittleEndian)));
     let mut missing: BTreeSet<&[u8]> = names.iter().map(String::as_bytes).collect();
     let mut structures = Vec::new();
     for unit in 0.. {
         if missing.is_empty() {
             break;
         }
-        let Some(top) = units.top_entry_of_unit(unit)? else { break };
+        let Some(top) = units.root_debug_entry_of_unit(unit)? else { break };
         for child in units.child_entries(top)? {
             let Some(name) = units.name_of_entry(child)?.filter(|name| missing.contains(name)) else { continue };
-            let Some(structure) = structure_behind_entry(&units, child)? else { continue };
+            let Some(structure) = structure_named_by_debug_entry(&units, child)? else { continue };
             let mut members = Vec::new();
-            collect_members(&units, structure, &Outer { before: String::new(), base: 0, depth: 0 }, &mut members)?;
+            collect_members(
+                &units,
+                structure,
+                &EnclosingStructure { before: String::new(), base: 0, depth: 0 },
+                &mut members,
+            )?;
             missing.remove(name);
             structures.push((name_as_text(name), members));
         }
@@ -91,7 +100,7 @@ pub fn members_of_structures(image: &[u8], names: &[String]) -> Result<Vec<(Stri
 pub type Source = (String, Vec<(u64, u64)>);
 
 /// Returns the source file of each compilation unit, and the address ranges of its code.
-pub fn source_files_and_ranges(image: &[u8]) -> Result<Vec<Source>, DamagedInfo> {
+pub fn source_files_and_ranges(image: &[u8]) -> Result<Vec<Source>, DebugInfoError> {
     let file = object::File::parse(image)?;
     let sections = DwarfSections::load(|id| section_bytes(&file, id.name()))?;
     let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
@@ -111,7 +120,7 @@ pub fn source_files_and_ranges(image: &[u8]) -> Result<Vec<Source>, DamagedInfo>
 }
 
 /// Returns a section's bytes. None if the file has no such section.
-fn section_bytes<'a>(file: &object::File<'a>, name: &str) -> Result<Cow<'a, [u8]>, DamagedInfo> {
+fn section_bytes<'a>(file: &object::File<'a>, name: &str) -> Result<Cow<'a, [u8]>, DebugInfoError> {
     let Some(section) = file.section_by_name(name) else { return Ok(Cow::default()) };
     let held = section.compressed_data()?;
     match held.format {
@@ -121,26 +130,26 @@ fn section_bytes<'a>(file: &object::File<'a>, name: &str) -> Result<Cow<'a, [u8]
             ZlibDecoder::new(held.data).take(SECTION_BYTES).read_to_end(&mut whole)?;
             Ok(Cow::Owned(whole))
         }
-        _ => Err(DamagedInfo::Said("its compression is unknown")),
+        _ => Err(DebugInfoError::Said("its compression is unknown")),
     }
 }
 
 /// Returns the structure to which an entry leads: itself, or the unnamed one that it names.
-fn structure_behind_entry(units: &Units<'_>, each: Place) -> Result<Option<Place>, DamagedInfo> {
+fn structure_named_by_debug_entry(units: &CompilationUnits<'_>, each: Place) -> Result<Option<Place>, DebugInfoError> {
     let mut at = each;
     for _ in 0..DEPTH {
-        let entry = units.entry_at_place(at)?;
+        let entry = units.debug_entry_at_place(at)?;
         match (entry.tag(), units.referenced_entry(at, dw::DW_AT_type)?) {
             (dw::DW_TAG_structure_type, _) => return Ok(entry.has_children().then_some(at)),
             (dw::DW_TAG_typedef, Some(named)) if units.name_of_entry(named)?.is_none() => at = named,
             _ => return Ok(None),
         }
     }
-    Err(DamagedInfo::Said("it contains a type that is defined as itself"))
+    Err(DebugInfoError::Said("it contains a type that is defined as itself"))
 }
 
 /// A structure that is itself a member: the prefix of its members' names and its offset.
-struct Outer {
+struct EnclosingStructure {
     before: String,
     base: u64,
     depth: usize,
@@ -149,17 +158,17 @@ struct Outer {
 /// Appends the members of a structure or union, and of those inside it, to `found`. Members of unnamed structures count
 /// as those of the outer one, as in C.
 fn collect_members(
-    units: &Units<'_>,
+    units: &CompilationUnits<'_>,
     holder: Place,
-    outer: &Outer,
-    found: &mut Vec<Member>,
-) -> Result<(), DamagedInfo> {
+    outer: &EnclosingStructure,
+    found: &mut Vec<StructureMember>,
+) -> Result<(), DebugInfoError> {
     if outer.depth > DEPTH {
-        return Err(DamagedInfo::Said("it contains a structure that contains itself"));
+        return Err(DebugInfoError::Said("it contains a structure that contains itself"));
     }
-    let is_union = units.entry_at_place(holder)?.tag() == dw::DW_TAG_union_type;
+    let is_union = units.debug_entry_at_place(holder)?.tag() == dw::DW_TAG_union_type;
     for child in units.child_entries(holder)? {
-        if units.entry_at_place(child)?.tag() != dw::DW_TAG_member {
+        if units.debug_entry_at_place(child)?.tag() != dw::DW_TAG_member {
             continue;
         }
         let kind = member_type_and_size(units, child)?;
@@ -168,15 +177,20 @@ fn collect_members(
         let name = units.name_of_entry(child)?.map(name_as_text);
         if let Some(name) = &name {
             let name = format!("{}{name}", outer.before);
-            found.push(Member { name, offset, bytes: spot.bytes, is_array: kind.is_array, bits: spot.bits });
+            found.push(StructureMember { name, offset, bytes: spot.bytes, is_array: kind.is_array, bits: spot.bits });
             if found.len() > MEMBERS {
-                return Err(DamagedInfo::Said("it contains a structure with more than 10,000 members"));
+                return Err(DebugInfoError::Said("it contains a structure with more than 10,000 members"));
             }
         }
         let Some(inside) = kind.at.filter(|_| !kind.is_array) else { continue };
-        if matches!(units.entry_at_place(inside)?.tag(), dw::DW_TAG_structure_type | dw::DW_TAG_union_type) {
+        if matches!(units.debug_entry_at_place(inside)?.tag(), dw::DW_TAG_structure_type | dw::DW_TAG_union_type) {
             let before = name.map_or_else(|| outer.before.clone(), |name| format!("{}{name}.", outer.before));
-            collect_members(units, inside, &Outer { before, base: offset, depth: outer.depth + 1 }, found)?;
+            collect_members(
+                units,
+                inside,
+                &EnclosingStructure { before, base: offset, depth: outer.depth + 1 },
+                found,
+            )?;
         }
     }
     Ok(())
@@ -191,14 +205,14 @@ struct Kind {
 
 /// Returns the type behind a member's typedefs and arrays, and the member's size. The search ends at a pointer: what
 /// it points to is not part of the member, and not every compiler states a pointer's size.
-fn member_type_and_size(units: &Units<'_>, member: Place) -> Result<Kind, DamagedInfo> {
+fn member_type_and_size(units: &CompilationUnits<'_>, member: Place) -> Result<Kind, DebugInfoError> {
     let (mut at, mut is_array) = (member, false);
     for _ in 0..DEPTH {
         let Some(next) = units.referenced_entry(at, dw::DW_AT_type)? else {
             return Ok(Kind { at: None, bytes: UNTOLD_BYTES, is_array });
         };
         at = next;
-        let entry = units.entry_at_place(at)?;
+        let entry = units.debug_entry_at_place(at)?;
         let size = entry.attr_value(dw::DW_AT_byte_size)?;
         let bytes = match (entry.tag(), size) {
             (dw::DW_TAG_array_type, _) => {
@@ -207,13 +221,13 @@ fn member_type_and_size(units: &Units<'_>, member: Place) -> Result<Kind, Damage
             }
             (_, Some(told)) => attribute_as_number(told)?,
             (dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type, None) => {
-                units.encoding_of_unit(at)?.address_size.into()
+                units.encoding_of_compilation_unit(at)?.address_size.into()
             }
             (_, None) => continue,
         };
         return Ok(Kind { at: Some(at), bytes, is_array });
     }
-    Err(DamagedInfo::Said("it contains a type that is defined as itself"))
+    Err(DebugInfoError::Said("it contains a type that is defined as itself"))
 }
 
 /// The offset, size and bits of a member in the structure that directly contains it.
@@ -226,15 +240,15 @@ struct MemberPosition {
 /// Returns the offset, size and bits of a member. None if it has no offset, because it is no part of the structure.
 /// `bytes`: its type's.
 fn member_position(
-    units: &Units<'_>,
+    units: &CompilationUnits<'_>,
     member: Place,
     bytes: u64,
     is_union: bool,
-) -> Result<Option<MemberPosition>, DamagedInfo> {
-    let entry = units.entry_at_place(member)?;
+) -> Result<Option<MemberPosition>, DebugInfoError> {
+    let entry = units.debug_entry_at_place(member)?;
     let value_of = |attribute| entry.attr_value(attribute)?.map(attribute_as_number).transpose();
     let place = entry.attr_value(dw::DW_AT_data_member_location)?;
-    let place = place.map(|value| member_location(value, units.encoding_of_unit(member)?)).transpose()?;
+    let place = place.map(|value| member_location(value, units.encoding_of_compilation_unit(member)?)).transpose()?;
     let first = match (value_of(dw::DW_AT_data_bit_offset)?, value_of(dw::DW_AT_bit_size)?) {
         (Some(first), Some(width)) => Some((first, width)),
         (None, Some(width)) => {
@@ -244,7 +258,7 @@ fn member_position(
             let below = i128::from(unit) - i128::from(above.unwrap_or(0)) - i128::from(width);
             let begins = i128::from(place.unwrap_or(0)) * 8 + if above.is_some() { below } else { 0 };
             let begins = u64::try_from(begins)
-                .map_err(|_| DamagedInfo::Said("it contains a bit field before the start of its structure"))?;
+                .map_err(|_| DebugInfoError::Said("it contains a bit field before the start of its structure"))?;
             Some((begins, width))
         }
         (_, None) => None,
@@ -264,18 +278,18 @@ fn member_position(
 }
 
 /// Returns the location of a member: a number, or in DWARF 2 an offset to add to the structure's address.
-fn member_location(value: AttributeValue<units::Bytes<'_>>, encoding: gimli::Encoding) -> Result<u64, DamagedInfo> {
+fn member_location(value: AttributeValue<units::Bytes<'_>>, encoding: gimli::Encoding) -> Result<u64, DebugInfoError> {
     let Some(expression) = value.exprloc_value() else { return attribute_as_number(value) };
     let mut operations = expression.operations(encoding);
     match (operations.next()?, operations.next()?) {
         (Some(Operation::PlusConstant { value }), None) => Ok(value),
-        _ => Err(DamagedInfo::Said("the offset of a member is an expression")),
+        _ => Err(DebugInfoError::Said("the offset of a member is an expression")),
     }
 }
 
 /// Returns an attribute's value as a number. An error if it is none.
-fn attribute_as_number(value: AttributeValue<units::Bytes<'_>>) -> Result<u64, DamagedInfo> {
-    value.udata_value().ok_or(DamagedInfo::Said("the offset or size of a member is not a number"))
+fn attribute_as_number(value: AttributeValue<units::Bytes<'_>>) -> Result<u64, DebugInfoError> {
+    value.udata_value().ok_or(DebugInfoError::Said("the offset or size of a member is not a number"))
 }
 
 /// Returns a name as text.

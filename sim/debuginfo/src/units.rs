@@ -7,7 +7,7 @@ use gimli::{
     AttributeValue, DebuggingInformationEntry, Dwarf, Encoding, EndianSlice, LittleEndian, Unit, UnitHeader, UnitOffset,
 };
 
-use crate::DamagedInfo;
+use crate::DebugInfoError;
 
 /// The bytes of a section with debug information, in the byte order of the board.
 pub type Bytes<'a> = EndianSlice<'a, LittleEndian>;
@@ -20,16 +20,16 @@ pub struct Place {
 }
 
 /// All compilation units of an image, each read when it is needed.
-pub struct Units<'a> {
+pub struct CompilationUnits<'a> {
     dwarf: Dwarf<Bytes<'a>>,
     units: Vec<(UnitHeader<Bytes<'a>>, OnceCell<Unit<Bytes<'a>>>)>,
     /// The error after the last one.
     broken: Option<gimli::Error>,
 }
 
-impl<'a> Units<'a> {
+impl<'a> CompilationUnits<'a> {
     /// Creates the list of units.
-    pub fn list_compilation_units(dwarf: Dwarf<Bytes<'a>>) -> Units<'a> {
+    pub fn list_compilation_units(dwarf: Dwarf<Bytes<'a>>) -> CompilationUnits<'a> {
         let (mut units, mut headers) = (Vec::new(), dwarf.units());
         let broken = loop {
             match headers.next() {
@@ -38,11 +38,11 @@ impl<'a> Units<'a> {
                 Err(error) => break Some(error),
             }
         };
-        Units { dwarf, units, broken }
+        CompilationUnits { dwarf, units, broken }
     }
 
     /// Returns the entry that contains all others of a unit. None after the last unit.
-    pub fn top_entry_of_unit(&self, unit: usize) -> Result<Option<Place>, DamagedInfo> {
+    pub fn root_debug_entry_of_unit(&self, unit: usize) -> Result<Option<Place>, DebugInfoError> {
         match (self.units.get(unit), self.broken) {
             (Some((header, _)), _) => Ok(Some(Place { unit, offset: UnitOffset(header.header_size()) })),
             (None, Some(error)) => Err(error.into()),
@@ -51,19 +51,22 @@ impl<'a> Units<'a> {
     }
 
     /// Returns the entry of the debug information at this place.
-    pub fn entry_at_place(&self, at: Place) -> Result<DebuggingInformationEntry<'_, '_, Bytes<'a>>, DamagedInfo> {
-        Ok(self.read_unit_once(at.unit)?.entry(at.offset)?)
+    pub fn debug_entry_at_place(
+        &self,
+        at: Place,
+    ) -> Result<DebuggingInformationEntry<'_, '_, Bytes<'a>>, DebugInfoError> {
+        Ok(self.read_and_cache_compilation_unit(at.unit)?.entry(at.offset)?)
     }
 
     /// Returns the places of the entries directly inside an entry, in order.
-    pub fn child_entries(&self, at: Place) -> Result<Vec<Place>, DamagedInfo> {
-        let mut tree = self.read_unit_once(at.unit)?.entries_tree(Some(at.offset))?;
+    pub fn child_entries(&self, at: Place) -> Result<Vec<Place>, DebugInfoError> {
+        let mut tree = self.read_and_cache_compilation_unit(at.unit)?.entries_tree(Some(at.offset))?;
         let (mut found, mut inside) = (Vec::new(), tree.root()?.children());
         while let Some(child) = inside.next()? {
             let offset = child.entry().offset();
             let sibling = child.entry().attr_value(DW_AT_sibling)?;
             if matches!(sibling, Some(AttributeValue::UnitRef(sibling)) if sibling <= offset) {
-                return Err(DamagedInfo::Said("the sibling of an entry is not after it"));
+                return Err(DebugInfoError::Said("the sibling of an entry is not after it"));
             }
             found.push(Place { unit: at.unit, offset });
         }
@@ -71,15 +74,15 @@ impl<'a> Units<'a> {
     }
 
     /// Returns an entry's name. None for an entry that has none, or an empty one.
-    pub fn name_of_entry(&self, at: Place) -> Result<Option<&'a [u8]>, DamagedInfo> {
-        let Some(value) = self.entry_at_place(at)?.attr_value(DW_AT_name)? else { return Ok(None) };
-        let name = self.dwarf.attr_string(self.read_unit_once(at.unit)?, value)?.slice();
+    pub fn name_of_entry(&self, at: Place) -> Result<Option<&'a [u8]>, DebugInfoError> {
+        let Some(value) = self.debug_entry_at_place(at)?.attr_value(DW_AT_name)? else { return Ok(None) };
+        let name = self.dwarf.attr_string(self.read_and_cache_compilation_unit(at.unit)?, value)?.slice();
         Ok((!name.is_empty()).then_some(name))
     }
 
     /// Returns the place of the entry to which an attribute refers.
-    pub fn referenced_entry(&self, at: Place, attribute: DwAt) -> Result<Option<Place>, DamagedInfo> {
-        match self.entry_at_place(at)?.attr_value(attribute)? {
+    pub fn referenced_entry(&self, at: Place, attribute: DwAt) -> Result<Option<Place>, DebugInfoError> {
+        match self.debug_entry_at_place(at)?.attr_value(attribute)? {
             None => Ok(None),
             Some(AttributeValue::UnitRef(offset)) => Ok(Some(Place { unit: at.unit, offset })),
             Some(AttributeValue::DebugInfoRef(place)) => {
@@ -87,20 +90,20 @@ impl<'a> Units<'a> {
                 let unit = self.units.partition_point(starts).checked_sub(1);
                 let inside = unit.and_then(|unit| Some((unit, place.to_unit_offset(&self.units[unit].0)?)));
                 let (unit, offset) =
-                    inside.ok_or(DamagedInfo::Said("an entry refers to an entry outside all units"))?;
+                    inside.ok_or(DebugInfoError::Said("an entry refers to an entry outside all units"))?;
                 Ok(Some(Place { unit, offset }))
             }
-            Some(_) => Err(DamagedInfo::Said("an entry refers to another one in an unknown form")),
+            Some(_) => Err(DebugInfoError::Said("an entry refers to another one in an unknown form")),
         }
     }
 
     /// Returns the encoding of the unit that contains an entry: its version and the length of addresses.
-    pub fn encoding_of_unit(&self, at: Place) -> Result<Encoding, DamagedInfo> {
-        Ok(self.read_unit_once(at.unit)?.encoding())
+    pub fn encoding_of_compilation_unit(&self, at: Place) -> Result<Encoding, DebugInfoError> {
+        Ok(self.read_and_cache_compilation_unit(at.unit)?.encoding())
     }
 
     /// Returns the unit with this number, and reads it if necessary.
-    fn read_unit_once(&self, index: usize) -> Result<&Unit<Bytes<'a>>, DamagedInfo> {
+    fn read_and_cache_compilation_unit(&self, index: usize) -> Result<&Unit<Bytes<'a>>, DebugInfoError> {
         let (header, read) = &self.units[index];
         if read.get().is_none() {
             let unit = self.dwarf.unit(*header)?;

@@ -76,7 +76,9 @@ impl<'h> GdbStream<'h> {
                 Ok(())
             }
             Err(error)
-                if is_no_byte_yet(&error) && self.place != Place::Between && self.heard.elapsed() > LONGEST_STALL =>
+                if is_waiting_for_first_byte(&error)
+                    && self.place != Place::Between
+                    && self.heard.elapsed() > LONGEST_STALL =>
             {
                 Err(io::Error::other("a packet is incomplete"))
             }
@@ -124,7 +126,7 @@ impl ConnectionExt for GdbStream<'_> {
                 return Ok(byte);
             }
             match self.receive_from_gdb() {
-                Err(error) if is_no_byte_yet(&error) => {
+                Err(error) if is_waiting_for_first_byte(&error) => {
                     if !self.host.borrow_mut().does_session_continue() {
                         return Err(ErrorKind::ConnectionAborted.into());
                     }
@@ -141,7 +143,7 @@ impl ConnectionExt for GdbStream<'_> {
             let received = self.receive_from_gdb();
             self.stream.set_nonblocking(false)?;
             match received {
-                Err(error) if !is_no_byte_yet(&error) => return Err(error),
+                Err(error) if !is_waiting_for_first_byte(&error) => return Err(error),
                 _ => {}
             }
         }
@@ -150,6 +152,6 @@ impl ConnectionExt for GdbStream<'_> {
 }
 
 /// Returns whether an error only says that no byte has arrived yet.
-fn is_no_byte_yet(error: &io::Error) -> bool {
+fn is_waiting_for_first_byte(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

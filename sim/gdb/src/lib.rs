@@ -18,7 +18,7 @@ use rtoslab_machine::Snapshot;
 use rtoslab_machine::board::Board;
 
 use connection::GdbStream;
-use target::{DebugTarget, Events};
+use target::{DebugTarget, GdbEventLoop};
 use timeline::Timeline;
 
 /// The program that started the debugging, to which a session reports.
@@ -70,7 +70,7 @@ pub fn serve_gdb_session<'h>(board: &'h mut dyn Board, stream: TcpStream, host: 
     };
     let timeline = Timeline::new(board, move |channel, text| host.borrow_mut().print_firmware_text(channel, text));
     let mut debugged = DebugTarget::new(timeline, host);
-    let ended = GdbStub::new(line).run_blocking::<Events<'_>>(&mut debugged);
+    let ended = GdbStub::new(line).run_blocking::<GdbEventLoop<'_>>(&mut debugged);
     let killed = debugged.is_killed();
     match ended {
         Ok(DisconnectReason::Kill) => SessionEnd::Killed,

@@ -43,7 +43,7 @@ The board was reset and is stopped before its first instruction. gdb shows the o
 
 /// Resets the board.
 pub fn reset_board_and_answer(timeline: &mut Timeline) {
-    timeline.run_board_change(|board| {
+    timeline.change_board_and_history(|board| {
         board.reset_board();
         true
     });

@@ -123,11 +123,11 @@ impl Layout {
 
     /// Returns a core's registers.
     pub fn read_registers(&self, board: &dyn Board, core: usize) -> RegisterValues {
-        self.register_words(&board.core_registers(core))
+        self.register_values_in_gdb_order(&board.core_registers(core))
     }
 
     /// Returns a core's registers, given by name, in gdb's order. Others are unknown.
-    pub fn register_words(&self, held: &[(String, u32)]) -> RegisterValues {
+    pub fn register_values_in_gdb_order(&self, held: &[(String, u32)]) -> RegisterValues {
         let value = |name: &String| held.iter().find(|(other, _)| other == name).map(|(_, value)| *value);
         RegisterValues(self.names.iter().map(value).collect())
     }

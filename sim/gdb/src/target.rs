@@ -49,7 +49,7 @@ const NO_SUCH_THREAD: &str = "gdb steps a thread that the board does not have";
 
 /// The action that gdb has requested: run, step, step back and so on.
 #[derive(Debug, Clone, Copy)]
-enum Action {
+enum GdbRequestedAction {
     Run,
     Step(usize),
     Back,
@@ -60,7 +60,7 @@ enum Action {
 pub struct DebugTarget<'h> {
     timeline: Timeline<'h>,
     layout: Layout,
-    action: Action,
+    action: GdbRequestedAction,
     /// The core that gdb is looking at: the one it asked about last, or that stopped since.
     focus: usize,
     /// The kernel's tasks since the board stands as it does.
@@ -74,7 +74,7 @@ impl<'h> DebugTarget<'h> {
     /// Creates a target from a timeline, with the host to which it reports what gdb does not show.
     pub fn new(mut timeline: Timeline<'h>, host: Shared<'h>) -> DebugTarget<'h> {
         let layout = Layout::registers_of_board(timeline.board());
-        DebugTarget { timeline, layout, action: Action::Run, focus: 0, tasks: None, killed: false, host }
+        DebugTarget { timeline, layout, action: GdbRequestedAction::Run, focus: 0, tasks: None, killed: false, host }
     }
 
     /// Returns whether gdb has killed the board for good.
@@ -110,7 +110,7 @@ impl<'h> DebugTarget<'h> {
     /// Changes the board, after which the list of tasks is read again.
     fn change_board(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
         self.tasks = None;
-        self.timeline.run_board_change(act)
+        self.timeline.change_board_and_history(act)
     }
 
     /// Resets the board, and reads the list of tasks again.
@@ -124,8 +124,8 @@ impl<'h> DebugTarget<'h> {
     fn gdb_stop_reason(&mut self, halt: Halt) -> MultiThreadStopReason<u32> {
         self.focus = match (halt, self.action) {
             (Halt::Break { core } | Halt::Watch { core, .. } | Halt::Ended { core, .. }, _) => core,
-            (Halt::Done | Halt::Begin, Action::Step(core) | Action::StepBack(core)) => core,
-            (Halt::Done | Halt::Begin, Action::Run | Action::Back) => self.focus,
+            (Halt::Done | Halt::Begin, GdbRequestedAction::Step(core) | GdbRequestedAction::StepBack(core)) => core,
+            (Halt::Done | Halt::Begin, GdbRequestedAction::Run | GdbRequestedAction::Back) => self.focus,
         };
         match halt {
             Halt::Done => stop_by_signal(self.focus, Signal::SIGTRAP),
@@ -237,7 +237,7 @@ impl MultiThreadBase for DebugTarget<'_> {
     fn read_registers(&mut self, registers: &mut RegisterValues, tid: Tid) -> TargetResult<(), Self> {
         if let Some(task) = self.waiting_task(tid) {
             let held = task.registers.clone();
-            *registers = self.layout.register_words(&held);
+            *registers = self.layout.register_values_in_gdb_order(&held);
             return Ok(());
         }
         let core = self.focus_core_of_thread(tid).ok_or(TargetError::NonFatal)?;
@@ -270,7 +270,7 @@ impl MultiThreadBase for DebugTarget<'_> {
     /// Reads memory, or registers of peripherals, as a core sees them. Returns the number of bytes that could be read.
     fn read_addrs(&mut self, start: u32, data: &mut [u8], tid: Tid) -> TargetResult<usize, Self> {
         let core = self.focus_core_of_thread(tid).ok_or(TargetError::NonFatal)?;
-        if let Some(found) = self.timeline.registers_or_memory(core, start, data.len()) {
+        if let Some(found) = self.timeline.read_registers_or_memory(core, start, data.len()) {
             data.copy_from_slice(&found);
             return Ok(data.len());
         }
@@ -326,7 +326,7 @@ impl MultiThreadResume for DebugTarget<'_> {
 
     /// Sets the action to continuing all cores, before gdb sets another one.
     fn clear_resume_actions(&mut self) -> Result<(), &'static str> {
-        self.action = Action::Run;
+        self.action = GdbRequestedAction::Run;
         self.tasks = None;
         Ok(())
     }
@@ -360,7 +360,7 @@ impl MultiThreadResume for DebugTarget<'_> {
 impl MultiThreadSingleStep for DebugTarget<'_> {
     /// Sets the action to one step of a thread's core.
     fn set_resume_action_step(&mut self, tid: Tid, _: Option<Signal>) -> Result<(), &'static str> {
-        self.action = Action::Step(self.focus_core_of_thread(tid).ok_or(NO_SUCH_THREAD)?);
+        self.action = GdbRequestedAction::Step(self.focus_core_of_thread(tid).ok_or(NO_SUCH_THREAD)?);
         Ok(())
     }
 }
@@ -376,7 +376,7 @@ impl MultiThreadSchedulerLocking for DebugTarget<'_> {
 impl ReverseStep<Tid> for DebugTarget<'_> {
     /// Sets the action to one step of a thread's core back in time.
     fn reverse_step(&mut self, tid: Tid) -> Result<(), &'static str> {
-        self.action = Action::StepBack(self.focus_core_of_thread(tid).ok_or(NO_SUCH_THREAD)?);
+        self.action = GdbRequestedAction::StepBack(self.focus_core_of_thread(tid).ok_or(NO_SUCH_THREAD)?);
         Ok(())
     }
 }
@@ -384,7 +384,7 @@ impl ReverseStep<Tid> for DebugTarget<'_> {
 impl ReverseCont<Tid> for DebugTarget<'_> {
     /// Sets the action to continuing back in time.
     fn reverse_cont(&mut self) -> Result<(), &'static str> {
-        self.action = Action::Back;
+        self.action = GdbRequestedAction::Back;
         Ok(())
     }
 }
@@ -506,9 +506,9 @@ impl MonitorCmd for DebugTarget<'_> {
 }
 
 /// The loop that waits until a running board stops or gdb interrupts it.
-pub struct Events<'h>(PhantomData<&'h ()>);
+pub struct GdbEventLoop<'h>(PhantomData<&'h ()>);
 
-impl<'h> BlockingEventLoop for Events<'h> {
+impl<'h> BlockingEventLoop for GdbEventLoop<'h> {
     /// The debugged board.
     type Target = DebugTarget<'h>;
     /// The connection to gdb.
@@ -522,10 +522,10 @@ impl<'h> BlockingEventLoop for Events<'h> {
         line: &mut GdbStream<'h>,
     ) -> Result<Event<MultiThreadStopReason<u32>>, WaitForStopReasonError<&'static str, io::Error>> {
         let halt = match target.action {
-            Action::Step(core) => target.timeline.step_instruction(core),
-            Action::StepBack(core) => target.timeline.step_instruction_back(core),
-            Action::Back => target.timeline.go_back_to_stop(),
-            Action::Run => loop {
+            GdbRequestedAction::Step(core) => target.timeline.step_instruction(core),
+            GdbRequestedAction::StepBack(core) => target.timeline.step_instruction_back(core),
+            GdbRequestedAction::Back => target.timeline.go_back_to_stop(),
+            GdbRequestedAction::Run => loop {
                 let halt = target.timeline.run_to_next_stop(SLICE_CYCLES);
                 if halt != Halt::Done {
                     break halt;

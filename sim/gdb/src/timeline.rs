@@ -83,7 +83,7 @@ impl WatchedAccess {
 }
 
 /// A snapshot of the past, with its cycle and executed instructions.
-struct Mark {
+struct HistorySnapshot {
     snapshot: Snapshot,
     progress: Progress,
     /// Instructions of each core.
@@ -91,7 +91,7 @@ struct Mark {
 }
 
 /// A stop that was observed while a part of the past was executed again.
-struct Hit {
+struct ReplayedStop {
     stop: Stop,
     /// Instructions of its core then.
     executed: u64,
@@ -103,7 +103,7 @@ type Print<'b> = Box<dyn FnMut(&str, &[u8]) + 'b>;
 /// A board with snapshots of its past, so that it can execute backwards.
 pub struct Timeline<'b> {
     board: &'b mut dyn Board,
-    marks: Vec<Mark>,
+    marks: Vec<HistorySnapshot>,
     distance: u64,
     /// Cycle up to which the consoles' text was passed on.
     told: u64,
@@ -131,20 +131,20 @@ impl<'b> Timeline<'b> {
             reads: BTreeSet::new(),
             print: Box::new(print),
         };
-        timeline.restart_history();
+        timeline.restart_history_from_now();
         timeline
     }
 
-    /// Returns the board, for reading. Use [`Timeline::run_board_change`] to change it.
+    /// Returns the board, for reading. Use [`Timeline::change_board_and_history`] to change it.
     pub fn board(&mut self) -> &mut dyn Board {
         self.board
     }
 
     /// Changes the board by `act`. If `act` returns true, the board's history begins again here.
-    pub fn run_board_change(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
+    pub fn change_board_and_history(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
         let done = act(self.board);
         if done {
-            self.restart_history();
+            self.restart_history_from_now();
         }
         done
     }
@@ -201,7 +201,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Returns bytes of memory, or of registers. `None` if they are neither.
-    pub fn registers_or_memory(&mut self, core: usize, address: u32, bytes: usize) -> Option<Vec<u8>> {
+    pub fn read_registers_or_memory(&mut self, core: usize, address: u32, bytes: usize) -> Option<Vec<u8>> {
         self.board.read_memory(address, bytes).or_else(|| self.register_bytes(core, address, bytes))
     }
 
@@ -247,20 +247,20 @@ impl<'b> Timeline<'b> {
     pub fn go_back_to_stop(&mut self) -> Halt {
         let mut until = self.progress();
         while let Some(mark) = self.marks.iter().rposition(|mark| mark.progress < until) {
-            if let Some(hit) = self.last_stop_since_mark(mark, until) {
+            if let Some(hit) = self.last_stop_since_snapshot(mark, until) {
                 return self.go_to_past_stop(&hit);
             }
             until = self.marks[mark].progress;
         }
-        self.restore_mark(0);
+        self.restore_history_snapshot(0);
         Halt::Begin
     }
 
     /// Takes the board back by one instruction of a core.
     pub fn step_instruction_back(&mut self, core: usize) -> Halt {
         let target = self.instruction_count(core);
-        if target == 0 || !self.go_before_instruction(core, target) {
-            self.restore_mark(0);
+        if target == 0 || !self.rewind_before_instruction(core, target) {
+            self.restore_history_snapshot(0);
             return Halt::Begin;
         }
         Halt::Done
@@ -278,14 +278,14 @@ impl<'b> Timeline<'b> {
     }
 
     /// Returns a mark of the present state.
-    fn mark_of_present_state(&self) -> Mark {
+    fn take_history_snapshot(&self) -> HistorySnapshot {
         let executed = (0..self.board.number_of_cores()).map(|core| self.instruction_count(core)).collect();
-        Mark { snapshot: self.board.take_snapshot(), progress: self.progress(), executed }
+        HistorySnapshot { snapshot: self.board.take_snapshot(), progress: self.progress(), executed }
     }
 
     /// Drops the history, which begins again in the present state.
-    fn restart_history(&mut self) {
-        self.marks = vec![self.mark_of_present_state()];
+    fn restart_history_from_now(&mut self) {
+        self.marks = vec![self.take_history_snapshot()];
         self.distance = FIRST_DISTANCE_CYCLES;
         self.told = self.board.current_cycle();
     }
@@ -307,7 +307,7 @@ impl<'b> Timeline<'b> {
     /// Removes breakpoints and watches from the board.
     fn remove_breakpoints(&mut self) {
         for address in self.breakpoints.keys() {
-            self.board.probes().remove_stop_before(*address);
+            self.board.probes().remove_stop_before_address(*address);
             self.board.redecode_at(*address);
         }
         for word in &self.words {
@@ -337,7 +337,7 @@ impl<'b> Timeline<'b> {
                 reason => return Halt::Ended { core: stop.core, detail: reason.result_name() },
             }
             if self.board.current_cycle() >= next {
-                self.store_present_mark();
+                self.store_history_snapshot();
             }
             if self.board.current_cycle() >= end {
                 return Halt::Done;
@@ -372,8 +372,8 @@ impl<'b> Timeline<'b> {
     }
 
     /// Stores a mark of the present state. Every second one is dropped if there are too many.
-    fn store_present_mark(&mut self) {
-        let mark = self.mark_of_present_state();
+    fn store_history_snapshot(&mut self) {
+        let mark = self.take_history_snapshot();
         self.marks.push(mark);
         if self.marks.len() > MOST_MARKS {
             let mut place = 0;
@@ -386,21 +386,21 @@ impl<'b> Timeline<'b> {
     }
 
     /// Restores the board to a mark.
-    fn restore_mark(&mut self, mark: usize) {
+    fn restore_history_snapshot(&mut self, mark: usize) {
         assert!(self.board.restore_snapshot(&self.marks[mark].snapshot), "a snapshot is of the board it was taken of");
     }
 
     /// Returns the last stop before `until` in the run from a mark.
-    fn last_stop_since_mark(&mut self, mark: usize, until: Progress) -> Option<Hit> {
+    fn last_stop_since_snapshot(&mut self, mark: usize, until: Progress) -> Option<ReplayedStop> {
         let mut last = None;
-        self.restore_mark(mark);
+        self.restore_history_snapshot(mark);
         self.set_breakpoints();
         while self.progress() < until {
             // Within the cycle of `until` there may be stops on both sides of it.
             let stop = self.board.run_cycles((until.cycle - self.board.current_cycle()).max(1));
-            self.drop_repeated_output();
-            if stop.reason.is_requested_by_instrument() && self.progress() < until {
-                last = Some(Hit { executed: self.instruction_count(stop.core), stop });
+            self.discard_replayed_output();
+            if stop.reason.is_stop_requested_by_instrument() && self.progress() < until {
+                last = Some(ReplayedStop { executed: self.instruction_count(stop.core), stop });
             } else if stop.reason != StopReason::Cycles {
                 break;
             }
@@ -410,7 +410,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Drops the firmware's output, which was passed on before.
-    fn drop_repeated_output(&mut self) {
+    fn discard_replayed_output(&mut self) {
         for port in 0..self.board.number_of_consoles() {
             self.board.take_console_output(port);
         }
@@ -418,11 +418,11 @@ impl<'b> Timeline<'b> {
     }
 
     /// Goes to a stop of the past: right before the instruction of a breakpoint, or before the one that wrote.
-    fn go_to_past_stop(&mut self, hit: &Hit) -> Halt {
+    fn go_to_past_stop(&mut self, hit: &ReplayedStop) -> Halt {
         let core = hit.stop.core;
         match hit.stop.reason {
             StopReason::Watch => {
-                self.go_before_instruction(core, hit.executed);
+                self.rewind_before_instruction(core, hit.executed);
                 self.halt_at_watched_word(core, hit.stop.address)
             }
             _ => {
@@ -435,7 +435,7 @@ impl<'b> Timeline<'b> {
     /// Restores and runs the board to the beginning of a cycle that is not before its first snapshot.
     fn go_to_cycle(&mut self, cycle: u64) {
         let mark = self.marks.iter().rposition(|mark| mark.progress.cycle <= cycle).unwrap_or(0);
-        self.restore_mark(mark);
+        self.restore_history_snapshot(mark);
         self.replay_to_cycle(cycle);
     }
 
@@ -444,23 +444,23 @@ impl<'b> Timeline<'b> {
     fn replay_to_cycle(&mut self, cycle: u64) {
         while self.board.current_cycle() < cycle {
             let stop = self.board.run_cycles(cycle - self.board.current_cycle());
-            if !stop.reason.is_requested_by_instrument() {
+            if !stop.reason.is_stop_requested_by_instrument() {
                 break;
             }
         }
-        self.drop_repeated_output();
+        self.discard_replayed_output();
     }
 
     /// Takes the board back to the last cycle at whose beginning the core has executed fewer than `count` instructions.
     /// Returns false if that is before history begins. The cycle is found by bisection.
-    fn go_before_instruction(&mut self, core: usize, count: u64) -> bool {
+    fn rewind_before_instruction(&mut self, core: usize, count: u64) -> bool {
         let Some(mark) = self.marks.iter().rposition(|mark| mark.executed[core] < count) else {
             return false;
         };
         let furthest = self.told.max(self.board.current_cycle()) + 1;
         let mut high = self.marks.get(mark + 1).map_or(furthest, |next| next.progress.cycle);
         let mut low = self.marks[mark].progress.cycle;
-        self.restore_mark(mark);
+        self.restore_history_snapshot(mark);
         let mut snapshot = self.board.take_snapshot();
         while low + 1 < high {
             let middle = low + (high - low) / 2;

@@ -20,12 +20,12 @@ pub struct IntervalStats {
 
 impl IntervalStats {
     /// Opens an interval: the first address issues on `core` at `cycle`.
-    pub fn open_interval(&mut self, core: usize, cycle: u64) {
+    pub fn start_interval_at(&mut self, core: usize, cycle: u64) {
         self.open[core] = Some(cycle);
     }
 
     /// Closes an interval: the second address issues on `core` at `cycle`.
-    pub fn close_interval(&mut self, core: usize, cycle: u64) {
+    pub fn finish_interval_at(&mut self, core: usize, cycle: u64) {
         let Some(start) = self.open[core].take().or_else(|| self.open[1 - core].take()) else {
             return;
         };
@@ -45,8 +45,8 @@ mod tests {
     fn keeps_count_extremes_and_sum() {
         let mut between = IntervalStats::default();
         for (start, end) in [(10, 17), (20, 22), (30, 35)] {
-            between.open_interval(0, start);
-            between.close_interval(0, end);
+            between.start_interval_at(0, start);
+            between.finish_interval_at(0, end);
         }
         assert_eq!((between.count, between.total_cycles), (3, 14));
         assert_eq!((between.min_cycles, between.max_cycles), (Some(2), Some(7)));
@@ -55,26 +55,26 @@ mod tests {
     #[test]
     fn end_without_a_start_is_ignored() {
         let mut between = IntervalStats::default();
-        between.close_interval(0, 5);
+        between.finish_interval_at(0, 5);
         assert_eq!(between.count, 0);
     }
 
     #[test]
     fn latest_start_counts_and_cores_do_not_mix() {
         let mut between = IntervalStats::default();
-        between.open_interval(0, 1);
-        between.open_interval(0, 8);
-        between.open_interval(1, 2);
-        between.close_interval(1, 12);
-        between.close_interval(0, 10);
+        between.start_interval_at(0, 1);
+        between.start_interval_at(0, 8);
+        between.start_interval_at(1, 2);
+        between.finish_interval_at(1, 12);
+        between.finish_interval_at(0, 10);
         assert_eq!((between.min_cycles, between.max_cycles), (Some(2), Some(10)));
     }
 
     #[test]
     fn interval_may_end_on_the_other_core() {
         let mut between = IntervalStats::default();
-        between.open_interval(0, 100);
-        between.close_interval(1, 130);
+        between.start_interval_at(0, 100);
+        between.finish_interval_at(1, 130);
         assert_eq!(between.total_cycles, 30);
     }
 }

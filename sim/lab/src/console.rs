@@ -30,7 +30,7 @@ impl Console {
     }
 
     /// Removes the output collected so far and returns it.
-    pub fn take_output(&mut self) -> Vec<u8> {
+    pub fn take_collected_output(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.output)
     }
 
@@ -55,7 +55,7 @@ mod tests {
         }
         assert_eq!(typed, [b"help\n".to_vec(), b"ps\n".to_vec()]);
         assert_eq!(console.script_steps_left(), 0);
-        assert_eq!(console.take_output(), b"boot\r\nnsh> help\r\nnsh> ");
+        assert_eq!(console.take_collected_output(), b"boot\r\nnsh> help\r\nnsh> ");
     }
 
     #[test]

@@ -18,4 +18,4 @@ pub use event::{Event, Kind};
 pub use injection::{Injections, Stimulus};
 pub use observer::{CoreView, Observer};
 pub use probe::{ProbedRegisters, Probes};
-pub use tally::Tally;
+pub use tally::EventCounts;

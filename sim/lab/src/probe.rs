@@ -40,7 +40,7 @@ impl ProbeReport {
 
 /// The probes at one address.
 #[derive(Debug, Default, Clone)]
-struct Site {
+struct AddressProbeSite {
     address: u32,
     /// The return addresses of calls seen here, and those sites' numbers. An odd address: not looked up.
     behind: [(u32, u32); CALLERS],
@@ -59,7 +59,7 @@ struct Site {
     ends: Vec<usize>,
 }
 
-impl Site {
+impl AddressProbeSite {
     /// Adds a probe to the site, in the order of kinds.
     fn add_probe_report(&mut self, report: ProbeReport, id: u16) {
         let kind = report.min(ProbeReport::Second);
@@ -71,7 +71,7 @@ impl Site {
 
     /// Returns whether a return to this address is reported.
     #[inline]
-    fn is_returned_to(&self) -> bool {
+    fn is_return_to_address_reported(&self) -> bool {
         self.probes.first().is_some_and(|(report, _)| *report == ProbeReport::Return)
     }
 }
@@ -103,7 +103,7 @@ pub struct ProbedRegisters {
 impl ProbedRegisters {
     /// Reads a core's registers, R0 to R15 first.
     #[inline]
-    pub fn from_registers(registers: &[u32]) -> ProbedRegisters {
+    pub fn from_core_registers(registers: &[u32]) -> ProbedRegisters {
         ProbedRegisters {
             r0: registers[0],
             r1: registers[1],
@@ -118,7 +118,7 @@ impl ProbedRegisters {
 /// All probes of a machine and what they recorded.
 #[derive(Debug, Clone, Default)]
 pub struct Probes {
-    sites: Vec<Site>,
+    sites: Vec<AddressProbeSite>,
     /// Their numbers by address.
     numbers: HashMap<u32, u32, Quick>,
     /// The stop addresses of the run: few.
@@ -145,15 +145,15 @@ impl Probes {
 
     /// Returns the number of the probe site (the probes at one address) at this address. It never changes. Without a
     /// site there it is any other number.
-    pub fn site_number(&self, address: u32) -> u32 {
+    pub fn probe_site_number(&self, address: u32) -> u32 {
         self.numbers.get(&address).copied().unwrap_or(u32::MAX)
     }
 
     /// Returns the probe site at this address, which is added if there was none.
-    fn probe_site(&mut self, address: u32) -> &mut Site {
+    fn get_or_add_probe_site(&mut self, address: u32) -> &mut AddressProbeSite {
         let number = *self.numbers.entry(address).or_insert(self.sites.len() as u32) as usize;
         if number == self.sites.len() {
-            self.sites.push(Site { address, behind: NO_CALLERS, ..Site::default() });
+            self.sites.push(AddressProbeSite { address, behind: NO_CALLERS, ..AddressProbeSite::default() });
         }
         &mut self.sites[number]
     }
@@ -172,13 +172,13 @@ impl Probes {
 
     /// Makes the run stop when `address` is about to execute.
     pub fn stop_before_address(&mut self, address: u32) {
-        self.probe_site(address).until = true;
+        self.get_or_add_probe_site(address).until = true;
         self.stops.push(address);
     }
 
     /// Removes the stop at `address` ([`Probes::stop_before_address`]). The caller decodes the instruction again.
-    pub fn remove_stop_before(&mut self, address: u32) {
-        let number = self.site_number(address);
+    pub fn remove_stop_before_address(&mut self, address: u32) {
+        let number = self.probe_site_number(address);
         if let Some(site) = self.sites.get_mut(number as usize) {
             site.until = false;
         }
@@ -208,26 +208,27 @@ impl Probes {
 
     /// Records an event with this `id` each time `address` is about to execute.
     pub fn record_executions(&mut self, address: u32, id: u16) {
-        self.probe_site(address).add_probe_report(ProbeReport::Issue, id);
+        self.get_or_add_probe_site(address).add_probe_report(ProbeReport::Issue, id);
     }
 
     /// Records an event with this `id` each time a function's first instruction is about to execute. The event has the
     /// caller and the arguments: beside the first one the second, or the `third` instead.
     pub fn record_calls(&mut self, address: u32, id: u16, third: bool) {
-        self.probe_site(address).add_probe_report(if third { ProbeReport::Third } else { ProbeReport::Second }, id);
+        self.get_or_add_probe_site(address)
+            .add_probe_report(if third { ProbeReport::Third } else { ProbeReport::Second }, id);
     }
 
     /// Records an event with this `id` each time a function's first instruction is about to execute, with the caller and
     /// the third and the fourth argument. It follows the event of [`Probes::record_calls`], which must be set before.
     pub fn record_further_arguments(&mut self, address: u32, id: u16) {
-        self.probe_site(address).add_probe_report(ProbeReport::Further, id);
+        self.get_or_add_probe_site(address).add_probe_report(ProbeReport::Further, id);
     }
 
     /// Records an event with this `id` each time a function's first instruction is about to execute, with the caller and
     /// the fifth and the sixth argument. It follows the event of [`Probes::record_further_arguments`], which must be set
     /// before.
     pub fn record_stacked_arguments(&mut self, address: u32, id: u16) {
-        self.probe_site(address).add_probe_report(ProbeReport::Stacked, id);
+        self.get_or_add_probe_site(address).add_probe_report(ProbeReport::Stacked, id);
     }
 
     /// Returns a core's registers for the probes of a site. If one of them reports the stack, `read_word` reads its two
@@ -239,7 +240,7 @@ impl Probes {
         registers: &[u32],
         read_word: impl Fn(u32) -> Option<u32>,
     ) -> ProbedRegisters {
-        let mut held = ProbedRegisters::from_registers(registers);
+        let mut held = ProbedRegisters::from_core_registers(registers);
         if self.sites.get(number as usize).is_some_and(|site| site.reads_stack) {
             let stack = registers[13] & !3;
             held.stacked = [0, 4].map(|offset| read_word(stack.wrapping_add(offset)).unwrap_or(0));
@@ -249,7 +250,7 @@ impl Probes {
 
     /// Records an event with this `id` each time a watched call returns to `address`, but not if a branch leads there.
     pub fn record_returns(&mut self, address: u32, id: u16) {
-        self.probe_site(address).add_probe_report(ProbeReport::Return, id);
+        self.get_or_add_probe_site(address).add_probe_report(ProbeReport::Return, id);
         self.sites.iter_mut().for_each(|site| site.behind = NO_CALLERS);
     }
 
@@ -258,10 +259,10 @@ impl Probes {
     pub fn add_measured_interval(&mut self, start: u32, end: u32) -> usize {
         let index = self.between.len();
         self.between.push(IntervalStats::default());
-        let begins = self.probe_site(start);
+        let begins = self.get_or_add_probe_site(start);
         begins.measures = true;
         begins.starts.push(index);
-        let finishes = self.probe_site(end);
+        let finishes = self.get_or_add_probe_site(end);
         finishes.measures = true;
         finishes.ends.push(index);
         index
@@ -276,12 +277,12 @@ impl Probes {
     /// Intervals that end here are closed then already, and `resumed` says so when the run continues and the probes
     /// fire again.
     pub fn fire_probes(&mut self, address: u32, core: usize, cycle: u64, held: ProbedRegisters, resumed: bool) -> bool {
-        self.fire_probes_of_site(self.site_number(address), address, core, cycle, held, resumed)
+        self.fire_probes_of_probe_site(self.probe_site_number(address), address, core, cycle, held, resumed)
     }
 
     /// Fires the probes on the instruction at `address`, as [`Probes::fire_probes`] does, with the site's
-    /// [`Probes::site_number`] if that is known.
-    pub fn fire_probes_of_site(
+    /// [`Probes::probe_site_number`] if that is known.
+    pub fn fire_probes_of_probe_site(
         &mut self,
         number: u32,
         address: u32,
@@ -291,14 +292,14 @@ impl Probes {
         resumed: bool,
     ) -> bool {
         let is_right = self.sites.get(number as usize).is_some_and(|site| site.address == address);
-        let number = if is_right { number } else { self.site_number(address) } as usize;
+        let number = if is_right { number } else { self.probe_site_number(address) } as usize;
         let Some(site) = self.sites.get_mut(number) else {
             return false;
         };
         // Ends first: with equal addresses an execution closes the previous interval, then opens the next.
         if !resumed {
             if site.measures {
-                site.ends.iter().for_each(|&index| self.between[index].close_interval(core, cycle));
+                site.ends.iter().for_each(|&index| self.between[index].finish_interval_at(core, cycle));
             }
             if site.until {
                 return true;
@@ -319,17 +320,18 @@ impl Probes {
             self.events.push(Event { cycle, value, pc, id, kind, core: core as u8, more });
         }
         if site.measures {
-            site.starts.iter().for_each(|&index| self.between[index].open_interval(core, cycle));
+            site.starts.iter().for_each(|&index| self.between[index].start_interval_at(core, cycle));
         }
         if site.calls {
             let returns_to = held.lr & !1;
             let place = (returns_to >> 2) as usize % CALLERS;
             let (seen, mut behind) = site.behind[place];
             if seen != returns_to {
-                behind = self.site_number(returns_to);
+                behind = self.probe_site_number(returns_to);
                 self.sites[number].behind[place] = (returns_to, behind);
             }
-            if let Some(site) = self.sites.get_mut(behind as usize).filter(|site| site.is_returned_to()) {
+            if let Some(site) = self.sites.get_mut(behind as usize).filter(|site| site.is_return_to_address_reported())
+            {
                 site.pending[core] += 1;
             }
         }
@@ -385,7 +387,7 @@ impl Probes {
         } = then;
         self.events.clone_from(events);
         for site in &mut self.sites {
-            let before = then.sites.get(then.site_number(site.address) as usize);
+            let before = then.sites.get(then.probe_site_number(site.address) as usize);
             site.pending = before.map_or([0; CORES], |then| then.pending);
         }
         for (index, result) in self.between.iter_mut().enumerate() {

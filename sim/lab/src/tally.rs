@@ -40,7 +40,7 @@ pub struct Identities {
 
 /// A kind of task switch: the core, both tasks, and the call that caused it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Switch {
+pub struct TaskSwitchKind {
     /// The core.
     pub core: u8,
     /// The task before.
@@ -53,7 +53,7 @@ pub struct Switch {
 
 /// Statistics of the critical sections of a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sections {
+pub struct CriticalSectionStatistics {
     /// The cycle since which the depth is not 0, if it is not.
     since: u64,
     depth: u32,
@@ -65,11 +65,11 @@ pub struct Sections {
     pub longest_cycles: u64,
 }
 
-impl Sections {
+impl CriticalSectionStatistics {
     /// Creates statistics that begin at a cycle, with this nesting depth.
     #[must_use]
-    pub fn beginning_at_cycle(cycle: u64, depth: u32) -> Sections {
-        Sections { since: cycle, depth, count: 0, cycles: 0, longest_cycles: 0 }
+    pub fn new_from_cycle_and_depth(cycle: u64, depth: u32) -> CriticalSectionStatistics {
+        CriticalSectionStatistics { since: cycle, depth, count: 0, cycles: 0, longest_cycles: 0 }
     }
 
     /// Updates the statistics after a write of the word that counts nested critical sections.
@@ -90,17 +90,17 @@ impl Sections {
 
 /// The current task of a core whose switches are counted.
 #[derive(Debug, Clone, Copy)]
-struct Running {
+struct RunningTask {
     task: u32,
     cause: Option<u16>,
 }
 
 /// Counts of the events in a window (time interval): calls, task switches and critical sections.
 #[derive(Debug, Clone)]
-pub struct Tally {
+pub struct EventCounts {
     identities: Identities,
-    running: [Option<Running>; CORES],
-    sections: [Option<Sections>; CORES],
+    running: [Option<RunningTask>; CORES],
+    sections: [Option<CriticalSectionStatistics>; CORES],
     /// Objects by core and identity, and by first argument.
     objects: HashMap<(u32, u32), u64, Quick>,
     /// Switches by core and cause, and by both tasks.
@@ -109,23 +109,27 @@ pub struct Tally {
 }
 
 /// Packs a core and an identity into one number.
-fn pack_core_and_identity(core: usize, id: Option<u16>) -> u32 {
+fn pack_core_and_event_id(core: usize, id: Option<u16>) -> u32 {
     (core as u32) << 17 | id.map_or(1 << 16, u32::from)
 }
 
 /// Unpacks core and identity.
-fn unpack_core_and_identity(named: u32) -> (u8, Option<u16>) {
+fn unpack_core_and_event_id(named: u32) -> (u8, Option<u16>) {
     ((named >> 17) as u8, (named & 1 << 16 == 0).then_some(named as u16))
 }
 
-impl Tally {
+impl EventCounts {
     /// Creates empty counts. `tasks` has the current task of each core whose switches are counted. `sections` is `None`
     /// for cores whose kernel does not count nested critical sections.
     #[must_use]
-    pub fn new(identities: Identities, tasks: [Option<u32>; CORES], sections: [Option<Sections>; CORES]) -> Tally {
-        let running = tasks.map(|task| task.map(|task| Running { task, cause: None }));
+    pub fn new(
+        identities: Identities,
+        tasks: [Option<u32>; CORES],
+        sections: [Option<CriticalSectionStatistics>; CORES],
+    ) -> EventCounts {
+        let running = tasks.map(|task| task.map(|task| RunningTask { task, cause: None }));
         let (objects, switches) = (HashMap::default(), HashMap::default());
-        Tally { identities, running, sections, objects, switches, events: 0 }
+        EventCounts { identities, running, sections, objects, switches, events: 0 }
     }
 
     /// Counts the next events, in the order of time, packed as by [`Event::events_to_bytes`]. Bytes at the end that are
@@ -146,7 +150,7 @@ impl Tally {
         let kind = (which >> 16) as u8;
         let value = record.value.get();
         if kind == Kind::Exec as u8 && (calls.0..calls.1).contains(&id) {
-            *self.objects.entry((pack_core_and_identity(core, Some(id)), value)).or_default() += 1;
+            *self.objects.entry((pack_core_and_event_id(core, Some(id)), value)).or_default() += 1;
             if let Some(running) = &mut self.running[core] {
                 running.cause = Some(id);
             }
@@ -160,9 +164,9 @@ impl Tally {
             {
                 *self
                     .switches
-                    .entry((pack_core_and_identity(core, running.cause), running.task, value))
+                    .entry((pack_core_and_event_id(core, running.cause), running.task, value))
                     .or_default() += 1;
-                *running = Running { task: value, cause: None };
+                *running = RunningTask { task: value, cause: None };
             }
         }
     }
@@ -177,7 +181,7 @@ impl Tally {
     #[must_use]
     pub fn call_counts(&self) -> Vec<(u8, u16, u32, u64)> {
         let row = |(&(named, value), &count): (&(u32, u32), &u64)| {
-            let (core, id) = unpack_core_and_identity(named);
+            let (core, id) = unpack_core_and_event_id(named);
             (core, id.unwrap_or_default(), value, count)
         };
         let mut objects: Vec<_> = self.objects.iter().map(row).collect();
@@ -187,10 +191,10 @@ impl Tally {
 
     /// Returns the kinds of task switches and their numbers, in order.
     #[must_use]
-    pub fn switch_counts(&self) -> Vec<(Switch, u64)> {
+    pub fn switch_counts(&self) -> Vec<(TaskSwitchKind, u64)> {
         let row = |(&(named, before, after), &count): (&(u32, u32, u32), &u64)| {
-            let (core, cause) = unpack_core_and_identity(named);
-            (Switch { core, before, after, cause }, count)
+            let (core, cause) = unpack_core_and_event_id(named);
+            (TaskSwitchKind { core, before, after, cause }, count)
         };
         let mut switches: Vec<_> = self.switches.iter().map(row).collect();
         switches.sort_unstable();
@@ -199,7 +203,7 @@ impl Tally {
 
     /// Returns the statistics of a core's critical sections. `None` if they are not counted.
     #[must_use]
-    pub fn critical_sections_of_core(&self, core: usize) -> Option<Sections> {
+    pub fn critical_sections_of_core(&self, core: usize) -> Option<CriticalSectionStatistics> {
         self.sections.get(core).copied().flatten()
     }
 }
@@ -210,7 +214,7 @@ mod tests {
 
     const IDENTITIES: Identities = Identities { calls: (0x100, 0x1000), current: 16, nesting: 32 };
 
-    fn tally(events: &[(u64, Kind, u16, u8, u32)], cut: usize) -> Tally {
+    fn tally(events: &[(u64, Kind, u16, u8, u32)], cut: usize) -> EventCounts {
         let event = |&(cycle, kind, id, core, value): &(u64, Kind, u16, u8, u32)| Event {
             cycle,
             value,
@@ -221,7 +225,11 @@ mod tests {
             more: 0,
         };
         let events: Vec<Event> = events.iter().map(event).collect();
-        let mut tally = Tally::new(IDENTITIES, [Some(7), None], [Some(Sections::beginning_at_cycle(100, 1)), None]);
+        let mut tally = EventCounts::new(
+            IDENTITIES,
+            [Some(7), None],
+            [Some(CriticalSectionStatistics::new_from_cycle_and_depth(100, 1)), None],
+        );
         let (first, rest) = events.split_at(cut.min(events.len()));
         tally.count_events(&Event::events_to_bytes(first));
         tally.count_events(&[&Event::events_to_bytes(rest)[..], &[0xff; Event::BYTES - 1]].concat());
@@ -250,7 +258,7 @@ mod tests {
             (151, Write, 32, 0, 0),
             (152, Exec, 0x100, 0, 5),
         ];
-        let kind = |before, after, cause| Switch { core: 0, before, after, cause };
+        let kind = |before, after, cause| TaskSwitchKind { core: 0, before, after, cause };
         for cut in 0..=events.len() {
             let tally = tally(&events, cut);
             assert_eq!(tally.event_count(), 17);

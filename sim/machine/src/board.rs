@@ -5,7 +5,7 @@
 use rtoslab_cpu::timing_store::Counts;
 use rtoslab_lab::{Console, Event, IntervalStats, Observer, Probes, Stimulus};
 use rtoslab_periph::ElapsedTime;
-use rtoslab_periph::device::{Attached, Connection};
+use rtoslab_periph::device::{AttachedDevice, Connection};
 use rtoslab_periph::rp2040::LockStats;
 use rtoslab_periph::stm32::{Pin, Wire};
 use rtoslab_timing::Setting;
@@ -77,7 +77,7 @@ impl Stats {
 
 /// The position of a core: its time, the next instruction's address, and whether it sleeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Position {
+pub struct CorePosition {
     /// The core's own time: the first cycle in which its next instruction can execute.
     pub t: u64,
     /// Address of that instruction.
@@ -174,7 +174,7 @@ pub trait Board {
     /// Schedules a stimulus from outside for a cycle. The error is one sentence.
     fn schedule_stimulus(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String>;
     /// Attaches a device to a bus, a serial port or the pins. The error is one sentence.
-    fn attach_device(&mut self, connection: Connection, device: Attached) -> Result<(), String>;
+    fn attach_device(&mut self, connection: Connection, device: AttachedDevice) -> Result<(), String>;
     /// Sets the voltage at a pin that an ADC converts. The error is one sentence.
     fn set_analog_voltage(&mut self, pin: u16, millivolts: u32) -> Result<(), String>;
     /// Returns the debugger that is attached to the board, which serves semihosting calls and collects their output.
@@ -184,7 +184,7 @@ pub trait Board {
         false
     }
     /// Returns the position of a core.
-    fn core_position(&self, core: usize) -> Position;
+    fn core_position(&self, core: usize) -> CorePosition;
     /// Returns the registers of a core, by name.
     fn core_registers(&self, core: usize) -> Vec<(String, u32)>;
     /// Sets a register of a core by name. Returns false if there is no such register, or if the value is impossible.
@@ -247,7 +247,7 @@ pub trait Board {
     }
 
     /// Measures the cycles between executions of two addresses from now on. Returns the index for
-    /// [`Board::interval_result`].
+    /// [`Board::interval_statistics_by_index`].
     fn measure_between_addresses(&mut self, start: u32, end: u32) -> usize {
         let (start, end) = (start & !1, end & !1);
         let index = self.probes().add_measured_interval(start, end);
@@ -257,7 +257,7 @@ pub trait Board {
     }
 
     /// Returns the statistics of the interval with this index ([`Board::measure_between_addresses`]).
-    fn interval_result(&mut self, index: usize) -> Option<IntervalStats> {
+    fn interval_statistics_by_index(&mut self, index: usize) -> Option<IntervalStats> {
         self.probes().interval_statistics(index).cloned()
     }
 
@@ -292,7 +292,7 @@ pub trait Board {
 
     /// Removes what a console has received and returns it.
     fn take_console_output(&mut self, port: usize) -> Vec<u8> {
-        self.port_console(port).take_output()
+        self.port_console(port).take_collected_output()
     }
 
     /// Adds a line to a console's script, which is typed when `prompt` has appeared.
@@ -408,12 +408,12 @@ macro_rules! as_the_machine {
         /// Starts the observation of every cycle and instruction, or ends it with `None`. It costs host time only, and
         /// ends when a snapshot is restored.
         fn set_observation(&mut self, wanted: Option<$crate::observe::ObservationRequest>) {
-            $crate::observe::ObservedMachine::start_observing(self, wanted);
+            $crate::observe::CycleObservableMachine::start_or_end_cycle_observation(self, wanted);
         }
 
         /// Returns the observations since the last call. `None` while nothing observes.
         fn take_observations(&mut self) -> Option<$crate::observe::ObservationReport> {
-            $crate::observe::ObservedMachine::take_observations_of_cores(self)
+            $crate::observe::CycleObservableMachine::take_observations_of_cores(self)
         }
     };
 }

@@ -19,7 +19,7 @@ pub fn board_from_snapshot(chip: &str, options: &Options, snapshot: &Snapshot) -
 }
 
 /// Parses a wire between two pins by name, such as PA8 and PB0.
-pub fn parse_wire(from: &str, to: &str) -> Result<Wire, SettingError> {
+pub fn parse_pin_wire(from: &str, to: &str) -> Result<Wire, SettingError> {
     Ok(Wire { from: parse_pin_name(from)?, to: parse_pin_name(to)? })
 }
 

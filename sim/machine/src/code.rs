@@ -8,18 +8,18 @@ use rtoslab_cpu::v6m::region::Region;
 use rtoslab_cpu::v6m::region::SLOTS;
 
 use crate::board::ProfileRow;
-use crate::lazy::Lazy;
-use crate::profile::Cells;
+use crate::lazy::LazyZeroedArray;
+use crate::profile::InstructionProfileCells;
 
 /// Four words of code. They align the table so that an op's host address determines the RAM bank of its word.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Stripe([Op; 8]);
+struct FourWordCodeStripe([Op; 8]);
 
 /// The predecoded instructions of one memory, with their profile.
 pub struct CodeTable {
-    stripes: Lazy<Stripe>,
-    profile: [Cells; 2],
+    stripes: LazyZeroedArray<FourWordCodeStripe>,
+    profile: [InstructionProfileCells; 2],
     base: u32,
     bytes: u32,
     /// Halfwords that may have been decoded. Nothing else has been executed.
@@ -31,8 +31,8 @@ impl CodeTable {
     pub fn new(base: u32, bytes: u32) -> CodeTable {
         let count = bytes as usize / 16;
         // SAFETY: an op of zeros is one that is not decoded yet.
-        let mut stripes = unsafe { Lazy::<Stripe>::new(count + 1) };
-        stripes.all_elements()[count] = Stripe([Op::without_operands(Code::OutOfRegion); 8]);
+        let mut stripes = unsafe { LazyZeroedArray::<FourWordCodeStripe>::new(count + 1) };
+        stripes.all_elements()[count] = FourWordCodeStripe([Op::without_operands(Code::OutOfRegion); 8]);
         CodeTable { stripes, profile: Default::default(), base, bytes, decoded: bytes as usize / 2..0 }
     }
 
@@ -47,13 +47,19 @@ impl CodeTable {
 
     /// Switches the profile on (from zero) or off.
     pub fn set_profile(&mut self, on: bool) {
-        let cells = || if on { Cells::new(self.bytes as usize / 2 + 4) } else { Cells::default() };
+        let cells = || {
+            if on {
+                InstructionProfileCells::new(self.bytes as usize / 2 + 4)
+            } else {
+                InstructionProfileCells::default()
+            }
+        };
         self.profile = [cells(), cells()];
     }
 
     /// Adds to the profile cell of an address that was executed. Does nothing while the profile is off.
     pub fn add_to_profile(&mut self, core: usize, address: u32, more: ProfileCell) {
-        self.profile[core].add_to_cell(address.wrapping_sub(self.base) as usize / 2, more);
+        self.profile[core].add_to_profile_cell(address.wrapping_sub(self.base) as usize / 2, more);
     }
 
     /// Removes a core's profile and returns it: a row for each executed instruction.
@@ -72,7 +78,7 @@ impl CodeTable {
             row_mask: (banks - 1) * SLOTS,
             cached: false,
             rom: false,
-            profile: self.profile.each_ref().map(Cells::first_cell_pointer),
+            profile: self.profile.each_ref().map(InstructionProfileCells::first_cell_pointer),
         }
     }
 }

@@ -4,7 +4,7 @@ mod attributes;
 mod uf2;
 
 pub use attributes::Core;
-use attributes::Needs;
+use attributes::RequiredCoreFeatures;
 use object::elf::{EM_ARM, FileHeader32, PT_LOAD, SHF_ALLOC, SHT_NOBITS};
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSymbol, SymbolKind, SymbolSection};
@@ -39,7 +39,7 @@ pub struct Image {
     /// is first.
     pub symbols: Vec<Symbol>,
     /// The image's requirements of its core, by its compiler.
-    needs: Needs,
+    needs: RequiredCoreFeatures,
 }
 
 impl Image {
@@ -61,7 +61,7 @@ impl Image {
 
     /// Refuses an image whose build attributes require what the core does not have.
     pub fn check_core_can_execute(&self, core: Core, name: &str) -> Result<(), ImageError> {
-        match self.needs.first_unmet_need(core) {
+        match self.needs.first_missing_core_feature(core) {
             Some((needs, core)) => Err(ImageError(format!(
                 "{name} is built for {needs}, which the board's {core} does not have; build it for this board's core"
             ))),
@@ -110,7 +110,7 @@ fn parse_elf(data: &[u8], name: &str) -> Result<Image, ImageError> {
     image.segments.sort();
     let file = ElfFile::<FileHeader32<Endianness>>::parse(data).map_err(broken)?;
     image.symbols = elf_symbols(&file);
-    image.needs = Needs::build_attributes_of_elf(header, endian, data);
+    image.needs = RequiredCoreFeatures::build_attributes_of_elf(header, endian, data);
     Ok(image)
 }
 

@@ -14,17 +14,17 @@ struct Entry<O> {
 
 /// A direct-mapped cache of decoded instructions, with the numbers of their sites among the probes.
 #[derive(Debug)]
-pub struct KnownOps<O>([Entry<O>; KNOWN]);
+pub struct DecodedOpCache<O>([Entry<O>; KNOWN]);
 
-impl<O: Copy + Default> Default for KnownOps<O> {
+impl<O: Copy + Default> Default for DecodedOpCache<O> {
     /// Returns an empty cache.
-    fn default() -> KnownOps<O> {
+    fn default() -> DecodedOpCache<O> {
         // No instruction has an odd address.
-        KnownOps([Entry { address: 1, halfwords: [0; 2], decoded: O::default(), site: 0 }; KNOWN])
+        DecodedOpCache([Entry { address: 1, halfwords: [0; 2], decoded: O::default(), site: 0 }; KNOWN])
     }
 }
 
-impl<O: Copy> KnownOps<O> {
+impl<O: Copy> DecodedOpCache<O> {
     /// Returns the index of the table entry for an instruction's address.
     fn table_index_of_address(address: u32) -> usize {
         address as usize / 2 % KNOWN
@@ -34,13 +34,13 @@ impl<O: Copy> KnownOps<O> {
     /// may have changed since.)
     #[inline]
     pub fn find_decoded_instruction(&self, address: u32, halfwords: [u16; 2]) -> Option<(O, u32)> {
-        let entry = &self.0[KnownOps::<O>::table_index_of_address(address)];
+        let entry = &self.0[DecodedOpCache::<O>::table_index_of_address(address)];
         ((entry.address, entry.halfwords) == (address, halfwords)).then_some((entry.decoded, entry.site))
     }
 
-    /// Caches a decoded instruction for later calls of [`KnownOps::find_decoded_instruction`], and returns it.
+    /// Caches a decoded instruction for later calls of [`DecodedOpCache::find_decoded_instruction`], and returns it.
     pub fn cache_decoded_instruction(&mut self, address: u32, halfwords: [u16; 2], decoded: O, site: u32) -> (O, u32) {
-        self.0[KnownOps::<O>::table_index_of_address(address)] = Entry { address, halfwords, decoded, site };
+        self.0[DecodedOpCache::<O>::table_index_of_address(address)] = Entry { address, halfwords, decoded, site };
         (decoded, site)
     }
 }
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn cached_entry_is_found_until_the_code_changes() {
-        let mut known = KnownOps::<u8>::default();
+        let mut known = DecodedOpCache::<u8>::default();
         assert_eq!(known.find_decoded_instruction(1, [0; 2]), Some((0, 0)), "an address that nobody asks for");
         assert_eq!(known.find_decoded_instruction(0x100, [0; 2]), None);
         assert_eq!(known.cache_decoded_instruction(0x100, [7, 8], 3, 4), (3, 4));

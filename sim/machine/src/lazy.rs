@@ -10,19 +10,19 @@ const LINE: usize = 64;
 const GIVEN: usize = 8;
 
 /// A zeroed array to which the host gives memory as it is touched, so that tables of large flashes stay small.
-pub struct Lazy<T> {
+pub struct LazyZeroedArray<T> {
     start: NonNull<T>,
     count: usize,
     block: NonNull<u8>,
     layout: Layout,
 }
 
-impl<T: Copy> Lazy<T> {
+impl<T: Copy> LazyZeroedArray<T> {
     /// Creates an array of `count` elements whose bytes are all 0.
     ///
     /// # Safety
     /// All-zero bytes are a value of `T`.
-    pub unsafe fn new(count: usize) -> Lazy<T> {
+    pub unsafe fn new(count: usize) -> LazyZeroedArray<T> {
         let table = Layout::array::<T>(count.max(1)).expect("a table of code");
         assert!(table.align() <= LINE);
         let layout = Layout::from_size_align(table.size() + LINE, GIVEN).expect("a table of code");
@@ -30,7 +30,7 @@ impl<T: Copy> Lazy<T> {
         let Some(block) = NonNull::new(unsafe { alloc_zeroed(layout) }) else { handle_alloc_error(layout) };
         // SAFETY: less than a line on, and there is a line more than the table needs.
         let start = unsafe { block.add(block.align_offset(LINE)) }.cast();
-        Lazy { start, count, block, layout }
+        LazyZeroedArray { start, count, block, layout }
     }
 
     /// Returns a pointer to the first element of the array.
@@ -45,7 +45,7 @@ impl<T: Copy> Lazy<T> {
     }
 }
 
-impl<T> Drop for Lazy<T> {
+impl<T> Drop for LazyZeroedArray<T> {
     /// Frees the array's memory.
     fn drop(&mut self) {
         // SAFETY: allocated with this layout in `new`.
@@ -61,7 +61,7 @@ mod tests {
     fn new_table_has_one_zeroed_line() {
         for count in [0, 1, 5, 1 << 20] {
             // SAFETY: zeros are numbers.
-            let mut table: Lazy<u64> = unsafe { Lazy::new(count) };
+            let mut table: LazyZeroedArray<u64> = unsafe { LazyZeroedArray::new(count) };
             assert_eq!(table.first_element_pointer() as usize % LINE, 0);
             assert!(table.all_elements().iter().all(|&each| each == 0));
             table.all_elements().fill(7);

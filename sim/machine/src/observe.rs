@@ -72,7 +72,7 @@ pub(crate) struct ObservedParts<'a, C> {
 }
 
 /// A machine whose cores can be observed.
-pub(crate) trait ObservedMachine {
+pub(crate) trait CycleObservableMachine {
     /// The type of the machine's cores.
     type Core: ObservedCore;
 
@@ -86,7 +86,7 @@ pub(crate) trait ObservedMachine {
     fn set_lock_logging(&mut self, _on: bool) {}
 
     /// Starts the observation, or ends it.
-    fn start_observing(&mut self, request: Option<ObservationRequest>) {
+    fn start_or_end_cycle_observation(&mut self, request: Option<ObservationRequest>) {
         let looks = views_of_cores(self.observed_parts().cores);
         let (symbols, now) = self.observed_image();
         let functions = symbols.iter().filter(|symbol| !symbol.label).map(|symbol| (symbol.address, symbol.bytes));
@@ -106,9 +106,9 @@ pub(crate) trait ObservedMachine {
     }
 
     /// Ends the observation, because time went back: the account would not add up.
-    fn end_observing(&mut self) {
+    fn end_cycle_observation(&mut self) {
         if self.observed_parts().observer.is_some() {
-            self.start_observing(None);
+            self.start_or_end_cycle_observation(None);
         }
     }
 
@@ -120,7 +120,7 @@ pub(crate) trait ObservedMachine {
     }
 
     /// Attributes the time of the executing cores, up to the cycles in which they continue.
-    fn attribute_time_before_turn(&mut self) {
+    fn attribute_time_of_executing_cores(&mut self) {
         let ObservedParts { cores, observer: Some(observer), .. } = self.observed_parts() else { return };
         for (index, core) in cores.iter().enumerate().filter(|(_, core)| core.is_running()) {
             observer.attribute_time_since_instruction(index, &core.view_for_observer());

@@ -5,26 +5,26 @@ use std::ops::Range;
 use rtoslab_cpu::profile::ProfileCell;
 
 use crate::board::ProfileRow;
-use crate::lazy::Lazy;
+use crate::lazy::LazyZeroedArray;
 
 /// The profile cells of one memory, by halfword. Empty while the profile is off.
 #[derive(Default)]
-pub struct Cells(Option<Lazy<ProfileCell>>);
+pub struct InstructionProfileCells(Option<LazyZeroedArray<ProfileCell>>);
 
-impl Cells {
+impl InstructionProfileCells {
     /// Creates `count` cells, all of them zero.
-    pub fn new(count: usize) -> Cells {
+    pub fn new(count: usize) -> InstructionProfileCells {
         // SAFETY: a cell of zeros counts nothing.
-        Cells(Some(unsafe { Lazy::new(count) }))
+        InstructionProfileCells(Some(unsafe { LazyZeroedArray::new(count) }))
     }
 
     /// Returns a pointer to the first profile cell. Null if there are none.
     pub fn first_cell_pointer(&self) -> *mut ProfileCell {
-        self.0.as_ref().map_or(std::ptr::null_mut(), Lazy::first_element_pointer)
+        self.0.as_ref().map_or(std::ptr::null_mut(), LazyZeroedArray::first_element_pointer)
     }
 
     /// Adds to the profile cell of a halfword. Does nothing while the profile is off.
-    pub fn add_to_cell(&mut self, index: usize, more: ProfileCell) {
+    pub fn add_to_profile_cell(&mut self, index: usize, more: ProfileCell) {
         if let Some(cell) = self.0.as_mut().and_then(|cells| cells.all_elements().get_mut(index)) {
             *cell += more;
         }
@@ -53,13 +53,13 @@ mod tests {
     #[test]
     fn profile_entries_are_taken_once_with_their_address() {
         let more = ProfileCell { cycles: 3, executions: 1, wait_cycles: 2 };
-        let mut cells = Cells::default();
+        let mut cells = InstructionProfileCells::default();
         assert!(cells.first_cell_pointer().is_null());
-        cells.add_to_cell(0, more);
+        cells.add_to_profile_cell(0, more);
         assert!(cells.take_profile_cells(0x100, 0..8).is_empty(), "it is off");
-        cells = Cells::new(8);
+        cells = InstructionProfileCells::new(8);
         assert!(!cells.first_cell_pointer().is_null());
-        [2, 2, 5, 99].into_iter().for_each(|index| cells.add_to_cell(index, more));
+        [2, 2, 5, 99].into_iter().for_each(|index| cells.add_to_profile_cell(index, more));
         assert_eq!(cells.take_profile_cells(0x100, 3..8), [(0x10a, 3, 1, 2)]);
         assert_eq!(cells.take_profile_cells(0x100, 0..8), [(0x104, 6, 2, 4)]);
         assert_eq!(cells.take_profile_cells(0x100, 0..8), []);

@@ -8,7 +8,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use rtoslab_cpu::v6m::block::Remainder;
+use rtoslab_cpu::v6m::block::UntimedBlockRemainder;
 use rtoslab_cpu::v6m::trace::Trace;
 use rtoslab_cpu::{v6m, v7m};
 
@@ -37,30 +37,30 @@ impl Snapshot {
 }
 
 /// A saved core in a snapshot, without pointers into its machine.
-pub(crate) struct ParkedPages<C> {
+pub(crate) struct PointerFreeSavedCore<C> {
     core: C,
     /// Base of the region that the next instruction is in, and the offset of its op in bytes. `None` before a start.
     at: Option<(u32, usize)>,
 }
 
 // SAFETY: `of`, which alone makes one, leaves only null pointers in the core, and nothing follows them here. Likewise below.
-unsafe impl Send for ParkedPages<v6m::core::Core> {}
+unsafe impl Send for PointerFreeSavedCore<v6m::core::Core> {}
 // SAFETY: as above.
-unsafe impl Sync for ParkedPages<v6m::core::Core> {}
+unsafe impl Sync for PointerFreeSavedCore<v6m::core::Core> {}
 // SAFETY: as above.
-unsafe impl Send for ParkedPages<v7m::core::Core> {}
+unsafe impl Send for PointerFreeSavedCore<v7m::core::Core> {}
 // SAFETY: as above.
-unsafe impl Sync for ParkedPages<v7m::core::Core> {}
+unsafe impl Sync for PointerFreeSavedCore<v7m::core::Core> {}
 
-impl ParkedPages<v7m::core::Core> {
+impl PointerFreeSavedCore<v7m::core::Core> {
     /// Saves a copy of a core for a snapshot.
-    pub fn from_core(core: &v7m::core::Core) -> ParkedPages<v7m::core::Core> {
+    pub fn from_core(core: &v7m::core::Core) -> PointerFreeSavedCore<v7m::core::Core> {
         let at = (!core.ip.is_null()).then(|| (core.region.base, core.ip as usize - core.region.ops as usize));
         let mut core = core.clone();
         core.ip = std::ptr::null_mut();
         core.region.ops = std::ptr::null_mut();
         core.region.profile = std::ptr::null_mut();
-        ParkedPages { core, at }
+        PointerFreeSavedCore { core, at }
     }
 
     /// Returns the saved core with pointers into its machine again. `region` finds the region of an address in the
@@ -80,16 +80,16 @@ impl ParkedPages<v7m::core::Core> {
     }
 }
 
-impl ParkedPages<v6m::core::Core> {
+impl PointerFreeSavedCore<v6m::core::Core> {
     /// Saves a copy of a core for a snapshot.
-    pub fn from_core(core: &v6m::core::Core) -> ParkedPages<v6m::core::Core> {
+    pub fn from_core(core: &v6m::core::Core) -> PointerFreeSavedCore<v6m::core::Core> {
         let at = (!core.ip.is_null()).then(|| (core.region.base, core.ip as usize - core.region.ops as usize));
         let mut core = core.clone();
         core.ip = std::ptr::null_mut();
         core.region.ops = std::ptr::null_mut();
         core.region.profile = [std::ptr::null_mut(); 2];
-        (core.trace, core.remainder) = (Trace::default(), Remainder::NONE);
-        ParkedPages { core, at }
+        (core.trace, core.remainder) = (Trace::default(), UntimedBlockRemainder::NONE);
+        PointerFreeSavedCore { core, at }
     }
 
     /// Restores the saved core, with pointers into its machine again, into `core`. `region` finds the region of an

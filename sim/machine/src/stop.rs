@@ -43,7 +43,7 @@ pub enum StopReason {
 impl StopReason {
     /// Returns whether an instrument asked for the stop, rather than the firmware or the board. The firmware's own
     /// request ends a run at once.
-    pub fn is_requested_by_instrument(self) -> bool {
+    pub fn is_stop_requested_by_instrument(self) -> bool {
         matches!(self, StopReason::Until | StopReason::Watch)
     }
 

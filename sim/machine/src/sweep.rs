@@ -6,7 +6,7 @@
 
 use rtoslab_lab::{Kind, Stimulus};
 
-use crate::board::{Board, Options, Position};
+use crate::board::{Board, CorePosition, Options};
 use crate::boards::board_from_snapshot;
 use crate::snapshot::Snapshot;
 use crate::stop::StopReason;
@@ -18,7 +18,7 @@ const INSTRUCTION_CYCLES: u64 = 256;
 
 /// What a sweep measures: the stimulus, and the instructions that answer it.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan {
+pub struct StimulusSweepPlan {
     /// The stimulus to the board.
     pub stimulus: Stimulus,
     /// Core whose handler answers.
@@ -53,7 +53,7 @@ pub fn measure_responses_at_cycles(
     chip: &str,
     options: &Options,
     snapshot: &Snapshot,
-    plan: &Plan,
+    plan: &StimulusSweepPlan,
     cycles: &[u64],
     threads: usize,
 ) -> Result<Vec<Arrival>, String> {
@@ -67,7 +67,7 @@ pub fn measure_responses_at_cycles(
     let parts: Vec<Result<Vec<Arrival>, String>> = std::thread::scope(|scope| {
         let workers: Vec<_> = cycles
             .chunks(share)
-            .map(|part| scope.spawn(move || Worker::new(chip, options, snapshot, plan)?.measure_responses(part)))
+            .map(|part| scope.spawn(move || SweepWorker::new(chip, options, snapshot, plan)?.measure_responses(part)))
             .collect();
         workers
             .into_iter()
@@ -82,15 +82,20 @@ pub fn measure_responses_at_cycles(
 }
 
 /// One thread of the host that executes a part of a sweep, with its boards.
-struct Worker<'a> {
-    plan: &'a Plan,
-    walker: Walker,
+struct SweepWorker<'a> {
+    plan: &'a StimulusSweepPlan,
+    walker: SweepReferenceRun,
     board: Box<dyn Board>,
 }
 
-impl<'a> Worker<'a> {
+impl<'a> SweepWorker<'a> {
     /// Creates the thread's boards from the snapshot.
-    fn new(chip: &str, options: &Options, snapshot: &Snapshot, plan: &'a Plan) -> Result<Worker<'a>, String> {
+    fn new(
+        chip: &str,
+        options: &Options,
+        snapshot: &Snapshot,
+        plan: &'a StimulusSweepPlan,
+    ) -> Result<SweepWorker<'a>, String> {
         let open = || board_from_snapshot(chip, options, snapshot).map_err(|error| error.0);
         let mut board = open()?;
         board.schedule_stimulus(snapshot.cycle(), plan.stimulus)?;
@@ -103,7 +108,7 @@ impl<'a> Worker<'a> {
             }
             board.stop_before_address(task);
         }
-        Ok(Worker { plan, walker: Walker::new(open()?, plan.core), board })
+        Ok(SweepWorker { plan, walker: SweepReferenceRun::new(open()?, plan.core), board })
     }
 
     /// Measures the responses at these cycles, in ascending order.
@@ -124,7 +129,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Measures the response to the stimulus in one cycle, from a snapshot before it.
-    fn measure_response_at(&mut self, rung: &Snapshot, cycle: u64, executing: Position) -> Result<Arrival, String> {
+    fn measure_response_at(&mut self, rung: &Snapshot, cycle: u64, executing: CorePosition) -> Result<Arrival, String> {
         let (plan, board) = (self.plan, &mut self.board);
         board.restore_snapshot(rung);
         board.take_events();
@@ -163,18 +168,18 @@ impl<'a> Worker<'a> {
 const HANDLER_STEP_CYCLES: u64 = 64;
 
 /// A board that executes the run without stimuli, to find the instruction that each stimulus interrupts.
-struct Walker {
+struct SweepReferenceRun {
     board: Box<dyn Board>,
     core: usize,
     /// The instruction that began last.
-    executing: Position,
+    executing: CorePosition,
 }
 
-impl Walker {
+impl SweepReferenceRun {
     /// Creates a walker that follows this core.
-    fn new(board: Box<dyn Board>, core: usize) -> Walker {
+    fn new(board: Box<dyn Board>, core: usize) -> SweepReferenceRun {
         let executing = board.core_position(core);
-        Walker { board, core, executing }
+        SweepReferenceRun { board, core, executing }
     }
 
     /// Runs the undisturbed board to a cycle, unless it has passed. A board whose run has ended stays there.
@@ -189,7 +194,7 @@ impl Walker {
     }
 
     /// Steps the undisturbed board to a cycle. Returns the instruction that is executing then.
-    fn step_undisturbed_to(&mut self, cycle: u64) -> Position {
+    fn step_undisturbed_to(&mut self, cycle: u64) -> CorePosition {
         self.run_undisturbed_to(cycle.saturating_sub(INSTRUCTION_CYCLES));
         while self.board.current_cycle() < cycle {
             let before = self.board.current_cycle();

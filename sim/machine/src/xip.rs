@@ -24,7 +24,7 @@ impl Way {
     const EMPTY: Way = Way { line: 0, valid: [false; HALVES] };
 
     /// Returns whether the way of the cache contains a line.
-    fn contains_line(&self, line: u32) -> bool {
+    fn does_way_contain_line(&self, line: u32) -> bool {
         self.line == line && *self != Way { line, ..Way::EMPTY }
     }
 }
@@ -71,23 +71,23 @@ impl XipCache {
     }
 
     /// Returns, for each half of a line, whether it is in the cache.
-    pub fn cached_halves(&self) -> &[bool] {
+    pub fn cached_half_lines(&self) -> &[bool] {
         &self.resident
     }
 
     /// Returns how many halves of lines the cache has dropped so far.
     #[inline(always)]
-    pub fn dropped_line_half_count(&self) -> u64 {
+    pub fn dropped_half_line_count(&self) -> u64 {
         self.lost
     }
 
     /// Loads half a line into the XIP cache. Returns the line that it replaces. A disabled cache stores nothing.
-    pub fn load_line_half(&mut self, half: u32) -> Option<u32> {
+    pub fn load_half_line(&mut self, half: u32) -> Option<u32> {
         if !self.enabled || self.is_cached(half) {
             return None;
         }
         let (line, set) = (half / HALVES as u32, (half as usize / HALVES) % SETS);
-        let held = self.ways[set].iter().position(|way| way.contains_line(line));
+        let held = self.ways[set].iter().position(|way| way.does_way_contain_line(line));
         let way = held.or_else(|| self.ways[set].iter().position(|way| way.valid == Way::EMPTY.valid));
         let way = way.unwrap_or_else(|| {
             let way = self.victim[set];
@@ -95,20 +95,20 @@ impl XipCache {
             usize::from(way)
         });
         let evicted = self.ways[set][way];
-        if !evicted.contains_line(line) {
+        if !evicted.does_way_contain_line(line) {
             self.ways[set][way] = Way { line, ..Way::EMPTY };
         }
         self.ways[set][way].valid[half as usize % HALVES] = true;
         let replaces = evicted.valid != Way::EMPTY.valid && evicted.line != line;
         if replaces {
-            self.update_cached_halves(evicted, false);
+            self.update_cached_half_lines(evicted, false);
         }
         self.resident[half as usize] = true;
         replaces.then_some(evicted.line)
     }
 
     /// Adds the line of a way to the table of cached halves, or removes it.
-    fn update_cached_halves(&mut self, way: Way, there: bool) {
+    fn update_cached_half_lines(&mut self, way: Way, there: bool) {
         for (number, _) in way.valid.into_iter().enumerate().filter(|(_, valid)| *valid) {
             self.resident[way.line as usize * HALVES + number] = there;
             self.lost += u64::from(!there);
@@ -120,15 +120,15 @@ impl XipCache {
         let set = line as usize % SETS;
         for number in 0..2 {
             let way = self.ways[set][number];
-            if way.contains_line(line) {
+            if way.does_way_contain_line(line) {
                 self.ways[set][number] = Way::EMPTY;
-                self.update_cached_halves(way, false);
+                self.update_cached_half_lines(way, false);
             }
         }
     }
 
     /// Returns the XIP cache's content for a snapshot.
-    pub fn cache_content(&self) -> XipTags {
+    pub fn xip_cache_tags(&self) -> XipTags {
         let XipCache { ways, victim, resident: _, lost: _, enabled } = self;
         XipTags { ways: ways.clone(), victim: victim.clone(), enabled: *enabled }
     }
@@ -144,8 +144,8 @@ impl XipCache {
             let is_held = |way: &&Way| way.valid != Way::EMPTY.valid;
             changed.extend(now.iter().filter(is_held).filter(|way| !then.contains(way)).map(|way| way.line));
             changed.extend(then.iter().filter(is_held).filter(|way| !now.contains(way)).map(|way| way.line));
-            now.into_iter().for_each(|way| self.update_cached_halves(way, false));
-            then.into_iter().for_each(|way| self.update_cached_halves(way, true));
+            now.into_iter().for_each(|way| self.update_cached_half_lines(way, false));
+            then.into_iter().for_each(|way| self.update_cached_half_lines(way, true));
         }
         changed.sort_unstable();
         changed.dedup();
@@ -159,7 +159,7 @@ impl XipCache {
     pub fn empty_cache(&mut self) -> Vec<u32> {
         let held = std::mem::replace(&mut self.ways, vec![[Way::EMPTY; 2]; SETS]);
         let held: Vec<Way> = held.into_iter().flatten().filter(|way| way.valid != Way::EMPTY.valid).collect();
-        held.iter().for_each(|way| self.update_cached_halves(*way, false));
+        held.iter().for_each(|way| self.update_cached_half_lines(*way, false));
         self.victim.fill(0);
         held.into_iter().map(|way| way.line).collect()
     }
@@ -178,7 +178,7 @@ mod tests {
     fn two_ways_are_filled_then_replaced_in_turn() {
         let mut cache = XipCache::new(1 << 16);
         let lines = [5, 5 + 1024, 5 + 2048, 5 + 3072];
-        assert_eq!(lines.map(|line| cache.load_line_half(first_half(line))), [None, None, Some(5), Some(5 + 1024)]);
+        assert_eq!(lines.map(|line| cache.load_half_line(first_half(line))), [None, None, Some(5), Some(5 + 1024)]);
         assert_eq!(lines.map(|line| cache.is_cached(first_half(line))), [false, false, true, true]);
     }
 
@@ -186,20 +186,20 @@ mod tests {
     fn line_halves_are_filled_separately_and_evicted_together() {
         let mut cache = XipCache::new(1 << 16);
         let held = |cache: &XipCache, line: u32| [0, 1].map(|number| cache.is_cached(first_half(line) + number));
-        assert_eq!(cache.load_line_half(first_half(7) + 1), None);
+        assert_eq!(cache.load_half_line(first_half(7) + 1), None);
         assert_eq!((held(&cache, 7), held(&cache, 6)), ([false, true], [false, false]));
-        assert_eq!(cache.load_line_half(first_half(7)), None);
+        assert_eq!(cache.load_half_line(first_half(7)), None);
         assert_eq!(held(&cache, 7), [true, true]);
-        assert_eq!([7 + 1024, 7 + 2048].map(|line| cache.load_line_half(first_half(line))), [None, Some(7)]);
+        assert_eq!([7 + 1024, 7 + 2048].map(|line| cache.load_half_line(first_half(line))), [None, Some(7)]);
         assert_eq!((held(&cache, 7), held(&cache, 7 + 2048)), ([false, false], [true, false]));
-        assert_eq!(cache.dropped_line_half_count(), 2);
+        assert_eq!(cache.dropped_half_line_count(), 2);
     }
 
     #[test]
     fn line_0_is_not_special() {
         let mut cache = XipCache::new(1 << 16);
         assert!(!cache.is_cached(0));
-        assert_eq!(cache.load_line_half(1), None);
+        assert_eq!(cache.load_half_line(1), None);
         assert_eq!((cache.is_cached(0), cache.is_cached(1)), (false, true));
         cache.drop_cached_line(0);
         assert_eq!((cache.is_cached(1), cache.empty_cache()), (false, vec![]));
@@ -208,8 +208,8 @@ mod tests {
     #[test]
     fn flush_and_invalidate_empty_it() {
         let mut cache = XipCache::new(1 << 16);
-        cache.load_line_half(first_half(1));
-        cache.load_line_half(first_half(2) + 1);
+        cache.load_half_line(first_half(1));
+        cache.load_half_line(first_half(2) + 1);
         cache.drop_cached_line(1);
         assert!(!cache.is_cached(first_half(1)) && cache.is_cached(first_half(2) + 1));
         assert_eq!(cache.empty_cache(), [2]);
@@ -219,18 +219,18 @@ mod tests {
     #[test]
     fn a_restored_cache_has_its_old_lines_and_reports_changes() {
         let mut cache = XipCache::new(1 << 16);
-        assert_eq!([5, 5 + 1024, 9].map(|line| cache.load_line_half(first_half(line))), [None; 3]);
-        let tags = cache.cache_content();
-        cache.load_line_half(first_half(5 + 2048));
-        cache.load_line_half(first_half(77));
-        cache.load_line_half(first_half(5 + 1024) + 1);
+        assert_eq!([5, 5 + 1024, 9].map(|line| cache.load_half_line(first_half(line))), [None; 3]);
+        let tags = cache.xip_cache_tags();
+        cache.load_half_line(first_half(5 + 2048));
+        cache.load_half_line(first_half(77));
+        cache.load_half_line(first_half(5 + 1024) + 1);
         cache.drop_cached_line(9);
         assert_eq!(cache.restore_cache_content(&tags), [5, 9, 77, 5 + 1024, 5 + 2048]);
         let held = [5, 5 + 1024, 9, 77, 5 + 2048].map(|line| cache.is_cached(first_half(line)));
         assert_eq!(held, [true, true, true, false, false]);
         assert!(!cache.is_cached(first_half(5 + 1024) + 1));
         // The way to be replaced next goes back too.
-        assert_eq!(cache.load_line_half(first_half(5 + 3072)), Some(5));
+        assert_eq!(cache.load_half_line(first_half(5 + 3072)), Some(5));
         assert_eq!(cache.restore_cache_content(&tags), [5, 5 + 3072]);
     }
 
@@ -238,7 +238,7 @@ mod tests {
     fn a_disabled_cache_keeps_nothing() {
         let mut cache = XipCache::new(1 << 16);
         cache.enabled = false;
-        cache.load_line_half(7);
+        cache.load_half_line(7);
         assert!(!cache.is_cached(7));
     }
 }

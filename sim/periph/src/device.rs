@@ -64,16 +64,16 @@ pub enum Connection {
 }
 
 /// A device of any kind, which is copied with its board.
-pub struct Attached(pub Box<dyn Device>);
+pub struct AttachedDevice(pub Box<dyn Device>);
 
-impl Clone for Attached {
+impl Clone for AttachedDevice {
     /// Returns a copy of the device with its present state, for a snapshot of the board.
     fn clone(&self) -> Self {
         Self(self.0.clone_device())
     }
 }
 
-impl fmt::Debug for Attached {
+impl fmt::Debug for AttachedDevice {
     /// Writes the type's name only: a device need not be printable.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Attached")
@@ -82,14 +82,14 @@ impl fmt::Debug for Attached {
 
 /// The devices at serial ports and pins.
 #[derive(Debug, Clone, Default)]
-pub struct Attachments {
-    ports: Vec<(u8, Attached)>,
-    pins: Vec<Attached>,
+pub struct AttachedDevices {
+    ports: Vec<(u8, AttachedDevice)>,
+    pins: Vec<AttachedDevice>,
 }
 
-impl Attachments {
+impl AttachedDevices {
     /// Attaches a device to a serial port. Returns false if one is attached already.
-    pub fn attach_to_port(&mut self, port: u8, device: Attached) -> bool {
+    pub fn attach_device_to_serial_port(&mut self, port: u8, device: AttachedDevice) -> bool {
         let is_free = self.ports.iter().all(|&(taken, _)| taken != port);
         if is_free {
             self.ports.push((port, device));
@@ -98,7 +98,7 @@ impl Attachments {
     }
 
     /// Attaches a device to the pins.
-    pub fn attach_to_pins(&mut self, device: Attached) {
+    pub fn attach_to_pins(&mut self, device: AttachedDevice) {
         self.pins.push(device);
     }
 
@@ -124,14 +124,14 @@ impl Attachments {
 /// The devices on an I2C bus.
 #[derive(Debug, Clone, Default)]
 pub struct I2cBus {
-    devices: Vec<(u16, Attached)>,
+    devices: Vec<(u16, AttachedDevice)>,
     /// The device that acknowledged its address.
     addressed: Option<usize>,
 }
 
 impl I2cBus {
     /// Attaches a device at an I2C address. Returns false if the address is taken.
-    pub fn attach_i2c_device(&mut self, address: u16, device: Attached) -> bool {
+    pub fn attach_i2c_device(&mut self, address: u16, device: AttachedDevice) -> bool {
         let is_free = self.devices.iter().all(|&(taken, _)| taken != address);
         if is_free {
             self.devices.push((address, device));
@@ -177,7 +177,7 @@ struct SpiSlot {
     /// The pin that selects it while low. Without one it is always selected.
     select: Option<u16>,
     selected: bool,
-    device: Attached,
+    device: AttachedDevice,
 }
 
 /// The devices on an SPI bus.
@@ -188,7 +188,7 @@ pub struct SpiBus {
 
 impl SpiBus {
     /// Attaches a device. `select` is the pin that selects it while low, if there is one.
-    pub fn attach_spi_device(&mut self, select: Option<u16>, device: Attached) {
+    pub fn attach_spi_device(&mut self, select: Option<u16>, device: AttachedDevice) {
         self.slots.push(SpiSlot { select, selected: select.is_none(), device });
     }
 
@@ -235,8 +235,8 @@ pub(crate) mod tests {
     }
 
     impl Memory {
-        pub fn boxed() -> Attached {
-            Attached(Box::new(Memory { bytes: [0; 256], address: None, last_frame: 0 }))
+        pub fn boxed() -> AttachedDevice {
+            AttachedDevice(Box::new(Memory { bytes: [0; 256], address: None, last_frame: 0 }))
         }
     }
 

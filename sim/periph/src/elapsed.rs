@@ -20,8 +20,8 @@ pub struct ElapsedTime {
 impl ElapsedTime {
     /// Creates the converter at power-on, with a clock of `hz`.
     #[must_use]
-    pub fn starting_at_power_on(hz: u64) -> Self {
-        let present = RateCounter::counting_from_cycle(0, 0, NS_PER_S, 1, hz);
+    pub fn new_at_power_on(hz: u64) -> Self {
+        let present = RateCounter::new_counting_from_cycle(0, 0, NS_PER_S, 1, hz);
         Self { hz, present, since: 0, past: present }
     }
 
@@ -29,7 +29,7 @@ impl ElapsedTime {
     pub fn set_clock_frequency(&mut self, now: u64, hz: u64) {
         if hz != self.hz {
             self.past = self.present;
-            self.present.change_rate(now, NS_PER_S, 1, hz);
+            self.present.change_counting_rate(now, NS_PER_S, 1, hz);
             (self.hz, self.since) = (hz, now);
         }
     }
@@ -49,8 +49,8 @@ impl ElapsedTime {
     /// Returns the first cycle at or past a time, if the clock stays as it is. [`crate::NEVER`] while no time passes.
     #[must_use]
     pub fn first_cycle_at_time(&self, ns: u64) -> u64 {
-        let cycle = self.past.first_cycle_at_value(ns);
-        if cycle <= self.since { cycle } else { self.present.first_cycle_at_value(ns) }
+        let cycle = self.past.first_cycle_at_counter_value(ns);
+        if cycle <= self.since { cycle } else { self.present.first_cycle_at_counter_value(ns) }
     }
 }
 
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn time_adds_up_over_clocks() {
-        let mut time = ElapsedTime::starting_at_power_on(16_000_000);
+        let mut time = ElapsedTime::new_at_power_on(16_000_000);
         assert_eq!((time.ns_at(16), time.first_cycle_at_time(1000)), (1000, 16));
         time.set_clock_frequency(16_000_000, 84_000_000);
         assert_eq!(time.ns_at(16_000_000 + 42_000_000), 1_500_000_000);
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn many_changes_lose_no_time() {
-        let mut time = ElapsedTime::starting_at_power_on(3);
+        let mut time = ElapsedTime::new_at_power_on(3);
         for change in 0..1_000_000 {
             time.set_clock_frequency(change, if change % 2 == 0 { 300_000_000 } else { 150_000_000 });
         }
@@ -91,6 +91,6 @@ mod tests {
 
     #[test]
     fn long_runs_do_not_overflow() {
-        assert_eq!(ElapsedTime::starting_at_power_on(1 << 30).ns_at(1 << 60), 1_000_000_000 << 30);
+        assert_eq!(ElapsedTime::new_at_power_on(1 << 30).ns_at(1 << 60), 1_000_000_000 << 30);
     }
 }

@@ -38,7 +38,7 @@ fn convert_python_task((block, about, core, registers): TaskRow) -> Task {
 
 impl Listener<'_> {
     /// Stores the exception of a callback, if it is the first one.
-    fn store_exception(&mut self, result: PyResult<()>) {
+    fn keep_first_callback_exception(&mut self, result: PyResult<()>) {
         if let (Err(error), None) = (result, &self.raised) {
             self.raised = Some(error);
         }
@@ -49,13 +49,13 @@ impl Host for Listener<'_> {
     /// Calls Python's function for text that the firmware wrote, with the name of its channel.
     fn print_firmware_text(&mut self, channel: &str, text: &[u8]) {
         let result = self.print.call1((channel, PyBytes::new(self.py, text))).map(drop);
-        self.store_exception(result);
+        self.keep_first_callback_exception(result);
     }
 
     /// Calls Python's function for messages about the session. The message is one sentence.
     fn show_message(&mut self, sentence: &str) {
         let result = self.note.call1((sentence,)).map(drop);
-        self.store_exception(result);
+        self.keep_first_callback_exception(result);
     }
 
     /// Calls Python's function that finds the tasks of a board in this state. Returns none if it raises an exception.
@@ -64,7 +64,7 @@ impl Host for Listener<'_> {
         match self.tasks.call1((snapshot,)).and_then(|tasks| tasks.extract::<Vec<TaskRow>>()) {
             Ok(rows) => rows.into_iter().map(convert_python_task).collect(),
             Err(error) => {
-                self.store_exception(Err(error));
+                self.keep_first_callback_exception(Err(error));
                 Vec::new()
             }
         }
@@ -73,7 +73,7 @@ impl Host for Listener<'_> {
     /// Returns whether the session continues: no function has raised an exception, and no signal (Ctrl-C) has come.
     fn does_session_continue(&mut self) -> bool {
         let signals = self.py.check_signals();
-        self.store_exception(signals);
+        self.keep_first_callback_exception(signals);
         self.raised.is_none()
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rtoslab_periph::device::{Attached, Connection, Device};
+use rtoslab_periph::device::{AttachedDevice, Connection, Device};
 
 use crate::{Machine, SimError};
 
@@ -135,7 +135,7 @@ impl Machine {
             _ => return Err(SimError::new_err(format!("there is no bus {bus}; give spi, i2c, uart or pins"))),
         };
         let device = PythonDevice { object: device, failure: self.make.failure.clone() };
-        self.inner.attach_device(connection, Attached(Box::new(device))).map_err(SimError::new_err)
+        self.inner.attach_device(connection, AttachedDevice(Box::new(device))).map_err(SimError::new_err)
     }
 
     /// Sets the voltage at a pin that an ADC converts.

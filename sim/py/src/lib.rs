@@ -16,10 +16,10 @@ use pyo3::exceptions::PyException;
 use pyo3::panic::PanicException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use rtoslab_debuginfo::{Member, readable_symbol_name};
+use rtoslab_debuginfo::{StructureMember, readable_symbol_name};
 use rtoslab_lab::{Event, Kind};
 use rtoslab_machine::board::{Board, Options, read_registers};
-use rtoslab_machine::boards::{board_from_snapshot, create_board_of_chip, parse_pin_name, parse_wire};
+use rtoslab_machine::boards::{board_from_snapshot, create_board_of_chip, parse_pin_name, parse_pin_wire};
 use rtoslab_machine::observe::ObservationRequest;
 use rtoslab_machine::{RunEnd, Stop};
 
@@ -57,7 +57,7 @@ impl Machine {
         wires: Vec<(String, String)>,
         rest: Vec<(String, bool)>,
     ) -> PyResult<Machine> {
-        let wires = wires.iter().map(|(from, to)| parse_wire(from, to)).collect::<Result<_, _>>();
+        let wires = wires.iter().map(|(from, to)| parse_pin_wire(from, to)).collect::<Result<_, _>>();
         let wires = wires.map_err(|error| SettingError::new_err(error.0))?;
         let rest =
             rest.iter().map(|(name, level)| parse_pin_name(name).map(|pin| (pin, *level))).collect::<Result<_, _>>();
@@ -187,7 +187,7 @@ impl Machine {
 
     /// Returns the statistics of the interval with this index.
     fn between_result<'py>(&mut self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
-        let Some(result) = self.inner.interval_result(index) else {
+        let Some(result) = self.inner.interval_statistics_by_index(index) else {
             return Err(SimError::new_err(format!("there is no interval number {index}")));
         };
         let dict = PyDict::new(py);
@@ -205,7 +205,7 @@ impl Machine {
 
     /// Removes a core's profile and returns it as packed records.
     fn take_profile<'py>(&mut self, py: Python<'py>, core: usize) -> PyResult<Bound<'py, PyBytes>> {
-        self.check_core(core)?;
+        self.require_core(core)?;
         let mut bytes = Vec::new();
         for (address, cycles, executions, wait_cycles) in self.inner.take_profile(core) {
             bytes.extend(address.to_le_bytes());
@@ -251,7 +251,7 @@ impl Machine {
 
     /// Returns the cycle in which a core's next instruction can begin.
     fn core_cycle(&self, core: usize) -> PyResult<u64> {
-        self.check_core(core)?;
+        self.require_core(core)?;
         Ok(self.inner.core_cycle(core))
     }
 
@@ -393,7 +393,7 @@ impl Machine {
         address: u32,
         length: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        self.check_core(core)?;
+        self.require_core(core)?;
         let memory = self.inner.read_memory(address, length);
         let content = match memory {
             Some(content) => Some(content),
@@ -406,7 +406,7 @@ impl Machine {
 
     /// Reads words as a core would now, on a copy of the board. None where the access faults.
     fn read_registers(&self, core: usize, addresses: Vec<u32>) -> PyResult<Vec<Option<u32>>> {
-        self.check_core(core)?;
+        self.require_core(core)?;
         let mut copy = self.copy()?;
         Ok(addresses.into_iter().map(|address| copy.read_as_core(core, address)).collect())
     }
@@ -421,7 +421,7 @@ impl Machine {
 
     /// Sets a register of a core by name.
     fn set_register(&mut self, core: usize, name: &str, value: u32) -> PyResult<()> {
-        self.check_core(core)?;
+        self.require_core(core)?;
         if self.inner.set_register(core, name, value) {
             return Ok(());
         }
@@ -432,7 +432,7 @@ impl Machine {
 
     /// Returns the registers of a core, by name.
     fn registers<'py>(&self, py: Python<'py>, core: usize) -> PyResult<Bound<'py, PyDict>> {
-        self.check_core(core)?;
+        self.require_core(core)?;
         let dict = PyDict::new(py);
         for (name, value) in self.inner.core_registers(core) {
             dict.set_item(name, value)?;
@@ -469,7 +469,7 @@ impl Machine {
     }
 
     /// Raises SimError unless the board has this core.
-    fn check_core(&self, core: usize) -> PyResult<()> {
+    fn require_core(&self, core: usize) -> PyResult<()> {
         if core < self.inner.number_of_cores() {
             return Ok(());
         }
@@ -547,7 +547,7 @@ type Members = Vec<(String, Vec<Row>)>;
 fn structures(image: &[u8], names: Vec<String>) -> PyResult<Members> {
     let structures = rtoslab_debuginfo::members_of_structures(image, &names)
         .map_err(|error| ImageError::new_err(error.to_string()))?;
-    let row = |member: Member| (member.name, member.offset, member.bytes, member.is_array, member.bits);
+    let row = |member: StructureMember| (member.name, member.offset, member.bytes, member.is_array, member.bits);
     Ok(structures.into_iter().map(|(name, members)| (name, members.into_iter().map(row).collect())).collect())
 }
 

@@ -3,9 +3,9 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use rtoslab_lab::observer::calls::Call;
-use rtoslab_lab::observer::costs::{Cost, Place};
-use rtoslab_lab::observer::locks::{LockKey, LockSum};
-use rtoslab_lab::observer::masks::{MaskedInterval, MaskedSum};
+use rtoslab_lab::observer::costs::{CyclesByCause, Place};
+use rtoslab_lab::observer::locks::{LockIntervalStatistics, LockKey};
+use rtoslab_lab::observer::masks::{InterruptMaskInterval, InterruptMaskStatistics};
 use rtoslab_lab::observer::paths::Node;
 use rtoslab_machine::observe::{Arrival, ObservationReport};
 
@@ -27,7 +27,7 @@ impl Record {
     }
 
     /// Appends the call paths and addresses of two places.
-    fn append_places(self, from: Place, to: Place) -> Record {
+    fn append_code_locations(self, from: Place, to: Place) -> Record {
         self.append_words(&[from.node, from.pc, to.node, to.pc, 0])
     }
 }
@@ -47,10 +47,10 @@ pub fn observations_to_dict<'py>(py: Python<'py>, observed: &ObservationReport) 
     dict.set_item("nodes", pack_records(py, observed.nodes.iter().map(pack_path_node)))?;
     dict.set_item("masked", pack_records(py, observed.masked.iter().map(pack_masked_sum)))?;
     dict.set_item("intervals", pack_records(py, observed.intervals.iter().map(pack_masked_interval)))?;
-    dict.set_item("locks", pack_records(py, observed.locks.iter().map(pack_lock_sum)))?;
+    dict.set_item("locks", pack_records(py, observed.locks.iter().map(pack_lock_interval_statistics)))?;
     dict.set_item("calls", pack_records(py, observed.calls.iter().map(pack_call)))?;
     dict.set_item("open_calls", pack_records(py, observed.open_calls.iter().map(pack_call)))?;
-    dict.set_item("arrivals", pack_records(py, observed.arrivals.iter().map(pack_arrival)))?;
+    dict.set_item("arrivals", pack_records(py, observed.arrivals.iter().map(pack_watched_execution)))?;
     Ok(dict)
 }
 
@@ -60,7 +60,7 @@ fn pack_records<'py>(py: Python<'py>, records: impl Iterator<Item = Record>) -> 
 }
 
 /// Packs a row of a cycle account.
-fn pack_account_row((place, cost): &(Place, Cost)) -> Record {
+fn pack_account_row((place, cost): &(Place, CyclesByCause)) -> Record {
     Record::default()
         .append_words(&[place.node, place.pc])
         .append_doublewords(&cost.cycles)
@@ -73,13 +73,13 @@ fn pack_path_node(node: &Node) -> Record {
 }
 
 /// Packs the core, priority and places of a masked interval.
-fn pack_masked_interval_start(masked: &MaskedInterval) -> Record {
+fn pack_masked_interval_start(masked: &InterruptMaskInterval) -> Record {
     let head = u32::from(masked.level as u16) | (masked.core as u32) << 16;
-    Record::default().append_words(&[head]).append_places(masked.opener, masked.closer)
+    Record::default().append_words(&[head]).append_code_locations(masked.opener, masked.closer)
 }
 
 /// Packs the statistics of masked intervals.
-fn pack_masked_sum(sum: &MaskedSum) -> Record {
+fn pack_masked_sum(sum: &InterruptMaskStatistics) -> Record {
     pack_masked_interval_start(&sum.longest).append_doublewords(&[
         sum.count,
         sum.total_cycles,
@@ -89,19 +89,19 @@ fn pack_masked_sum(sum: &MaskedSum) -> Record {
 }
 
 /// Packs a masked interval with its cycles.
-fn pack_masked_interval(interval: &MaskedInterval) -> Record {
+fn pack_masked_interval(interval: &InterruptMaskInterval) -> Record {
     pack_masked_interval_start(interval).append_doublewords(&[interval.start, interval.end])
 }
 
 /// Packs the statistics of a spinlock's intervals.
-fn pack_lock_sum(((span, lock, core, from, to), sum): (&LockKey, &LockSum)) -> Record {
+fn pack_lock_interval_statistics(((span, lock, core, from, to), sum): (&LockKey, &LockIntervalStatistics)) -> Record {
     let head = *span as u32 | u32::from(*lock) << 8 | (*core as u32) << 16;
-    let record = Record::default().append_words(&[head]).append_places(*from, *to);
+    let record = Record::default().append_words(&[head]).append_code_locations(*from, *to);
     record.append_doublewords(&[sum.count, sum.total_cycles, sum.max_cycles, sum.max_start])
 }
 
 /// Packs an execution of a watched instruction.
-fn pack_arrival(arrival: &Arrival) -> Record {
+fn pack_watched_execution(arrival: &Arrival) -> Record {
     Record::default()
         .append_doublewords(&[arrival.until, arrival.instructions])
         .append_words(&[arrival.pc, arrival.core])

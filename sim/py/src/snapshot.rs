@@ -7,7 +7,7 @@ use pyo3::types::PyBytes;
 use rtoslab_lab::Stimulus;
 use rtoslab_machine::board::Options;
 use rtoslab_machine::boards::board_from_snapshot;
-use rtoslab_machine::sweep::{Plan, measure_responses_at_cycles};
+use rtoslab_machine::sweep::{StimulusSweepPlan, measure_responses_at_cycles};
 
 use crate::devices::Failure;
 use crate::{Machine, SettingError, SimError};
@@ -60,7 +60,8 @@ impl Snapshot {
             Some(pin) => Stimulus::Pin { pin, level },
             None => Stimulus::Exception { core, number: exception },
         };
-        let plan = Plan { stimulus, core, exception, task: task.map(|address| address & !1), patience_cycles };
+        let plan =
+            StimulusSweepPlan { stimulus, core, exception, task: task.map(|address| address & !1), patience_cycles };
         let BoardRecipe { chip, options, .. } = &*self.make;
         let arrivals = py.detach(|| measure_responses_at_cycles(chip, options, &self.inner, &plan, &cycles, threads));
         let mut bytes = Vec::with_capacity(32 * cycles.len());
@@ -107,7 +108,7 @@ impl Machine {
 
     /// Returns the cycle and address of a core's next instruction, and whether the core sleeps.
     fn position(&self, core: usize) -> PyResult<(u64, u32, bool)> {
-        self.check_core(core)?;
+        self.require_core(core)?;
         let position = self.inner.core_position(core);
         Ok((position.t, position.pc, position.asleep))
     }

@@ -4,14 +4,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
-use rtoslab_tables::{self as tables, Column, TableError, Values, compress, decompress};
+use rtoslab_tables::{self as tables, TableColumn, TableFileError, Values, compress, decompress};
 
 /// The parts of a table's column: name, type (numpy's name, or `text`), little-endian values, the different texts of a
 /// column of texts, validity.
 type ColumnParts<Bytes> = (String, String, Bytes, Vec<String>, Option<Bytes>);
 
 /// Converts an error to Python's ValueError.
-fn value_error(error: TableError) -> PyErr {
+fn value_error(error: TableFileError) -> PyErr {
     PyValueError::new_err(error.0)
 }
 
@@ -61,7 +61,7 @@ fn column_parts_for_numpy(values: Values) -> (&'static str, Vec<u8>, Vec<String>
 pub fn write_parquet<'py>(py: Python<'py>, columns: Vec<ColumnParts<PyBackedBytes>>) -> PyResult<Bound<'py, PyBytes>> {
     let columns = columns.into_iter().map(|(name, kind, data, texts, valid)| {
         let valid = valid.map(|valid| valid.iter().map(|byte| *byte != 0).collect());
-        Ok(Column { name, values: column_bytes_to_values(&kind, &data, texts)?, valid })
+        Ok(TableColumn { name, values: column_bytes_to_values(&kind, &data, texts)?, valid })
     });
     let columns = columns.collect::<PyResult<Vec<_>>>()?;
     Ok(PyBytes::new(py, &tables::write_parquet(&columns).map_err(value_error)?))

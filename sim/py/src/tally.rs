@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rtoslab_lab::event_order;
-use rtoslab_lab::tally::{Identities, Sections, Tally};
+use rtoslab_lab::tally::{CriticalSectionStatistics, EventCounts, Identities};
 
 /// A kind of task switch with its number: core, the tasks before and after it, the identity of the call that caused it,
 /// how often.
@@ -13,7 +13,7 @@ type SwitchCount = (u8, u32, u32, Option<u16>, u64);
 
 /// Counts of events: calls, task switches and critical sections.
 #[pyclass]
-pub struct EventTally(Tally);
+pub struct EventTally(EventCounts);
 
 #[pymethods]
 impl EventTally {
@@ -26,10 +26,11 @@ impl EventTally {
         tasks: HashMap<usize, u32>,
         depths: HashMap<usize, (u64, u32)>,
     ) -> EventTally {
-        let sections =
-            [0, 1].map(|core| depths.get(&core).map(|&(cycle, depth)| Sections::beginning_at_cycle(cycle, depth)));
+        let sections = [0, 1].map(|core| {
+            depths.get(&core).map(|&(cycle, depth)| CriticalSectionStatistics::new_from_cycle_and_depth(cycle, depth))
+        });
         let tasks = [0, 1].map(|core| tasks.get(&core).copied());
-        EventTally(Tally::new(Identities { calls, current, nesting }, tasks, sections))
+        EventTally(EventCounts::new(Identities { calls, current, nesting }, tasks, sections))
     }
 
     /// Counts the next packed events, in the order of time.
@@ -49,8 +50,9 @@ impl EventTally {
 
     /// Returns the kinds of task switches and their numbers.
     fn switch_counts(&self) -> Vec<SwitchCount> {
-        let rows =
-            |(kind, count): (rtoslab_lab::tally::Switch, u64)| (kind.core, kind.before, kind.after, kind.cause, count);
+        let rows = |(kind, count): (rtoslab_lab::tally::TaskSwitchKind, u64)| {
+            (kind.core, kind.before, kind.after, kind.cause, count)
+        };
         self.0.switch_counts().into_iter().map(rows).collect()
     }
 

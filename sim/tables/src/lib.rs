@@ -13,7 +13,7 @@ pub use write::write_parquet;
 
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Column {
+pub struct TableColumn {
     /// The column's name.
     pub name: String,
     /// The values of the rows that have one.
@@ -22,7 +22,7 @@ pub struct Column {
     pub valid: Option<Vec<bool>>,
 }
 
-impl Column {
+impl TableColumn {
     /// Returns the number of rows, with those that have no value.
     #[must_use]
     pub fn row_count(&self) -> usize {
@@ -74,29 +74,29 @@ impl Values {
 /// The reason why a table or a compressed text cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct TableError(pub String);
+pub struct TableFileError(pub String);
 
-impl From<parquet::errors::ParquetError> for TableError {
+impl From<parquet::errors::ParquetError> for TableFileError {
     /// Returns the error of the Parquet library as a text.
     fn from(error: parquet::errors::ParquetError) -> Self {
-        TableError(error.to_string())
+        TableFileError(error.to_string())
     }
 }
 
 /// Returns `content` compressed by Zstandard, at its quickest level.
 ///
 /// # Errors
-/// `TableError` if there is no memory for it.
-pub fn compress(content: &[u8]) -> Result<Vec<u8>, TableError> {
-    zstd::bulk::compress(content, 1).map_err(|error| TableError(error.to_string()))
+/// `TableFileError` if there is no memory for it.
+pub fn compress(content: &[u8]) -> Result<Vec<u8>, TableFileError> {
+    zstd::bulk::compress(content, 1).map_err(|error| TableFileError(error.to_string()))
 }
 
 /// Returns the unpacked `content`, or `None` if it has more than `limit` bytes.
 ///
 /// # Errors
-/// `TableError` for content that Zstandard did not write.
-pub fn decompress(content: &[u8], limit: usize) -> Result<Option<Vec<u8>>, TableError> {
-    let failed = |error: std::io::Error| TableError(error.to_string());
+/// `TableFileError` for content that Zstandard did not write.
+pub fn decompress(content: &[u8], limit: usize) -> Result<Option<Vec<u8>>, TableFileError> {
+    let failed = |error: std::io::Error| TableFileError(error.to_string());
     let decoder = zstd::stream::read::Decoder::new(content).map_err(failed)?;
     let mut unpacked = Vec::new();
     decoder.take(limit as u64 + 1).read_to_end(&mut unpacked).map_err(failed)?;

@@ -10,7 +10,7 @@ use parquet::data_type::{ByteArray, DataType};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use crate::{Column, TableError, Values};
+use crate::{TableColumn, TableFileError, Values};
 
 /// Rows decoded at a time. No vector grows further than that beyond what the file really has.
 const BATCH_ROWS: usize = 1 << 16;
@@ -18,29 +18,29 @@ const BATCH_ROWS: usize = 1 << 16;
 /// Returns the columns of a Parquet file with at most `limit` values (rows times columns).
 ///
 /// # Errors
-/// `TableError` for a file that is damaged, is larger than the limit, or has columns that are nested or of other types.
-pub fn read_parquet(content: &[u8], limit: u64) -> Result<Vec<Column>, TableError> {
+/// `TableFileError` for a file that is damaged, is larger than the limit, or has columns that are nested or of other types.
+pub fn read_parquet(content: &[u8], limit: u64) -> Result<Vec<TableColumn>, TableFileError> {
     let content = Bytes::copy_from_slice(content);
     // Where the library runs beyond an array for a damaged file, the caller gets an error like any other.
     catch_unwind(AssertUnwindSafe(|| read_file(content, limit)))
-        .unwrap_or_else(|_| Err(TableError("the file is damaged".to_owned())))
+        .unwrap_or_else(|_| Err(TableFileError("the file is damaged".to_owned())))
 }
 
 /// Returns the columns of a Parquet file with at most `limit` values.
-fn read_file(content: Bytes, limit: u64) -> Result<Vec<Column>, TableError> {
+fn read_file(content: Bytes, limit: u64) -> Result<Vec<TableColumn>, TableFileError> {
     let file = SerializedFileReader::new(content)?;
     let described = file.metadata().file_metadata();
-    let rows = u64::try_from(described.num_rows()).map_err(|_| wrong_rows())?;
+    let rows = u64::try_from(described.num_rows()).map_err(|_| wrong_row_count_error())?;
     if rows.saturating_mul(described.schema_descr().num_columns() as u64) > limit {
-        return Err(TableError(format!("it contains more than {limit} values")));
+        return Err(TableFileError(format!("it contains more than {limit} values")));
     }
     let columns = described.schema_descr().columns().iter().enumerate();
     columns.map(|(place, column)| read_column(&file, place, column, rows)).collect()
 }
 
 /// Returns the error of a column whose number of rows is wrong.
-fn wrong_rows() -> TableError {
-    TableError("the file is damaged: its columns have another number of rows than the file states".to_owned())
+fn wrong_row_count_error() -> TableFileError {
+    TableFileError("the file is damaged: its columns have another number of rows than the file states".to_owned())
 }
 
 /// Reads the column at `place` in all row groups.
@@ -49,12 +49,12 @@ fn read_column(
     place: usize,
     column: &ColumnDescriptor,
     rows: u64,
-) -> Result<Column, TableError> {
+) -> Result<TableColumn, TableFileError> {
     if column.max_rep_level() > 0 || column.max_def_level() > 1 {
-        return Err(TableError(format!("its column {} is nested", column.name())));
+        return Err(TableFileError(format!("its column {} is nested", column.name())));
     }
     let mut levels = Vec::new();
-    let mut values = empty_values(column)?;
+    let mut values = new_empty_column_values(column)?;
     let mut places = HashMap::new();
     for group in 0..file.num_row_groups() {
         let reader = file.get_row_group(group)?.get_column_reader(place)?;
@@ -87,12 +87,12 @@ fn read_column(
     }
     let nulls = column.max_def_level() == 1 && levels.contains(&0);
     let valid = nulls.then(|| levels.iter().map(|level| *level == 1).collect());
-    let column = Column { name: column.name().to_owned(), values, valid };
-    if column.row_count() as u64 == rows { Ok(column) } else { Err(wrong_rows()) }
+    let column = TableColumn { name: column.name().to_owned(), values, valid };
+    if column.row_count() as u64 == rows { Ok(column) } else { Err(wrong_row_count_error()) }
 }
 
 /// Returns an empty list of the column's type. An error for types that are not supported.
-fn empty_values(column: &ColumnDescriptor) -> Result<Values, TableError> {
+fn new_empty_column_values(column: &ColumnDescriptor) -> Result<Values, TableFileError> {
     let unsigned = matches!(
         column.converted_type(),
         ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
@@ -110,8 +110,8 @@ fn empty_values(column: &ColumnDescriptor) -> Result<Values, TableError> {
 }
 
 /// Returns the error of a column whose type is not supported.
-fn wrong_type(column: &ColumnDescriptor) -> TableError {
-    TableError(format!("its column {} has values of type {}", column.name(), column.physical_type()))
+fn wrong_type(column: &ColumnDescriptor) -> TableFileError {
+    TableFileError(format!("its column {} has values of type {}", column.name(), column.physical_type()))
 }
 
 /// Reads one column of one row group, and gives its values to `keep` in batches.
@@ -120,7 +120,7 @@ fn append<T: DataType>(
     levels: &mut Vec<i16>,
     rows: u64,
     mut keep: impl FnMut(&[T::T]),
-) -> Result<(), TableError> {
+) -> Result<(), TableFileError> {
     let mut values = Vec::new();
     let mut total = 0;
     loop {
@@ -132,7 +132,7 @@ fn append<T: DataType>(
             return Ok(());
         }
         if total > rows {
-            return Err(wrong_rows());
+            return Err(wrong_row_count_error());
         }
     }
 }
@@ -143,13 +143,13 @@ fn append_texts(
     texts: &mut Vec<String>,
     codes: &mut Vec<u32>,
     places: &mut HashMap<Vec<u8>, u32>,
-) -> Result<(), TableError> {
+) -> Result<(), TableFileError> {
     for value in values {
         let code = match places.get(value.data()) {
             Some(code) => *code,
             None => {
-                let text = std::str::from_utf8(value.data()).map_err(|error| TableError(error.to_string()))?;
-                let code = u32::try_from(texts.len()).map_err(|error| TableError(error.to_string()))?;
+                let text = std::str::from_utf8(value.data()).map_err(|error| TableFileError(error.to_string()))?;
+                let code = u32::try_from(texts.len()).map_err(|error| TableFileError(error.to_string()))?;
                 texts.push(text.to_owned());
                 places.insert(value.data().to_vec(), code);
                 code

@@ -9,7 +9,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 
-use crate::{Column, TableError, Values};
+use crate::{TableColumn, TableFileError, Values};
 
 /// Stands in each file as its writer. Without a version, so that a new one gives the same bytes.
 const WRITER: &str = "rtoslab";
@@ -17,8 +17,8 @@ const WRITER: &str = "rtoslab";
 /// Returns the columns as a Parquet file: one row group, compressed by Zstandard.
 ///
 /// # Errors
-/// `TableError` if the columns differ in their number of rows, or a column's values do not fit its valid rows.
-pub fn write_parquet(columns: &[Column]) -> Result<Vec<u8>, TableError> {
+/// `TableFileError` if the columns differ in their number of rows, or a column's values do not fit its valid rows.
+pub fn write_parquet(columns: &[TableColumn]) -> Result<Vec<u8>, TableFileError> {
     check_columns(columns)?;
     let fields = columns.iter().map(column_schema).collect::<Result<Vec<_>, _>>()?;
     let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build()?);
@@ -30,9 +30,10 @@ pub fn write_parquet(columns: &[Column]) -> Result<Vec<u8>, TableError> {
     let mut file = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
     let mut group = file.next_row_group()?;
     for column in columns {
-        let mut writer =
-            group.next_column()?.ok_or_else(|| TableError("the file has fewer columns than the table".to_owned()))?;
-        write_values(&mut writer, column)?;
+        let mut writer = group
+            .next_column()?
+            .ok_or_else(|| TableFileError("the file has fewer columns than the table".to_owned()))?;
+        write_column_values(&mut writer, column)?;
         writer.close()?;
     }
     group.close()?;
@@ -40,28 +41,31 @@ pub fn write_parquet(columns: &[Column]) -> Result<Vec<u8>, TableError> {
 }
 
 /// Checks that all columns have the same number of rows, and each as many values as valid rows.
-fn check_columns(columns: &[Column]) -> Result<(), TableError> {
-    let rows = columns.first().map_or(0, Column::row_count);
+fn check_columns(columns: &[TableColumn]) -> Result<(), TableFileError> {
+    let rows = columns.first().map_or(0, TableColumn::row_count);
     for column in columns {
         let name = &column.name;
         let valid = column.valid.as_ref().map_or(column.row_count(), |valid| valid.iter().filter(|has| **has).count());
         if column.row_count() != rows {
-            return Err(TableError(format!("column {name} has {} rows, the first column {rows}", column.row_count())));
+            return Err(TableFileError(format!(
+                "column {name} has {} rows, the first column {rows}",
+                column.row_count()
+            )));
         }
         if column.values.len() != valid {
-            return Err(TableError(format!("column {name} has {} values for {valid} rows", column.values.len())));
+            return Err(TableFileError(format!("column {name} has {} values for {valid} rows", column.values.len())));
         }
         if let Values::Text(texts, places) = &column.values
             && places.iter().any(|place| *place as usize >= texts.len())
         {
-            return Err(TableError(format!("column {name} refers to a text that it does not contain")));
+            return Err(TableFileError(format!("column {name} refers to a text that it does not contain")));
         }
     }
     Ok(())
 }
 
 /// Returns the schema of a column.
-fn column_schema(column: &Column) -> Result<TypePtr, TableError> {
+fn column_schema(column: &TableColumn) -> Result<TypePtr, TableFileError> {
     let unsigned = |bit_width| Some(LogicalType::integer(bit_width, false));
     let (physical, logical) = match column.values {
         Values::Bool(_) => (Physical::BOOLEAN, None),
@@ -79,7 +83,7 @@ fn column_schema(column: &Column) -> Result<TypePtr, TableError> {
 }
 
 /// Writes the values of a column, with the validity of its rows.
-fn write_values(writer: &mut SerializedColumnWriter, column: &Column) -> Result<(), TableError> {
+fn write_column_values(writer: &mut SerializedColumnWriter, column: &TableColumn) -> Result<(), TableFileError> {
     let levels: Vec<i16> = match &column.valid {
         Some(valid) => valid.iter().map(|has| i16::from(*has)).collect(),
         None => vec![1; column.values.len()],
@@ -105,7 +109,7 @@ fn write_values(writer: &mut SerializedColumnWriter, column: &Column) -> Result<
             let values: Vec<ByteArray> = places.iter().map(|place| texts[*place as usize].clone()).collect();
             writer.write_batch(&values, levels, None)?
         }
-        _ => return Err(TableError(format!("column {} is of another type than its values", column.name))),
+        _ => return Err(TableFileError(format!("column {} is of another type than its values", column.name))),
     };
     Ok(())
 }

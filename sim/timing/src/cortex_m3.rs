@@ -5,7 +5,7 @@
 //! tables of jnk0le/cortexm-AES) \[JL\], by T. Pornin (arm-asm-notes) \[TP\] and on a Cortex-M4 by compendium.i-0.nl \[CI\].
 //! Which rule rests on what is listed in docs/accuracy.md.
 
-use crate::{Grade, Setting};
+use crate::{RuleConfidenceGrade, Setting};
 
 /// Data processing, shifts, bit fields, MUL, branches not taken, hints \[TRM\].
 pub const SINGLE_CYCLES: u64 = 1;
@@ -74,7 +74,7 @@ pub const SETTINGS: [Setting; SETTINGS_COUNT] = [
         min: 1,
         max: 2,
         about: "MRS and MSR; the manual prints \"1 or 2\"",
-        grade: Grade::Approximate,
+        grade: RuleConfidenceGrade::Approximate,
     },
     Setting {
         key: "mask_change_cycles",
@@ -82,7 +82,7 @@ pub const SETTINGS: [Setting; SETTINGS_COUNT] = [
         min: 1,
         max: 2,
         about: "CPSID and CPSIE; the manual prints \"1 or 2\"",
-        grade: Grade::Approximate,
+        grade: RuleConfidenceGrade::Approximate,
     },
     Setting {
         key: "table_branch_add_cycles",
@@ -90,7 +90,7 @@ pub const SETTINGS: [Setting; SETTINGS_COUNT] = [
         min: 0,
         max: 1,
         about: "TBB and TBH: the manual's prose says at least six cycles (load, add, refill), its table 2 + P",
-        grade: Grade::Documented,
+        grade: RuleConfidenceGrade::Documented,
     },
     Setting {
         key: "system_fetch_extra_cycles",
@@ -98,7 +98,7 @@ pub const SETTINGS: [Setting; SETTINGS_COUNT] = [
         min: 0,
         max: 2,
         about: "instruction fetch over the System bus (code at 0x20000000 and above) is registered",
-        grade: Grade::Approximate,
+        grade: RuleConfidenceGrade::Approximate,
     },
     Setting {
         key: "it_folding",
@@ -106,7 +106,7 @@ pub const SETTINGS: [Setting; SETTINGS_COUNT] = [
         min: 0,
         max: 1,
         about: "IT behind a 16-bit instruction takes no cycle (1) or always one (0)",
-        grade: Grade::Documented,
+        grade: RuleConfidenceGrade::Documented,
     },
     Setting {
         key: "branch_speculation",
@@ -114,7 +114,7 @@ pub const SETTINGS: [Setting; SETTINGS_COUNT] = [
         min: 0,
         max: 1,
         about: "a conditional branch fetches its target while it is decoded, taken or not (1), or only if taken (0)",
-        grade: Grade::Measured,
+        grade: RuleConfidenceGrade::Measured,
     },
     Setting {
         key: "barrier_extra_cycles",
@@ -122,6 +122,6 @@ pub const SETTINGS: [Setting; SETTINGS_COUNT] = [
         min: 0,
         max: 8,
         about: "DSB and DMB beyond one cycle and the wait for the store buffer",
-        grade: Grade::Documented,
+        grade: RuleConfidenceGrade::Documented,
     },
 ];

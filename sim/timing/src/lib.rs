@@ -27,7 +27,7 @@ pub fn chip_timing_version(chip: &str) -> u32 {
 
 /// How well a timing rule is known: documented, approximate or assumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Grade {
+pub enum RuleConfidenceGrade {
     /// Printed in a manual.
     Documented,
     /// Measured on silicon by others, who published it.
@@ -38,14 +38,14 @@ pub enum Grade {
     Assumed,
 }
 
-impl Grade {
+impl RuleConfidenceGrade {
     /// Returns the lower-case name, as manifests print it.
     pub fn lower_case_name(self) -> &'static str {
         match self {
-            Grade::Documented => "documented",
-            Grade::Measured => "measured",
-            Grade::Approximate => "approximate",
-            Grade::Assumed => "assumed",
+            RuleConfidenceGrade::Documented => "documented",
+            RuleConfidenceGrade::Measured => "measured",
+            RuleConfidenceGrade::Approximate => "approximate",
+            RuleConfidenceGrade::Assumed => "assumed",
         }
     }
 }
@@ -64,5 +64,5 @@ pub struct Setting {
     /// A description, with its source.
     pub about: &'static str,
     /// How well it is known.
-    pub grade: Grade,
+    pub grade: RuleConfidenceGrade,
 }

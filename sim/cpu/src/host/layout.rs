@@ -17,13 +17,13 @@ pub struct EntryPoints {
 /// The offsets and numbers from which native code that goes from one basic block of two cores to the next is written.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockLayout {
-    pub context: BlockContextLayout,
-    pub core: BlockCoreLayout,
-    pub log: BlockLogLayout,
+    pub context: NativeBlockContextLayout,
+    pub core: BasicBlockCoreLayout,
+    pub log: CoreSpeculationLogLayout,
     pub transition: TransitionLayout,
     pub hash: BlockHash,
     pub node: NodeLayout,
-    pub head: HeadLayout,
+    pub head: BlockTableEntryLayout,
     pub translation: TranslationLayout,
     /// Why code comes back: nothing was executed, a block is to be handed in, the next event is not one of native code, the
     /// machine must act.
@@ -38,7 +38,7 @@ pub struct BlockLayout {
 /// The offsets of the fields of a block's native-code context. `fire_probes` and `report_store` are addresses of
 /// functions.
 #[derive(Debug, Clone, Copy)]
-pub struct BlockContextLayout {
+pub struct NativeBlockContextLayout {
     pub bus: i32,
     pub begin: i32,
     pub fire_probes: i32,
@@ -63,7 +63,7 @@ pub struct BlockContextLayout {
 
 /// The offsets of the fields of an ARMv6-M core that the native code of basic blocks uses.
 #[derive(Debug, Clone, Copy)]
-pub struct BlockCoreLayout {
+pub struct BasicBlockCoreLayout {
     pub ip: i32,
     pub instructions: i32,
     pub bus_wait: i32,
@@ -72,7 +72,7 @@ pub struct BlockCoreLayout {
 /// The offsets of the fields of a core's speculation log. `start` is a copy of the first `start_bytes` bytes of the
 /// core, as it was at the begin of a block.
 #[derive(Debug, Clone, Copy)]
-pub struct BlockLogLayout {
+pub struct CoreSpeculationLogLayout {
     pub reads: i32,
     pub writes: i32,
     pub words: i32,
@@ -128,7 +128,7 @@ pub struct NodeLayout {
 /// The size of a table entry (head) for the blocks that begin at one place, the distance of two places (both powers of
 /// two), and the offsets of its fields.
 #[derive(Debug, Clone, Copy)]
-pub struct HeadLayout {
+pub struct BlockTableEntryLayout {
     pub unit: usize,
     pub bytes: usize,
     pub ip: i32,
@@ -211,7 +211,7 @@ pub struct PathTransitionLayout {
 pub enum Repeats {
     /// There is nothing to be looked up.
     Nothing,
-    /// The answers are the same while the version there (64 bits) is that of [`Repeating`].
+    /// The answers are the same while the version there (64 bits) is that of [`CacheLookupReplayData`].
     Held {
         /// The version.
         version: usize,
@@ -235,7 +235,7 @@ pub enum Repeats {
 /// its clock and its groups of lines.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-pub struct Repeating {
+pub struct CacheLookupReplayData {
     /// The version.
     pub version: u64,
     /// Offsets of the clock (64 bits), and of the groups.

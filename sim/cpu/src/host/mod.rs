@@ -32,7 +32,7 @@ pub const CALLED: u32 = u32::MAX - 1;
 
 /// The offsets of the fields of a core that native code uses.
 #[derive(Debug, Clone, Copy)]
-pub struct Fields {
+pub struct CoreFieldOffsets {
     /// Its registers.
     pub r: i32,
     /// N and Z in one word: N is set if it is negative, Z if its low half is zero.
@@ -53,7 +53,7 @@ pub struct Fields {
 /// and logs what they say: the bank of an access, how many stores ago a loaded doubleword was stored to, and whether a
 /// branch was predicted right.
 #[derive(Debug, Clone, Copy)]
-pub struct Foresight {
+pub struct TimingPredictorLayout {
     /// Numbers of the doublewords that were stored to last, counted from `origin`: words, each at its number modulo `recent`.
     pub numbers: i32,
     /// The address of doubleword 0.
@@ -81,7 +81,7 @@ pub struct Foresight {
     pub taken: u8,
 }
 
-impl Foresight {
+impl TimingPredictorLayout {
     /// Returns the offset of the branch target cache's entry for the branch at this address.
     fn predictor_entry_offset(&self, branch: u32) -> i32 {
         self.entries + (branch / 2 % self.targets * self.entry_bytes) as i32
@@ -91,12 +91,12 @@ impl Foresight {
 /// How native code writes the log of a trace: the offsets in its context, and the function that it calls for a branch
 /// prediction.
 #[derive(Debug, Clone, Copy)]
-pub struct Logging {
+pub struct TraceLogLayout {
     /// The pipeline.
     pub pipe: i32,
     /// The log, which begins with 1.
     pub log: i32,
-    /// [`ConstantsAt`].
+    /// [`ConstantMemoryAddresses`].
     pub constants: i32,
     /// A function that takes the context, the address of a branch and that of its target (1 if it was not taken), tells the
     /// predictor and returns 1 if it was right, else 0.
@@ -106,7 +106,7 @@ pub struct Logging {
 /// The layout of the speculation log that native code writes: offsets of fields in the log, and the offset of the
 /// marks.
 #[derive(Debug, Clone, Copy)]
-pub struct AheadLog {
+pub struct NativeSpeculationLogLayout {
     /// The reads, a word each: the offset of a word in main RAM, and a bit for each of its bytes from `lanes` on.
     pub read: i32,
     /// The writes, likewise, with the word's earlier content above: doublewords.
@@ -147,7 +147,7 @@ pub enum Home {
 /// Constant memory behind a cache, which native code reads by itself if the cache contains the line. For each of its
 /// sets a table has the number of the line that was found last.
 #[derive(Debug, Clone, Copy)]
-pub struct Constants {
+pub struct CachedConstantMemory {
     /// Their first address.
     pub base: u32,
     /// How many bytes.
@@ -161,7 +161,7 @@ pub struct Constants {
 /// The host addresses of the constant memory, and of the table with the cache line that was found last in each set.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-pub struct ConstantsAt {
+pub struct ConstantMemoryAddresses {
     /// Their bytes.
     pub bytes: u64,
     /// The table, a word for each set.

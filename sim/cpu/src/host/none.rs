@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::{BlockLayout, EntryPoints, Foresight, Logging};
+use super::{BlockLayout, EntryPoints, TimingPredictorLayout, TraceLogLayout};
 
 /// The memory for native code on a host without it: never filled.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ impl BlockEntry {
 }
 
 /// Returns `None`: this host has no native code.
-pub fn write_path_entry_function(_: &mut Store, _: Option<(Foresight, Logging)>) -> Option<Entry> {
+pub fn write_path_entry_function(_: &mut Store, _: Option<(TimingPredictorLayout, TraceLogLayout)>) -> Option<Entry> {
     None
 }
 

@@ -32,25 +32,25 @@ pub trait Head: Copy {
     fn is_translated(&self) -> bool;
 
     /// Returns the counter of the interpreter's executions of paths from this entry's place.
-    fn execution_counter(&mut self) -> &mut Executions;
+    fn execution_counter(&mut self) -> &mut ExecutionCounter;
 }
 
 /// A counter of how often the interpreter has executed paths from one place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Executions(u32);
+pub struct ExecutionCounter(u32);
 
-impl Executions {
+impl ExecutionCounter {
     /// None.
-    pub const NONE: Executions = Executions(0);
+    pub const NONE: ExecutionCounter = ExecutionCounter(0);
     /// The path is not to be translated.
-    pub const EXCLUDED: Executions = Executions(u32::MAX);
+    pub const EXCLUDED: ExecutionCounter = ExecutionCounter(u32::MAX);
 
     /// Counts one execution of a path. Returns true if the path is hot now: it is JIT-compiled after `hot_after`
     /// executions, or never if that is 0.
     #[inline(always)]
     pub fn count_execution(&mut self, hot_after: u32) -> bool {
-        if *self == Executions::EXCLUDED {
+        if *self == ExecutionCounter::EXCLUDED {
             return false;
         }
         self.0 += 1;
@@ -60,7 +60,7 @@ impl Executions {
 
 /// The registry of an engine's JIT-compiled code: the table entries `H` of places and the translations `T`.
 #[derive(Debug)]
-pub struct Registry<H, T> {
+pub struct NativeCodeRegistry<H, T> {
     heads: Box<[H; 1 << HEADS]>,
     has_heads: bool,
     all: Vec<T>,
@@ -73,14 +73,14 @@ pub struct Registry<H, T> {
     pub executed: u64,
 }
 
-impl<H: Head, T> Registry<H, T> {
+impl<H: Head, T> NativeCodeRegistry<H, T> {
     /// Creates an empty registry. Paths are JIT-compiled after `hot_after` executions.
-    pub fn new(hot_after: u32) -> Registry<H, T> {
+    pub fn new(hot_after: u32) -> NativeCodeRegistry<H, T> {
         // Never on the stack.
         let heads = vec![H::NONE; 1 << HEADS].into_boxed_slice().try_into();
         let Ok(heads) = heads else { unreachable!("as long as the array") };
         let store = Store::default();
-        Registry { heads, has_heads: false, all: Vec::new(), store, hot_after, translations: 0, executed: 0 }
+        NativeCodeRegistry { heads, has_heads: false, all: Vec::new(), store, hot_after, translations: 0, executed: 0 }
     }
 
     /// Forgets all translations and counts, because instructions or probes changed. Returns true if there were
@@ -115,20 +115,20 @@ impl<H: Head, T> Registry<H, T> {
 
     /// Returns the index of a place's entry in the direct-mapped table.
     #[inline(always)]
-    fn entry_index(place: u64) -> usize {
+    fn registry_slot_index(place: u64) -> usize {
         (place as usize / H::UNIT) % (1 << HEADS)
     }
 
     /// Returns the entry of this place, if the table has one.
     #[inline(always)]
-    pub fn entry_at(&self, place: u64) -> Option<&H> {
-        let head = &self.heads[Registry::<H, T>::entry_index(place)];
+    pub fn registry_entry_of_op(&self, place: u64) -> Option<&H> {
+        let head = &self.heads[NativeCodeRegistry::<H, T>::registry_slot_index(place)];
         (head.path_start() == place).then_some(head)
     }
 
     /// Returns the entry of this place, which replaces the entry of any other place in its slot.
-    pub fn entry_at_or_replaced(&mut self, place: u64) -> &mut H {
-        let head = &mut self.heads[Registry::<H, T>::entry_index(place)];
+    pub fn claim_registry_entry_of_op(&mut self, place: u64) -> &mut H {
+        let head = &mut self.heads[NativeCodeRegistry::<H, T>::registry_slot_index(place)];
         self.has_heads = true;
         if head.path_start() != place {
             *head = H::new_at(place);
@@ -140,7 +140,7 @@ impl<H: Head, T> Registry<H, T> {
     /// paths are translated stays, and no other one in its slot is counted.
     #[inline(always)]
     pub fn count_execution(&mut self, place: u64) -> bool {
-        let head = &mut self.heads[Registry::<H, T>::entry_index(place)];
+        let head = &mut self.heads[NativeCodeRegistry::<H, T>::registry_slot_index(place)];
         if head.is_translated() {
             return false;
         }
@@ -172,30 +172,30 @@ impl<H: Head, T> Registry<H, T> {
 /// What follows at a place, or where execution deviates from a path: native code, or the interpreter with its count.
 #[derive(Debug, Clone, Copy)]
 enum Way {
-    Interpreted(Executions),
+    Interpreted(ExecutionCounter),
     /// The translation of this number.
     Translated(u32),
 }
 
 impl Way {
-    const NONE: Way = Way::Interpreted(Executions::NONE);
+    const NONE: Way = Way::Interpreted(ExecutionCounter::NONE);
 }
 
 /// The table entry of a place whose paths are JIT-compiled one by one.
 #[derive(Debug, Clone, Copy)]
-pub struct PathHead<const UNIT: usize> {
+pub struct CompiledPathsEntry<const UNIT: usize> {
     place: u64,
     way: Way,
 }
 
-impl<const UNIT: usize> Head for PathHead<UNIT> {
+impl<const UNIT: usize> Head for CompiledPathsEntry<UNIT> {
     const UNIT: usize = UNIT;
     /// No place is odd.
-    const NONE: PathHead<UNIT> = PathHead { place: 1, way: Way::NONE };
+    const NONE: CompiledPathsEntry<UNIT> = CompiledPathsEntry { place: 1, way: Way::NONE };
 
     /// Creates the entry of a place from which nothing was executed yet.
-    fn new_at(place: u64) -> PathHead<UNIT> {
-        PathHead { place, way: Way::NONE }
+    fn new_at(place: u64) -> CompiledPathsEntry<UNIT> {
+        CompiledPathsEntry { place, way: Way::NONE }
     }
 
     /// Returns the place at which this entry's paths begin.
@@ -212,7 +212,7 @@ impl<const UNIT: usize> Head for PathHead<UNIT> {
 
     /// Returns the counter of the interpreter's executions of paths from this entry's place.
     #[inline(always)]
-    fn execution_counter(&mut self) -> &mut Executions {
+    fn execution_counter(&mut self) -> &mut ExecutionCounter {
         match &mut self.way {
             Way::Interpreted(executions) => executions,
             Way::Translated(_) => unreachable!("asked of interpreted paths alone"),
@@ -233,7 +233,7 @@ struct Path<T> {
 /// A registry of JIT-compiled paths that are tried one after the other.
 #[derive(Debug)]
 pub struct Paths<T, const UNIT: usize> {
-    registry: Registry<PathHead<UNIT>, Path<T>>,
+    registry: NativeCodeRegistry<CompiledPathsEntry<UNIT>, Path<T>>,
     /// The last of the paths from where the current trace began, if none of them was its own.
     missed: Option<u32>,
 }
@@ -241,7 +241,7 @@ pub struct Paths<T, const UNIT: usize> {
 impl<T, const UNIT: usize> Paths<T, UNIT> {
     /// Creates an empty registry. A path is JIT-compiled after `hot_after` executions.
     pub fn new(hot_after: u32) -> Paths<T, UNIT> {
-        Paths { registry: Registry::new(hot_after), missed: None }
+        Paths { registry: NativeCodeRegistry::new(hot_after), missed: None }
     }
 
     /// Forgets all paths and counts. Returns true if there were translations.
@@ -282,8 +282,8 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
     /// Returns the number of the first JIT-compiled path from this place.
     #[inline(always)]
     pub fn first_path_at(&self, place: u64) -> Option<u32> {
-        match self.registry.entry_at(place) {
-            Some(&PathHead { way: Way::Translated(number), .. }) => Some(number),
+        match self.registry.registry_entry_of_op(place) {
+            Some(&CompiledPathsEntry { way: Way::Translated(number), .. }) => Some(number),
             _ => None,
         }
     }
@@ -300,12 +300,12 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
     }
 
     /// Notes that execution deviated, at the first instruction, from this path and from all that were tried before it.
-    pub fn note_deviation(&mut self, number: u32) {
+    pub fn record_path_mismatch(&mut self, number: u32) {
         self.missed = Some(number);
     }
 
     /// Returns the last path that was tried for the current trace, if none matched.
-    pub fn last_deviated_path(&mut self) -> Option<&mut T> {
+    pub fn last_mismatched_path(&mut self) -> Option<&mut T> {
         self.missed.map(|number| &mut self.registry.all[number as usize].translation)
     }
 
@@ -333,19 +333,19 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
     pub fn add_translation(&mut self, place: u64, translation: T) {
         let earlier = self.missed.map_or(0, |number| self.registry.all[number as usize].earlier + 1);
         let number = self.registry.add_translation(Path { translation, otherwise: Way::NONE, earlier });
-        self.set_way_after_deviation(place, Way::Translated(number));
+        self.set_fallback_after_mismatch(place, Way::Translated(number));
     }
 
     /// Excludes the current trace, which began at this place, from JIT compilation for good.
-    pub fn exclude_current_trace(&mut self, place: u64) {
-        self.set_way_after_deviation(place, Way::Interpreted(Executions::EXCLUDED));
+    pub fn exclude_trace_from_compilation(&mut self, place: u64) {
+        self.set_fallback_after_mismatch(place, Way::Interpreted(ExecutionCounter::EXCLUDED));
     }
 
     /// Sets what follows after the current trace has deviated from all paths of this place.
-    fn set_way_after_deviation(&mut self, place: u64, way: Way) {
+    fn set_fallback_after_mismatch(&mut self, place: u64, way: Way) {
         match self.missed {
             Some(number) => self.registry.all[number as usize].otherwise = way,
-            None => self.registry.entry_at_or_replaced(place).way = way,
+            None => self.registry.claim_registry_entry_of_op(place).way = way,
         }
     }
 
@@ -404,7 +404,7 @@ mod tests {
     fn paths_from_one_address_are_compiled_up_to_a_limit() {
         let mut paths = Paths::<char, 2>::new(1);
         for (number, name) in (0..PATHS).zip('a'..) {
-            assert!(paths.begin_trace(0x100).is_none() == (number == 0) && paths.last_deviated_path().is_none());
+            assert!(paths.begin_trace(0x100).is_none() == (number == 0) && paths.last_mismatched_path().is_none());
             for earlier in 0..number {
                 assert_eq!(paths.next_path_to_try(earlier), (earlier + 1 < number).then_some(earlier + 1));
             }
@@ -412,9 +412,9 @@ mod tests {
             assert_eq!(paths.next_path_number(), Some(number));
             paths.add_translation(0x100, name);
         }
-        paths.note_deviation(PATHS - 1);
-        assert_eq!((paths.next_path_number(), paths.last_deviated_path().copied()), (None, Some('d')));
-        paths.exclude_current_trace(0x100);
+        paths.record_path_mismatch(PATHS - 1);
+        assert_eq!((paths.next_path_number(), paths.last_mismatched_path().copied()), (None, Some('d')));
+        paths.exclude_trace_from_compilation(0x100);
         assert!(!paths.is_compilation_due(0x100));
         assert_eq!(paths.begin_trace(0x100), Some(0), "the others stay");
     }
@@ -422,7 +422,7 @@ mod tests {
     #[test]
     fn an_excluded_or_disabled_path_is_never_compiled() {
         let mut paths = Paths::<char, 2>::new(2);
-        paths.exclude_current_trace(0x100);
+        paths.exclude_trace_from_compilation(0x100);
         assert_eq!(executed(&mut paths, 0x100, 3), [false; 3]);
         paths.set_translation_threshold(0);
         assert_eq!(executed(&mut paths, 0x100, 3), [false; 3]);

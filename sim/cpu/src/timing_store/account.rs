@@ -9,7 +9,7 @@ const ROOM: usize = 1 << 20;
 
 /// The share of one instruction in a cached transition (an entry of the timing cache): its cycles and waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Share {
+pub(crate) struct InstructionCycleShare {
     /// The instruction's address.
     pub address: u32,
     /// Its cycles.
@@ -31,7 +31,7 @@ struct Entry {
 
 impl Entry {
     /// Returns the range as indices into the list of shares.
-    fn share_index_range(self) -> std::ops::Range<usize> {
+    fn cycle_share_index_range(self) -> std::ops::Range<usize> {
         self.start as usize..(self.start + self.count) as usize
     }
 }
@@ -47,11 +47,11 @@ pub(crate) struct Account {
     /// How often the transition there was taken with each core going on first. Empty while the profile is off, and for
     /// tables whose transitions count themselves ([`Row::take_count`](super::Row::take_count)).
     counters: Vec<[u64; 2]>,
-    shares: Vec<Share>,
+    shares: Vec<InstructionCycleShare>,
     /// The number of shares at which those of no transition are dropped.
     room: usize,
     /// The shares of the current transition.
-    fresh: Vec<Share>,
+    fresh: Vec<InstructionCycleShare>,
     cells: [QuickMap<u32, ProfileCell>; 2],
 }
 
@@ -89,12 +89,12 @@ impl Account {
     }
 
     /// Drops the shares of the last simulated transition, before another one is simulated.
-    pub fn begin_transition(&mut self) {
+    pub fn begin_simulated_transition(&mut self) {
         self.fresh.clear();
     }
 
     /// Adds the share of one instruction to the transition that is being simulated.
-    pub fn add_instruction_share(&mut self, share: Share) {
+    pub fn add_instruction_cycle_share(&mut self, share: InstructionCycleShare) {
         self.fresh.push(share);
     }
 
@@ -102,11 +102,11 @@ impl Account {
     pub fn count_simulated_transition(&mut self, first: usize) {
         let mut times = [0; 2];
         times[first & 1] = 1;
-        add_shares_to_profile(&mut self.cells, &self.fresh, times);
+        add_cycle_shares_to_profile(&mut self.cells, &self.fresh, times);
     }
 
     /// Assigns the shares of the transition that was just simulated to this place of the timing table.
-    pub(super) fn assign_shares_to_transition(&mut self, place: usize) {
+    pub(super) fn assign_cycle_shares_to_transition(&mut self, place: usize) {
         if self.entries.is_empty() {
             self.entries = vec![Entry::default(); self.places];
         }
@@ -114,17 +114,17 @@ impl Account {
         self.entries[place] = Entry { start, count };
         self.shares.extend_from_slice(&self.fresh);
         if self.shares.len() > self.room {
-            self.drop_unassigned_shares();
+            self.drop_unassigned_cycle_shares();
         }
     }
 
     /// Drops the shares that belong to no place of the timing table any more.
     #[cold]
-    fn drop_unassigned_shares(&mut self) {
+    fn drop_unassigned_cycle_shares(&mut self) {
         let mut used = Vec::new();
         for entry in &mut self.entries {
             let start = used.len() as u32;
-            used.extend_from_slice(&self.shares[entry.share_index_range()]);
+            used.extend_from_slice(&self.shares[entry.cycle_share_index_range()]);
             entry.start = start;
         }
         self.room = ROOM.max(2 * used.len());
@@ -142,18 +142,18 @@ impl Account {
     }
 
     /// Drops the shares of all transitions. The caller has added their counts to the profile before.
-    pub(super) fn drop_all_shares(&mut self) {
+    pub(super) fn drop_all_cycle_shares(&mut self) {
         self.entries.fill(Entry::default());
         self.shares.clear();
     }
 
     /// Adds the shares of the transition at a place, times how often the transition was taken, to the profile.
-    pub(super) fn add_shares_times_count(&mut self, place: usize, own: u64) {
+    pub(super) fn add_counted_shares_to_profile(&mut self, place: usize, own: u64) {
         let mut times = self.counters.get_mut(place).map(std::mem::take).unwrap_or_default();
         times[0] += own;
         if times != [0; 2] {
-            let shares = self.entries.get(place).map_or(&[][..], |entry| &self.shares[entry.share_index_range()]);
-            add_shares_to_profile(&mut self.cells, shares, times);
+            let shares = self.entries.get(place).map_or(&[][..], |entry| &self.shares[entry.cycle_share_index_range()]);
+            add_cycle_shares_to_profile(&mut self.cells, shares, times);
         }
     }
 
@@ -166,7 +166,11 @@ impl Account {
 
 /// Adds these shares to the profile cells of each core. `times` has how often their transition was taken with core 0
 /// and with core 1 continuing first.
-fn add_shares_to_profile(cells: &mut [QuickMap<u32, ProfileCell>; 2], shares: &[Share], times: [u64; 2]) {
+fn add_cycle_shares_to_profile(
+    cells: &mut [QuickMap<u32, ProfileCell>; 2],
+    shares: &[InstructionCycleShare],
+    times: [u64; 2],
+) {
     for share in shares {
         for (first, times) in times.into_iter().enumerate().filter(|(_, times)| *times != 0) {
             *cells[first ^ usize::from(share.is_other)].entry(share.address).or_default() += ProfileCell {
@@ -182,19 +186,21 @@ fn add_shares_to_profile(cells: &mut [QuickMap<u32, ProfileCell>; 2], shares: &[
 mod tests {
     use super::*;
 
-    fn share(address: u32, cycles: u32, waits: u16) -> Share {
-        Share { address, cycles, waits, executions: 1, is_other: false }
+    fn share(address: u32, cycles: u32, waits: u16) -> InstructionCycleShare {
+        InstructionCycleShare { address, cycles, waits, executions: 1, is_other: false }
     }
 
-    fn note(account: &mut Account, shares: [&[Share]; 2]) {
-        account.begin_transition();
+    fn note(account: &mut Account, shares: [&[InstructionCycleShare]; 2]) {
+        account.begin_simulated_transition();
         let [first, other] = shares;
-        first.iter().for_each(|&share| account.add_instruction_share(share));
-        other.iter().for_each(|&share| account.add_instruction_share(Share { is_other: true, ..share }));
+        first.iter().for_each(|&share| account.add_instruction_cycle_share(share));
+        other
+            .iter()
+            .for_each(|&share| account.add_instruction_cycle_share(InstructionCycleShare { is_other: true, ..share }));
     }
 
     fn counted_rows(account: &mut Account) -> Vec<(usize, u32, u64, u64, u64)> {
-        (0..account.places).for_each(|place| account.add_shares_times_count(place, 0));
+        (0..account.places).for_each(|place| account.add_counted_shares_to_profile(place, 0));
         let counts =
             |(core, at, cell): (usize, u32, ProfileCell)| (core, at, cell.cycles, cell.executions, cell.wait_cycles);
         let mut rows: Vec<_> = account.take_profile().map(counts).collect();
@@ -208,7 +214,7 @@ mod tests {
         account.set_transition_profiling(true);
         note(&mut account, [&[share(0x100, 2, 1), share(0x102, 3, 0)], &[share(0x200, 5, 3)]]);
         account.count_simulated_transition(1);
-        account.assign_shares_to_transition(5);
+        account.assign_cycle_shares_to_transition(5);
         (0..10).for_each(|_| account.count_transition(5, 0));
         account.swap_transition_counts(5, 4);
         account.count_transition(4, 1);
@@ -228,13 +234,13 @@ mod tests {
     #[test]
     fn each_share_is_counted_separately() {
         let mut account = Account::new(8);
-        let part = Share { executions: 0, ..share(0x108, 1, 0) };
+        let part = InstructionCycleShare { executions: 0, ..share(0x108, 1, 0) };
         note(&mut account, [&[share(0x100, 5, 2), share(0x104, 0, 0), share(0x100, 3, 0), part], &[]]);
-        account.assign_shares_to_transition(2);
-        account.add_shares_times_count(2, 11);
+        account.assign_cycle_shares_to_transition(2);
+        account.add_counted_shares_to_profile(2, 11);
         assert_eq!(counted_rows(&mut account), [(0, 0x100, 88, 22, 22), (0, 0x104, 0, 11, 0), (0, 0x108, 11, 0, 0)]);
-        account.drop_all_shares();
-        account.add_shares_times_count(2, 1);
+        account.drop_all_cycle_shares();
+        account.add_counted_shares_to_profile(2, 1);
         assert_eq!(counted_rows(&mut account), []);
     }
 
@@ -243,7 +249,7 @@ mod tests {
         let mut account = Account::new(8);
         account.swap_transition_counts(5, 4);
         note(&mut account, [&[share(0x100, 1, 0)], &[]]);
-        account.assign_shares_to_transition(5);
+        account.assign_cycle_shares_to_transition(5);
         account.count_transition(5, 0);
         account.swap_transition_counts(5, 4);
         assert_eq!(counted_rows(&mut account), []);
@@ -262,7 +268,7 @@ mod tests {
         account.room = 100;
         let assign = |account: &mut Account, place: usize, cycles| {
             note(account, [&[share(0x100 + 2 * place as u32, cycles, 0); 3], &[]]);
-            account.assign_shares_to_transition(place);
+            account.assign_cycle_shares_to_transition(place);
         };
         for number in 0..1000 {
             assign(&mut account, 1 + number % 6, 1);

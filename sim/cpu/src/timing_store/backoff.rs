@@ -19,7 +19,7 @@ impl Backoff {
     }
 
     /// Returns the cycle at which the pause ends, if time `t` is inside it.
-    pub fn pause_end(&self, t: u64) -> Option<u64> {
+    pub fn caching_pause_end_cycle(&self, t: u64) -> Option<u64> {
         (t.wrapping_sub(self.since) < self.cycles).then(|| self.since + self.cycles)
     }
 }
@@ -53,11 +53,11 @@ mod tests {
     #[test]
     fn back_off_ends_after_its_cycles() {
         let mut backoff = Backoff::default();
-        assert_eq!(backoff.pause_end(0), None);
+        assert_eq!(backoff.caching_pause_end_cycle(0), None);
         backoff.begin_pause(100, 50);
-        assert_eq!([99, 100, 149, 150].map(|t| backoff.pause_end(t)), [None, Some(150), Some(150), None]);
+        assert_eq!([99, 100, 149, 150].map(|t| backoff.caching_pause_end_cycle(t)), [None, Some(150), Some(150), None]);
         backoff.end_pause();
-        assert_eq!(backoff.pause_end(100), None);
+        assert_eq!(backoff.caching_pause_end_cycle(100), None);
     }
 
     #[test]

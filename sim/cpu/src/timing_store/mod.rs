@@ -15,7 +15,7 @@ mod counts;
 mod states;
 mod table;
 
-pub(crate) use account::{Account, Share};
+pub(crate) use account::{Account, InstructionCycleShare};
 pub(crate) use backoff::{Backoff, MissRate};
 pub use counts::Counts;
 pub(crate) use table::{Row, TimingTable};

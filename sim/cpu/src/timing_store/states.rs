@@ -49,7 +49,7 @@ impl Hasher for Multiply {
 
 /// A numbered set of up to `ROOM` different states.
 #[derive(Debug)]
-pub(super) struct States<S, const ROOM: usize> {
+pub(super) struct NumberedStateSet<S, const ROOM: usize> {
     all: Vec<S>,
     numbers: QuickMap<S, u32>,
     /// The number of the last state at each place.
@@ -59,16 +59,16 @@ pub(super) struct States<S, const ROOM: usize> {
 /// Places where a state is looked for first.
 const PLACES: usize = 1 << 10;
 
-impl<S, const ROOM: usize> Default for States<S, ROOM> {
+impl<S, const ROOM: usize> Default for NumberedStateSet<S, ROOM> {
     /// Returns an empty store.
     fn default() -> Self {
-        States { all: Vec::new(), numbers: QuickMap::default(), last: vec![0; PLACES] }
+        NumberedStateSet { all: Vec::new(), numbers: QuickMap::default(), last: vec![0; PLACES] }
     }
 }
 
-impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
+impl<S: Copy + Eq + Hash, const ROOM: usize> NumberedStateSet<S, ROOM> {
     /// Returns the number of a state, which is added if it is new. `None` if there is no room for it.
-    pub fn number_of_state(&mut self, state: S) -> Option<u32> {
+    pub fn index_of_state(&mut self, state: S) -> Option<u32> {
         if let Some(&number) = self.numbers.get(&state) {
             return Some(number);
         }
@@ -81,14 +81,14 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
         Some(number)
     }
 
-    /// Returns the number of a state as [`States::number_of_state`] does, but first compares it with the last state at
+    /// Returns the number of a state as [`States::index_of_state`] does, but first compares it with the last state at
     /// this place, which is faster.
-    pub fn number_of_state_with_hash(&mut self, place: usize, state: S) -> Option<u32> {
+    pub fn index_of_state_after_hint(&mut self, place: usize, state: S) -> Option<u32> {
         let last = self.last[place % PLACES];
         if self.all.get(last as usize) == Some(&state) {
             return Some(last);
         }
-        let number = self.number_of_state(state)?;
+        let number = self.index_of_state(state)?;
         self.last[place % PLACES] = number;
         Some(number)
     }
@@ -121,15 +121,15 @@ mod tests {
 
     #[test]
     fn state_keeps_its_number_until_the_table_is_full() {
-        let mut states = States::<u64, 8>::default();
-        let numbers: Vec<_> = (0..9).map(|state| states.number_of_state(state << 40)).collect();
+        let mut states = NumberedStateSet::<u64, 8>::default();
+        let numbers: Vec<_> = (0..9).map(|state| states.index_of_state(state << 40)).collect();
         assert_eq!(numbers, [Some(0), Some(1), Some(2), Some(3), Some(4), Some(5), Some(6), Some(7), None]);
-        assert_eq!((states.number_of_state(5 << 40), *states.state_with_number(5)), (Some(5), 5 << 40));
+        assert_eq!((states.index_of_state(5 << 40), *states.state_with_number(5)), (Some(5), 5 << 40));
         let met = [(1, 3), (1, 3), (1, 4), (1 + PLACES, 4), (2, 9)]
-            .map(|(at, state)| states.number_of_state_with_hash(at, state << 40));
+            .map(|(at, state)| states.index_of_state_after_hint(at, state << 40));
         assert_eq!(met, [Some(3), Some(3), Some(4), Some(4), None]);
         states.forget_all_states();
         assert!(states.is_empty());
-        assert_eq!(states.number_of_state_with_hash(1, 8 << 40), Some(0));
+        assert_eq!(states.index_of_state_after_hint(1, 8 << 40), Some(0));
     }
 }

@@ -3,7 +3,7 @@
 use std::hash::Hash;
 
 use super::account::Account;
-use super::states::States;
+use super::states::NumberedStateSet;
 use crate::profile::ProfileCell;
 
 /// A row of a timing table: the transitions that share a hash.
@@ -24,7 +24,7 @@ pub(crate) trait Row: Copy + Default {
 #[derive(Debug)]
 pub(crate) struct TimingTable<N, R, const ROWS: usize, const NODES: usize> {
     rows: Box<[R; ROWS]>,
-    nodes: States<N, NODES>,
+    nodes: NumberedStateSet<N, NODES>,
     /// The profile of the cached transitions. A transition's place in it is its row's number times the ways, and its
     /// own way.
     pub account: Account,
@@ -36,7 +36,7 @@ impl<N, R: Row, const ROWS: usize, const NODES: usize> Default for TimingTable<N
         // Never on the stack.
         let rows = vec![R::default(); ROWS].into_boxed_slice().try_into();
         let Ok(rows) = rows else { unreachable!("as long as the array") };
-        TimingTable { rows, nodes: States::default(), account: Account::new(ROWS * R::WAYS) }
+        TimingTable { rows, nodes: NumberedStateSet::default(), account: Account::new(ROWS * R::WAYS) }
     }
 }
 
@@ -47,7 +47,7 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
         if !self.nodes.is_empty() {
             self.rows.fill(R::default());
             self.nodes.forget_all_states();
-            self.account.drop_all_shares();
+            self.account.drop_all_cycle_shares();
         }
     }
 
@@ -58,13 +58,13 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
 
     /// Returns the number of a node, which is added if it is new. `None` if there is no room for it.
     pub fn number_of_node(&mut self, node: N) -> Option<u32> {
-        self.nodes.number_of_state(node)
+        self.nodes.index_of_state(node)
     }
 
     /// Returns the number of a node as [`TimingTable::number_of_node`] does, but first compares it with the last node
     /// at this address, which is faster.
     pub fn number_of_node_with_hash(&mut self, address: u32, node: N) -> Option<u32> {
-        self.nodes.number_of_state_with_hash(address as usize / 2, node)
+        self.nodes.index_of_state_after_hint(address as usize / 2, node)
     }
 
     /// Returns the number of a node. If there is no room for it, the table is cleared first.
@@ -93,7 +93,7 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
     /// account.
     pub fn store_simulated_transition(&mut self, place: usize, change: impl FnOnce(&mut R)) {
         self.profile_counted_transition(place);
-        self.account.assign_shares_to_transition(place);
+        self.account.assign_cycle_shares_to_transition(place);
         change(self.row_with_number_mut(place / R::WAYS));
     }
 
@@ -125,13 +125,13 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
     /// Adds the cycles of the transition at this place, times how often it was taken, to the profile.
     fn profile_counted_transition(&mut self, place: usize) {
         let own = self.row_with_number_mut(place / R::WAYS).take_count();
-        self.account.add_shares_times_count(place, own);
+        self.account.add_counted_shares_to_profile(place, own);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::account::Share;
+    use super::super::account::InstructionCycleShare;
     use super::*;
 
     impl Row for u64 {
@@ -165,8 +165,14 @@ mod tests {
         let mut table = TimingTable::<u32, (u8, u64), 8, 2>::default();
         let store = |table: &mut TimingTable<_, _, 8, 2>, address, name| {
             table.number_of_node_after_reset(5);
-            table.account.begin_transition();
-            table.account.add_instruction_share(Share { address, cycles: 2, waits: 1, executions: 1, is_other: false });
+            table.account.begin_simulated_transition();
+            table.account.add_instruction_cycle_share(InstructionCycleShare {
+                address,
+                cycles: 2,
+                waits: 1,
+                executions: 1,
+                is_other: false,
+            });
             table.store_simulated_transition(3, |row| *row = (name, 0));
         };
         store(&mut table, 0x100, b'a');

@@ -81,13 +81,13 @@ impl Block {
 
     /// Returns the whole block, of `instructions` instructions from address `start` on, as a remainder: what is still
     /// to be simulated with its timing.
-    pub(in crate::v6m) fn whole_block_as_remainder(&self, start: u32, instructions: u64) -> Remainder {
+    pub(in crate::v6m) fn untimed_remainder_of_block(&self, start: u32, instructions: u64) -> UntimedBlockRemainder {
         let accesses = self.accesses.checked_shl(self.accesses.leading_zeros()).unwrap_or(0);
         let next = start.wrapping_add((self.next as i64 / (size_of::<Op>() as i64 / 2)) as u32);
         let gives_way = self.shape & Block::GIVES_WAY != 0;
         let spin = if self.is_busy_wait() { instructions as u8 } else { 0 };
         let ends = (self.shape & Block::ENDS) as u32;
-        Remainder {
+        UntimedBlockRemainder {
             instructions,
             branches: self.branch_outcomes(),
             ends,
@@ -101,7 +101,7 @@ impl Block {
 
     /// Creates the block that stands for a step of an exception (entry, return and so on), which leads from one address
     /// to another. `memory` contains its stack frame.
-    pub(in crate::v6m) fn exception_step_block(step: Step, memory: Option<u32>, from: u32, to: u32) -> Block {
+    pub(in crate::v6m) fn new_exception_step_block(step: Step, memory: Option<u32>, from: u32, to: u32) -> Block {
         let bytes = i64::from(to.wrapping_sub(from) as i32) * (size_of::<Op>() as i64 / 2);
         let accesses = memory.map_or(0, |memory| Block::ACCESS | u64::from(memory));
         Block { shape: (step as u64) << Block::STEP, next: bytes as u64, accesses }
@@ -109,7 +109,7 @@ impl Block {
 
     /// Returns the step of an exception that this block stands for, the memory of its frame, and the address to which
     /// it leads. `None` for other blocks.
-    pub(in crate::v6m) fn exception_step_of_block(&self, from: u32) -> Option<(Step, u32, u32)> {
+    pub(in crate::v6m) fn decode_exception_step(&self, from: u32) -> Option<(Step, u32, u32)> {
         let step = match self.shape >> Block::STEP {
             1 => Step::Enter,
             2 => Step::Vector,
@@ -118,12 +118,12 @@ impl Block {
             _ => return None,
         };
         let memory = (self.accesses & (Block::ACCESS - 1)) as u32;
-        Some((step, memory, self.whole_block_as_remainder(from, 0).next))
+        Some((step, memory, self.untimed_remainder_of_block(from, 0).next))
     }
 
     /// Creates the block of one ordered access: an access, such as to a spinlock, that both cores must make in the
     /// order of their cycles.
-    pub(in crate::v6m) fn ordered_access_block(memory: u32, gives_way: bool) -> Block {
+    pub(in crate::v6m) fn new_ordered_access_block(memory: u32, gives_way: bool) -> Block {
         let bytes = size_of::<Op>() as u64;
         let shape = bytes + Block::wait_block(gives_way).shape;
         Block { shape, next: bytes, accesses: Block::ACCESS | u64::from(memory) }
@@ -137,13 +137,13 @@ impl Block {
 
     /// Returns the block with a wait for the other core in front, as in [`Block::wait_block`]. If the other core's
     /// block ends meanwhile, this block's access is not made.
-    pub(in crate::v6m) fn with_preceding_wait(self, gives_way: bool) -> Block {
+    pub(in crate::v6m) fn with_wait_for_other_core(self, gives_way: bool) -> Block {
         let yields = if gives_way { Block::YIELDS } else { 0 };
         Block { shape: self.shape | Block::WAITS | yields, ..self }
     }
 
-    /// Returns the wait in front of the block, if [`Block::with_preceding_wait`] added one.
-    pub(in crate::v6m) fn preceding_wait(&self) -> Option<Block> {
+    /// Returns the wait in front of the block, if [`Block::with_wait_for_other_core`] added one.
+    pub(in crate::v6m) fn preceding_wait_for_other_core(&self) -> Option<Block> {
         (self.shape & Block::WAITS != 0).then(|| Block::wait_block(self.shape & Block::YIELDS != 0))
     }
 
@@ -159,9 +159,9 @@ impl Block {
         self.shape & Block::SPIN != 0
     }
 
-    /// Returns whether the block is one ordered access, or a wait for the other core ([`Block::ordered_access_block`],
+    /// Returns whether the block is one ordered access, or a wait for the other core ([`Block::new_ordered_access_block`],
     /// [`Block::wait_block`]).
-    pub(in crate::v6m) fn is_ordered(&self) -> bool {
+    pub(in crate::v6m) fn is_ordered_between_cores(&self) -> bool {
         self.shape & Block::ORDERED != 0
     }
 
@@ -177,12 +177,12 @@ impl Block {
     /// `start` is that place.
     pub(in crate::v6m) unsafe fn instruction_count(&self, start: *mut Op, first: Op) -> u64 {
         let (mut at, mut op, mut count) = (start, first, 0);
-        let mut rest = Remainder { branches: self.branch_outcomes(), ..Remainder::NONE };
+        let mut rest = UntimedBlockRemainder { branches: self.branch_outcomes(), ..UntimedBlockRemainder::NONE };
         let mut left = self.length_in_op_bytes() / size_of::<Op>() as u64;
         while left != 0 {
             let turns = match op.code {
                 Code::B | Code::Bl => true,
-                _ => op.is_near_branch() && rest.take_next_branch_outcome(),
+                _ => op.is_branch_within_region() && rest.take_next_branch_outcome(),
             };
             let halfwords = if turns || !op.is_wide() { 1 } else { 2 };
             at = at.wrapping_offset(if turns { op.imm as i32 as isize } else { halfwords as isize });
@@ -210,7 +210,7 @@ pub enum Step {
 
 /// A basic block, or the rest of one, that is executed already and still to be simulated with its timing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Remainder {
+pub struct UntimedBlockRemainder {
     /// Instructions left, the one that is begun included.
     pub instructions: u64,
     /// Verdicts on its conditional branches, the next one on top.
@@ -229,9 +229,9 @@ pub struct Remainder {
     pub accesses: u64,
 }
 
-impl Remainder {
+impl UntimedBlockRemainder {
     /// Nothing left.
-    pub const NONE: Remainder = Remainder {
+    pub const NONE: UntimedBlockRemainder = UntimedBlockRemainder {
         instructions: 0,
         branches: 0,
         ends: 0,
@@ -244,14 +244,14 @@ impl Remainder {
 
     /// Removes the next memory access from the rest of the block, and returns the number of the accessed memory.
     #[inline(always)]
-    pub fn take_next_access(&mut self) -> u32 {
+    pub fn take_next_accessed_memory(&mut self) -> u32 {
         let memory = self.accesses >> (u64::BITS - Block::ACCESS_BITS) & (Block::ACCESS - 1);
         self.accesses <<= Block::ACCESS_BITS;
         memory as u32
     }
 
     /// Returns whether the rest of the block makes another access.
-    pub fn has_further_access(&self) -> bool {
+    pub fn has_access_left(&self) -> bool {
         self.accesses != 0
     }
 
@@ -270,14 +270,14 @@ impl Remainder {
         self.instructions -= 1;
         if self.instructions == 0 && self.spin != 0 && !self.is_last {
             self.instructions = u64::from(self.spin);
-            self.put_access_back(memory);
+            self.put_back_accessed_memory(memory);
         }
         self.instructions == 0
     }
 
     /// Puts the memory access that was removed last back into the rest of the block, because it is made again.
     #[inline(always)]
-    pub fn put_access_back(&mut self, memory: u32) {
+    pub fn put_back_accessed_memory(&mut self, memory: u32) {
         let access = Block::ACCESS | u64::from(memory);
         self.accesses = self.accesses >> Block::ACCESS_BITS | access << (u64::BITS - Block::ACCESS_BITS);
     }
@@ -297,7 +297,7 @@ impl Remainder {
 
 /// Which core executes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum NextCoreChoice {
     /// The core whose basic block was handed in.
     Same,
     /// The other one.
@@ -351,16 +351,16 @@ mod tests {
         // To the end, by which the barrier is not come to, and then by it.
         assert_eq!([2, 3, 4, 5, 6, 8].map(|halfwords| count(halfwords, 0b1100)), [2, 3, 4, 5, 6, 7]);
         let mut rest =
-            Block { shape: Block::shape_of_path(64, 0b1_0110), ..Block::NONE }.whole_block_as_remainder(0, 8);
+            Block { shape: Block::shape_of_path(64, 0b1_0110), ..Block::NONE }.untimed_remainder_of_block(0, 8);
         assert_eq!([0; 5].map(|_| rest.take_next_branch_outcome()), [false, true, true, false, false]);
-        assert_eq!(rest, Block { shape: 64, ..Block::NONE }.whole_block_as_remainder(0, 8), "none left");
+        assert_eq!(rest, Block { shape: 64, ..Block::NONE }.untimed_remainder_of_block(0, 8), "none left");
     }
 
     #[test]
     fn block_end_is_relative_to_its_start() {
         for (next, address) in [(3 * size_of::<Op>() as u64, 0x106), ((size_of::<Op>() as u64).wrapping_neg(), 0xfe)] {
             let block = Block { shape: 9, next, ..Block::NONE };
-            assert_eq!(block.whole_block_as_remainder(0x100, 1).next, address);
+            assert_eq!(block.untimed_remainder_of_block(0x100, 1).next, address);
         }
     }
 
@@ -368,56 +368,59 @@ mod tests {
     fn accesses_are_read_in_order() {
         let memories = [3, 0, 7, 5];
         let accesses = memories.iter().fold(0, |sum, memory| sum << Block::ACCESS_BITS | Block::ACCESS | memory);
-        let mut rest = Block { accesses, ..Block::NONE }.whole_block_as_remainder(0, 4);
-        assert_eq!(memories.map(|_| u64::from(rest.take_next_access())), memories);
+        let mut rest = Block { accesses, ..Block::NONE }.untimed_remainder_of_block(0, 4);
+        assert_eq!(memories.map(|_| u64::from(rest.take_next_accessed_memory())), memories);
         assert_eq!(rest.accesses, 0);
-        assert_eq!(Block::NONE.whole_block_as_remainder(0, 1).accesses, 0);
+        assert_eq!(Block::NONE.untimed_remainder_of_block(0, 1).accesses, 0);
     }
 
     #[test]
     fn blocks_are_distinguished_by_their_shapes() {
         for gives_way in [false, true] {
             let [ordered, wait, spin] = [
-                Block::ordered_access_block(6, gives_way),
+                Block::new_ordered_access_block(6, gives_way),
                 Block::wait_block(gives_way),
                 Block::busy_wait_block(3, 6, gives_way),
             ];
-            assert_eq!([ordered, wait, spin].map(|block| block.is_ordered()), [true; 3]);
+            assert_eq!([ordered, wait, spin].map(|block| block.is_ordered_between_cores()), [true; 3]);
             assert_eq!([ordered, wait, spin].map(|block| block.is_wait()), [false, true, false]);
             assert_eq!([ordered, wait, spin].map(|block| block.is_busy_wait()), [false, false, true]);
-            assert_eq!([ordered, spin].map(|block| block.whole_block_as_remainder(0x40, 3).gives_way), [gives_way; 2]);
+            assert_eq!(
+                [ordered, spin].map(|block| block.untimed_remainder_of_block(0x40, 3).gives_way),
+                [gives_way; 2]
+            );
         }
         for gives_way in [false, true] {
-            let behind = Block::ordered_access_block(6, true).with_preceding_wait(gives_way);
+            let behind = Block::new_ordered_access_block(6, true).with_wait_for_other_core(gives_way);
             assert!(
-                behind.is_ordered()
+                behind.is_ordered_between_cores()
                     && !behind.is_wait()
                     && !behind.is_busy_wait()
-                    && behind.exception_step_of_block(0).is_none()
+                    && behind.decode_exception_step(0).is_none()
             );
-            assert_eq!(behind.preceding_wait(), Some(Block::wait_block(gives_way)));
+            assert_eq!(behind.preceding_wait_for_other_core(), Some(Block::wait_block(gives_way)));
             assert_eq!(
-                behind.whole_block_as_remainder(0x40, 1),
-                Block::ordered_access_block(6, true).whole_block_as_remainder(0x40, 1)
+                behind.untimed_remainder_of_block(0x40, 1),
+                Block::new_ordered_access_block(6, true).untimed_remainder_of_block(0x40, 1)
             );
         }
-        assert_eq!(Block::ordered_access_block(6, true).preceding_wait(), None);
+        assert_eq!(Block::new_ordered_access_block(6, true).preceding_wait_for_other_core(), None);
         let notified = Block { shape: 24 | Block::REPORTS_STORE, ..Block::NONE };
         assert!(
-            notified.whole_block_as_remainder(0, 3).is_last_instruction_of_kind(Block::REPORTS_STORE)
-                && notified.exception_step_of_block(0).is_none()
+            notified.untimed_remainder_of_block(0, 3).is_last_instruction_of_kind(Block::REPORTS_STORE)
+                && notified.decode_exception_step(0).is_none()
         );
         let plain = Block { shape: 24, ..Block::NONE };
         assert!(
-            !plain.is_ordered()
+            !plain.is_ordered_between_cores()
                 && !plain.is_wait()
                 && !plain.is_busy_wait()
-                && plain.whole_block_as_remainder(0, 3).spin == 0
+                && plain.untimed_remainder_of_block(0, 3).spin == 0
         );
         let mut ops = [Code::LdrImm, Code::CmpImm, Code::Beq].map(Op::without_operands);
         // SAFETY: all are in `ops`.
         unsafe {
-            assert_eq!(Block::ordered_access_block(6, true).instruction_count(ops.as_mut_ptr(), ops[0]), 1);
+            assert_eq!(Block::new_ordered_access_block(6, true).instruction_count(ops.as_mut_ptr(), ops[0]), 1);
             assert_eq!(Block::busy_wait_block(3, 6, true).instruction_count(ops.as_mut_ptr(), ops[0]), 3);
         }
     }
@@ -426,19 +429,19 @@ mod tests {
     fn exception_step_is_a_block_with_any_target() {
         for step in [Step::Enter, Step::Vector, Step::Return, Step::Chain] {
             for (from, to) in [(0x1000_0100, 0x2000_0204), (0x2000_0204, 0x1000_0100), (0x40, 0x40)] {
-                let block = Block::exception_step_block(step, Some(5), from, to);
-                assert_eq!(block.exception_step_of_block(from), Some((step, 5, to)));
-                assert!(!block.is_ordered() && !block.is_wait() && !block.is_busy_wait());
+                let block = Block::new_exception_step_block(step, Some(5), from, to);
+                assert_eq!(block.decode_exception_step(from), Some((step, 5, to)));
+                assert!(!block.is_ordered_between_cores() && !block.is_wait() && !block.is_busy_wait());
             }
         }
         let left = Block { shape: 24 | Block::LEAVES, ..Block::NONE };
         assert!(
-            left.exception_step_of_block(0).is_none()
-                && left.whole_block_as_remainder(0, 3).is_last_instruction_of_kind(Block::LEAVES)
+            left.decode_exception_step(0).is_none()
+                && left.untimed_remainder_of_block(0, 3).is_last_instruction_of_kind(Block::LEAVES)
         );
         assert!(
-            !left.whole_block_as_remainder(0, 3).is_last_instruction_of_kind(Block::PRIVATE)
-                && left.whole_block_as_remainder(0, 1).is_current_instruction_last_of_kind(Block::LEAVES)
+            !left.untimed_remainder_of_block(0, 3).is_last_instruction_of_kind(Block::PRIVATE)
+                && left.untimed_remainder_of_block(0, 1).is_current_instruction_last_of_kind(Block::LEAVES)
         );
         let mut ops = [Code::Nop, Code::Nop, Code::Bx].map(Op::without_operands);
         // SAFETY: all are in `ops`.
@@ -447,16 +450,16 @@ mod tests {
 
     #[test]
     fn spin_repeats_until_its_last_round() {
-        let mut rest = Block::busy_wait_block(2, 6, false).whole_block_as_remainder(0x40, 2);
+        let mut rest = Block::busy_wait_block(2, 6, false).untimed_remainder_of_block(0x40, 2);
         assert_eq!((rest.next, rest.spin), (0x40, 2));
         for _ in 0..3 {
-            assert_eq!(rest.take_next_access(), 6);
+            assert_eq!(rest.take_next_accessed_memory(), 6);
             assert!(!rest.pass_instruction(6));
             assert!(rest.take_next_branch_outcome());
             assert!(!rest.pass_instruction(6));
         }
         rest.is_last = true;
-        assert_eq!(rest.take_next_access(), 6);
+        assert_eq!(rest.take_next_accessed_memory(), 6);
         assert!(!rest.pass_instruction(6) && rest.pass_instruction(6));
         assert_eq!(rest.accesses, 0);
     }

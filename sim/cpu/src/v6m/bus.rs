@@ -1,7 +1,7 @@
 //! The interpreter's needs from a chip: memory, code regions, arbitration, time.
 
 use crate::host::MARKED_BYTES;
-use crate::v6m::block::{Block, Turn};
+use crate::v6m::block::{Block, NextCoreChoice};
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::region::{Region, SLOTS};
@@ -65,7 +65,7 @@ impl Ram<'_> {
 
     /// Returns a pointer to the first byte of main RAM. The caller accesses it before it uses the bus again.
     #[inline(always)]
-    pub fn start_pointer(self) -> *mut u8 {
+    pub fn main_ram_pointer(self) -> *mut u8 {
         self.bytes.as_mut_ptr()
     }
 
@@ -254,7 +254,7 @@ pub unsafe trait Bus: Fabric {
 /// neither code nor watched.
 #[cold]
 #[inline(never)]
-pub(in crate::v6m) fn can_store_near_marks<B: Bus>(bus: &B, offset: u32, words: u32) -> bool {
+pub(in crate::v6m) fn can_store_speculatively<B: Bus>(bus: &B, offset: u32, words: u32) -> bool {
     (0..words).all(|word| bus.watches_store(offset + 4 * word) == Some(false))
 }
 
@@ -308,8 +308,13 @@ pub unsafe trait Ahead<B: Bus> {
     ///
     /// # Safety
     /// Both are cores that [`pair::run_basic_blocks`](crate::v6m::pair::run_basic_blocks) was given, with their logs.
-    unsafe fn time_block(_bus: &mut B, _cores: [*mut Core; 2], _logs: [*mut SpeculationLog; 2], _block: Block) -> Turn {
-        Turn::Stop
+    unsafe fn time_block(
+        _bus: &mut B,
+        _cores: [*mut Core; 2],
+        _logs: [*mut SpeculationLog; 2],
+        _block: Block,
+    ) -> NextCoreChoice {
+        NextCoreChoice::Stop
     }
 
     /// Executes the JIT-compiled basic blocks that begin where the first of these cores is. Returns which core executes
@@ -317,7 +322,11 @@ pub unsafe trait Ahead<B: Bus> {
     ///
     /// # Safety
     /// As for [`Ahead::time_block`].
-    unsafe fn run_native_blocks(_bus: &mut B, _cores: [*mut Core; 2], _logs: [*mut SpeculationLog; 2]) -> Option<Turn> {
+    unsafe fn run_native_blocks(
+        _bus: &mut B,
+        _cores: [*mut Core; 2],
+        _logs: [*mut SpeculationLog; 2],
+    ) -> Option<NextCoreChoice> {
         None
     }
 
@@ -326,16 +335,16 @@ pub unsafe trait Ahead<B: Bus> {
     ///
     /// # Safety
     /// As for [`Ahead::time_block`].
-    unsafe fn wait_for_turn(_bus: &mut B, _cores: [*mut Core; 2], _log: *mut SpeculationLog) -> Turn {
-        Turn::Stop
+    unsafe fn wait_for_turn(_bus: &mut B, _cores: [*mut Core; 2], _log: *mut SpeculationLog) -> NextCoreChoice {
+        NextCoreChoice::Stop
     }
 
     /// Returns which core executes next, after the first core has made an access that returned [`OrderedAccess::Now`].
     ///
     /// # Safety
     /// As for [`Ahead::time_block`].
-    unsafe fn end_turn(_bus: &mut B, _cores: [*mut Core; 2], _log: *mut SpeculationLog) -> Turn {
-        Turn::Stop
+    unsafe fn end_turn(_bus: &mut B, _cores: [*mut Core; 2], _log: *mut SpeculationLog) -> NextCoreChoice {
+        NextCoreChoice::Stop
     }
 
     /// Takes an exception if one is due after the first core's basic block, whose log says that there may be one
@@ -344,7 +353,7 @@ pub unsafe trait Ahead<B: Bus> {
     ///
     /// # Safety
     /// As for [`Ahead::time_block`].
-    unsafe fn take_exception(_bus: &mut B, _cores: [*mut Core; 2], _logs: [*mut SpeculationLog; 2]) -> Turn {
-        Turn::Stop
+    unsafe fn take_exception(_bus: &mut B, _cores: [*mut Core; 2], _logs: [*mut SpeculationLog; 2]) -> NextCoreChoice {
+        NextCoreChoice::Stop
     }
 }

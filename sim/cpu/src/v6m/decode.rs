@@ -84,7 +84,7 @@ pub fn decode_instruction(first: u16, second: u16, place: Place) -> Op {
         0b11010 | 0b11011 => decode_conditional_branch(h, pc, place),
         0b11100 => {
             let distance = (((h & 0x7ff) << 21) as i32 >> 20) as u32;
-            branch_op(Code::B, Code::BFar, 0, pc.wrapping_add(distance), place)
+            new_direct_branch_op(Code::B, Code::BFar, 0, pc.wrapping_add(distance), place)
         }
         0b11110 => decode_32_bit(h, u32::from(second), pc, place),
         _ => Op::without_operands(Code::Udf),
@@ -185,13 +185,19 @@ fn decode_conditional_branch(h: u32, pc: u32, place: Place) -> Op {
         15 => make_op(Code::Svc, 0, 0, 0, h & 0xff),
         condition => {
             let distance = ((h << 24) as i32 >> 23) as u32;
-            branch_op(Code::branch(condition as u8), Code::BccFar, condition, pc.wrapping_add(distance), place)
+            new_direct_branch_op(
+                Code::branch(condition as u8),
+                Code::BccFar,
+                condition,
+                pc.wrapping_add(distance),
+                place,
+            )
         }
     }
 }
 
 /// Creates the op of a direct branch: by distance inside the region, by absolute address outside.
-fn branch_op(near: Code, far: Code, condition: u32, target: u32, place: Place) -> Op {
+fn new_direct_branch_op(near: Code, far: Code, condition: u32, target: u32, place: Place) -> Op {
     if target.wrapping_sub(place.region_base) < place.region_bytes {
         let halfwords = (target.wrapping_sub(place.address) as i32) / 2;
         make_op(near, condition, 0, 0, halfwords as u32)
@@ -208,7 +214,7 @@ fn decode_32_bit(h: u32, second: u32, pc: u32, place: Place) -> Op {
         let i2 = !(second >> 11 ^ s) & 1;
         let offset = s << 24 | i1 << 23 | i2 << 22 | (h & 0x3ff) << 12 | (second & 0x7ff) << 1;
         let distance = ((offset << 7) as i32 >> 7) as u32;
-        return branch_op(Code::Bl, Code::BlFar, 0, pc.wrapping_add(distance), place);
+        return new_direct_branch_op(Code::Bl, Code::BlFar, 0, pc.wrapping_add(distance), place);
     }
     if second & 0xd000 != 0x8000 {
         return Op::without_operands(Code::Udf);

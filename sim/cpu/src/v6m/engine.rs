@@ -1,6 +1,6 @@
 //! The two engines that execute ARMv6-M ahead of its time, as the interpreter calls them.
 
-use crate::v6m::block::{Block, Turn};
+use crate::v6m::block::{Block, NextCoreChoice};
 use crate::v6m::bus::Ahead;
 use crate::v6m::core::Core;
 use crate::v6m::native_path::{self, NativePathBus};
@@ -79,7 +79,12 @@ unsafe impl<B: PairedBus + NativePathBus> Ahead<B> for TwoCores {
     /// Looks up the cycles of a basic block that the first of these cores has executed speculatively. Returns which
     /// core executes next.
     #[inline(always)]
-    unsafe fn time_block(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2], block: Block) -> Turn {
+    unsafe fn time_block(
+        bus: &mut B,
+        cores: [*mut Core; 2],
+        logs: [*mut SpeculationLog; 2],
+        block: Block,
+    ) -> NextCoreChoice {
         // SAFETY: the caller's promise.
         unsafe { pair::time_block(bus, cores, logs, block) }
     }
@@ -87,7 +92,11 @@ unsafe impl<B: PairedBus + NativePathBus> Ahead<B> for TwoCores {
     /// Executes the JIT-compiled basic blocks that begin where the first of these cores is. Returns which core executes
     /// next, or `None` if there are none.
     #[inline(always)]
-    unsafe fn run_native_blocks(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Option<Turn> {
+    unsafe fn run_native_blocks(
+        bus: &mut B,
+        cores: [*mut Core; 2],
+        logs: [*mut SpeculationLog; 2],
+    ) -> Option<NextCoreChoice> {
         // SAFETY: the caller's promise.
         unsafe { pair::run_native_blocks(bus, cores, logs) }
     }
@@ -95,7 +104,7 @@ unsafe impl<B: PairedBus + NativePathBus> Ahead<B> for TwoCores {
     /// Decides which core executes next, when the first of these is before an instruction that said
     /// `OrderedAccess::NotYet`. Returns who continues. If it is that core, the instruction is executed next.
     #[inline(never)]
-    unsafe fn wait_for_turn(bus: &mut B, cores: [*mut Core; 2], log: *mut SpeculationLog) -> Turn {
+    unsafe fn wait_for_turn(bus: &mut B, cores: [*mut Core; 2], log: *mut SpeculationLog) -> NextCoreChoice {
         // SAFETY: the caller's promise.
         unsafe { pair::wait_for_turn(bus, cores, log) }
     }
@@ -103,7 +112,7 @@ unsafe impl<B: PairedBus + NativePathBus> Ahead<B> for TwoCores {
     /// Decides which core executes next, when the first of these has executed an instruction that said
     /// `OrderedAccess::Now`. Returns who continues.
     #[inline(always)]
-    unsafe fn end_turn(bus: &mut B, cores: [*mut Core; 2], log: *mut SpeculationLog) -> Turn {
+    unsafe fn end_turn(bus: &mut B, cores: [*mut Core; 2], log: *mut SpeculationLog) -> NextCoreChoice {
         // SAFETY: the caller's promise.
         unsafe { pair::end_turn(bus, cores, log) }
     }
@@ -112,7 +121,7 @@ unsafe impl<B: PairedBus + NativePathBus> Ahead<B> for TwoCores {
     /// [`SpeculationLog::summons`]. Returns who continues. If it is that core, and the log says so no more, its next
     /// instruction does.
     #[inline(never)]
-    unsafe fn take_exception(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Turn {
+    unsafe fn take_exception(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> NextCoreChoice {
         // SAFETY: the caller's promise.
         unsafe { pair::take_exception(bus, cores, logs) }
     }

@@ -47,12 +47,12 @@ fn frame_address_and_padding(core: &Core) -> (u32, u32) {
 }
 
 /// Returns the address at which an entry stacks its frame.
-pub(super) fn entry_frame(core: &Core) -> u32 {
+pub(super) fn exception_entry_frame_address(core: &Core) -> u32 {
     frame_address_and_padding(core).0
 }
 
 /// Returns the address of the frame that a return with this EXC_RETURN value unstacks. `None` for any other value.
-pub(super) fn return_frame(core: &Core, value: u32) -> Option<u32> {
+pub(super) fn exception_return_frame_address(core: &Core, value: u32) -> Option<u32> {
     match value | 1 {
         PROCESS_THREAD => Some(core.process_stack_pointer()),
         HANDLER | MAIN_THREAD => Some(core.main_stack_pointer()),
@@ -83,7 +83,7 @@ pub(super) fn exception_after_entry(core: &Core) -> Option<u32> {
 
 /// Returns the cycles that an exception's frame in RAM loses to arbitration. Its first word is transferred in the cycle
 /// after `core.t`.
-pub(super) fn frame_arbitration_cycles<B: Bus>(core: &mut Core, bus: &mut B, address: u32) -> u64 {
+pub(super) fn stack_frame_arbitration_cycles<B: Bus>(core: &mut Core, bus: &mut B, address: u32) -> u64 {
     let offset = address.wrapping_sub(B::RAM_BASE);
     let started = core.t + 1;
     (0..u64::from(FRAME_BYTES / 4)).fold(0, |wait, word| {
@@ -213,7 +213,7 @@ pub(super) fn does_sleep_on_exit(core: &Core, value: u32) -> bool {
 }
 
 /// Wakes from sleep-on-exit straight into a handler: the frame is still stacked.
-pub fn chain_from_sleep<B: Bus>(
+pub fn enter_handler_from_sleep_on_exit<B: Bus>(
     core: &mut Core,
     bus: &mut B,
     exc_return: u32,
@@ -315,7 +315,7 @@ fn store_frame_word<B: Bus, const CONTEND: bool>(
     // SAFETY: the offset is below the length.
     if unsafe { bus.main_ram().mark_at_offset(offset) } == 0 {
         // SAFETY: an aligned word that begins inside the RAM, which is made of words.
-        unsafe { bus.main_ram().start_pointer().add(offset as usize).cast::<u32>().write_unaligned(value.to_le()) };
+        unsafe { bus.main_ram().main_ram_pointer().add(offset as usize).cast::<u32>().write_unaligned(value.to_le()) };
     } else {
         bus.store_to_marked_ram(core, offset, 4, value, slot);
     }
@@ -339,7 +339,7 @@ fn load_frame_word<B: Bus, const CONTEND: bool>(
     let slot = if CONTEND { claim_ram_transfer_slot(core, bus, offset, *t) } else { *t };
     *t = slot + 2;
     // SAFETY: as in `store_frame_word`.
-    Ok(u32::from_le(unsafe { bus.main_ram().start_pointer().add(offset as usize).cast::<u32>().read_unaligned() }))
+    Ok(u32::from_le(unsafe { bus.main_ram().main_ram_pointer().add(offset as usize).cast::<u32>().read_unaligned() }))
 }
 
 /// Claims the first free transfer slot at or after cycle `at` for this offset of RAM, and returns its cycle.

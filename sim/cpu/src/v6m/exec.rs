@@ -2,7 +2,7 @@
 //!
 //! [`run_core_turn`] is the loop: it takes one predecoded instruction after the other and dispatches on its code. The
 //! instructions are in [`alu`], [`memory`], [`multiple`], [`branch`] and [`system`] by subject. All of them are
-//! inlined here, because dispatch, flags and time must stay in registers of the host ([`Cursor`]). A core runs until
+//! inlined here, because dispatch, flags and time must stay in registers of the host ([`InterpreterRegisters`]). A core runs until
 //! its `limit` (the chip's next event, or the other core's time) and then the core that is behind continues, without
 //! leaving the function. Everything that happens only now and then (faults, exceptions, sleep, ROM functions) breaks
 //! out to the machine through `Core::request`.
@@ -22,15 +22,15 @@ mod system;
 mod watching;
 
 use crate::step::watch;
-use crate::v6m::block::{Block, Turn};
+use crate::v6m::block::{Block, NextCoreChoice};
 use crate::v6m::bus::{Ahead, Bus};
 use crate::v6m::core::Core;
 use crate::v6m::op::op;
 use crate::v6m::trace::Trace;
 use branch::why_nothing_executable;
-use cursor::{Cursor, Flow, write_position_and_time_back};
+use cursor::{Flow, InterpreterRegisters, save_ip_and_time_to_core};
 use fetching::{fetch_code_word, wait_for_fetch};
-use watching::{ProfileWatch, StartState};
+use watching::{CurrentInstructionProfile, InstructionStartState};
 
 /// A cycle that never comes.
 const NO_EVENT: u64 = u64::MAX;
@@ -54,9 +54,9 @@ pub unsafe fn run_cores<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mu
     // The interpreter is there twice, once for each core: that spares exchanging their registers, and the host predicts
     // the branches of each by themselves.
     if skipped {
-        second.begin_turn_beside(first, due);
+        second.begin_turn_with_rival_core(first, due);
     } else {
-        first.begin_turn_beside(second, due);
+        first.begin_turn_with_rival_core(second, due);
     }
     loop {
         if !std::mem::take(&mut skipped) {
@@ -83,7 +83,7 @@ pub(super) unsafe fn execute_turn<B: Bus>(cores: *mut Core, index: usize, bus: &
     // SAFETY: the caller's promise.
     unsafe {
         let (core, other) = (&mut *cores.add(index), &mut *cores.add(1 - index));
-        core.begin_turn_beside(other, NO_EVENT);
+        core.begin_turn_with_rival_core(other, NO_EVENT);
         run_core_turn::<B, true, { watch::PAIRS }>(core, other, bus);
     }
 }
@@ -117,17 +117,17 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     mut other: &'a mut Core,
     bus: &mut B,
 ) -> bool {
-    let paired = Cursor::<CONTEND, WATCH>::PAIRED;
-    let traced = Cursor::<CONTEND, WATCH>::TRACED;
-    let ahead = Cursor::<CONTEND, WATCH>::AHEAD;
+    let paired = InterpreterRegisters::<CONTEND, WATCH>::PAIRED;
+    let traced = InterpreterRegisters::<CONTEND, WATCH>::TRACED;
+    let ahead = InterpreterRegisters::<CONTEND, WATCH>::AHEAD;
     let [log, mut other_log] =
         if paired && ahead { B::Ahead::speculation_logs(bus, core.id) } else { [std::ptr::null_mut(); 2] };
     // SAFETY of the rest, unless it says more: `ip` points into the ops of `core.region`. The caller promises it of
     // where the core stands. Instructions lead to another op of the region or to those after its last, near branches
     // stay inside by the decoder's word, and others are compared with the region or ask the bus for theirs.
-    let mut cursor = Cursor::<CONTEND, WATCH>::new(core, log);
-    let mut profiled = ProfileWatch::default();
-    let mut in_hand = StartState::default();
+    let mut cursor = InterpreterRegisters::<CONTEND, WATCH>::new(core, log);
+    let mut profiled = CurrentInstructionProfile::default();
+    let mut in_hand = InstructionStartState::default();
     // The last instruction of the basic block in hand. See [`Block`].
     let mut from = cursor.ip;
     if paired && ahead {
@@ -150,10 +150,11 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     'run: loop {
         if WATCH == watch::PROFILE {
             // SAFETY: the profile is on, so that there are cells.
-            profiled = unsafe { ProfileWatch::new(core, cursor.ip, cursor.t, cursor.instructions_retired(core)) };
+            profiled =
+                unsafe { CurrentInstructionProfile::new(core, cursor.ip, cursor.t, cursor.instructions_retired(core)) };
         }
         if WATCH == watch::STEPS {
-            in_hand = StartState::new(core, cursor.ip, cursor.t, cursor.instructions_retired(core));
+            in_hand = InstructionStartState::new(core, cursor.ip, cursor.t, cursor.instructions_retired(core));
         }
         if paired && ahead {
             from = cursor.ip;
@@ -161,7 +162,7 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             cursor.t = 0;
         }
         if traced && !ahead {
-            in_hand = StartState::new(core, cursor.ip, cursor.t, core.instructions);
+            in_hand = InstructionStartState::new(core, cursor.ip, cursor.t, core.instructions);
         }
         // SAFETY: see above.
         cursor.word = unsafe { *cursor.ip }.to_word();
@@ -389,7 +390,7 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                         }
                         op::Attend => {
                             cursor.apart = true;
-                            cursor.word = got!(cursor.serve_stub_op_here(core, bus));
+                            cursor.word = got!(cursor.run_stub_op_and_get_instruction(core, bus));
                             continue 'dispatch;
                         }
                         // The word is that of an op. Its code is one of `Code`, and every code has its arm. SAFETY: as
@@ -421,13 +422,13 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         if paired && CONTEND {
             in_hand.append_cycles(core, cursor.t);
             if flow == Flow::Next && core.remainder.pass_instruction(B::ORDERED_MEMORY) {
-                cursor.write_turn_state_back(core);
+                cursor.save_turn_state_to_core(core);
                 return false;
             }
             if cursor.t < core.limit {
                 continue 'run;
             }
-            cursor.write_turn_state_back(core);
+            cursor.save_turn_state_to_core(core);
             return true;
         }
         if paired {
@@ -442,7 +443,8 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             core.ip = cursor.ip;
             // SAFETY: the bus's logs live as long as it.
             let start = unsafe { (*cursor.log).first_op() } as usize;
-            let length = cursor.block_length_to(if flow == Flow::Taken { from.wrapping_add(1) } else { cursor.ip });
+            let length =
+                cursor.basic_block_length_to(if flow == Flow::Taken { from.wrapping_add(1) } else { cursor.ip });
             if flow == Flow::InTime && length == 0 {
                 return false;
             }
@@ -452,7 +454,7 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 // SAFETY: as below.
                 unsafe { B::Ahead::end_turn(bus, cores, cursor.log) }
             } else if flow == Flow::Ordered && length == 0 {
-                Turn::Same
+                NextCoreChoice::Same
             } else {
                 let gives_way = core.id as u64 & u64::from(cursor.ordered);
                 // SAFETY: the bus's logs live as long as it.
@@ -465,7 +467,7 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 // SAFETY: this core has just executed the block.
                 unsafe { B::Ahead::time_block(bus, cores, [cursor.log, other_log], block) }
             };
-            if flow == Flow::Ordered && turn == Turn::Same {
+            if flow == Flow::Ordered && turn == NextCoreChoice::Same {
                 // SAFETY: the bus's logs live as long as it; the core is before the instruction.
                 unsafe {
                     if length != 0 {
@@ -473,19 +475,19 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                     }
                     turn = B::Ahead::wait_for_turn(bus, cores, cursor.log);
                 }
-                if turn == Turn::Same {
-                    cursor.begin_block();
+                if turn == NextCoreChoice::Same {
+                    cursor.begin_basic_block();
                     continue 'run;
                 }
             }
             loop {
                 match turn {
-                    Turn::Same => {}
-                    Turn::Other => {
+                    NextCoreChoice::Same => {}
+                    NextCoreChoice::Other => {
                         std::mem::swap(&mut core, &mut other);
                         std::mem::swap(&mut cursor.log, &mut other_log);
                     }
-                    Turn::Stop => return false,
+                    NextCoreChoice::Stop => return false,
                 }
                 let (cores, logs) = ([&raw mut *core, &raw mut *other], [cursor.log, other_log]);
                 // SAFETY: the bus's logs live as long as it; the core is after its block.
@@ -500,7 +502,7 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 };
             }
             cursor.ip = core.ip;
-            cursor.begin_block();
+            cursor.begin_basic_block();
             // SAFETY: the bus's logs live as long as it.
             unsafe { (*cursor.log).begin_log(core) };
             continue 'run;
@@ -510,7 +512,7 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             if flow == Flow::Next && core.instructions < core.trace.instructions {
                 continue 'run;
             }
-            cursor.write_turn_state_back(core);
+            cursor.save_turn_state_to_core(core);
             return false;
         }
         if traced {
@@ -561,12 +563,12 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         }
         if cursor.t >= core.limit {
             if !CONTEND || cursor.t >= *bus.next_event_cycle() {
-                write_position_and_time_back(core, cursor.ip, cursor.t);
+                save_ip_and_time_to_core(core, cursor.ip, cursor.t);
                 cursor.write_instruction_count(core);
                 return false;
             }
             // The limit was the other core's time: it is that core's turn, up to this one's time.
-            cursor.write_turn_state_back(core);
+            cursor.save_turn_state_to_core(core);
             return true;
         }
     }
@@ -577,7 +579,7 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     if WATCH == watch::STEPS {
         in_hand.log_instruction_step(core, cursor.ip, cursor.t, cursor.instructions_retired(core), op::Nop);
     }
-    cursor.write_turn_state_back(core);
+    cursor.save_turn_state_to_core(core);
     cursor.write_instruction_count(core);
     *bus.next_event_cycle() = 0;
     false

@@ -15,7 +15,7 @@ use crate::v6m::translate::{NativeTrace, call_native_path, compile_executed_trac
 /// The bus of a chip with two cores. While only one of them executes, its native code contains the cycles, too.
 pub trait NativePathBus: NativeTrace {
     /// Returns the state of the native execution of a single core.
-    fn native_paths(&mut self) -> &mut NativePaths;
+    fn native_paths(&mut self) -> &mut SingleCoreNativeState;
 
     /// Returns whether one core executes alone now. While it only repeats instructions that were rolled back, it does
     /// not count as alone.
@@ -28,7 +28,7 @@ pub trait NativePathBus: NativeTrace {
 
 /// The state of the native execution of a core that executes alone.
 #[derive(Debug, Default)]
-pub struct NativePaths {
+pub struct SingleCoreNativeState {
     /// Shadow cores. The second one is not used.
     cores: Option<Box<[Core; 2]>>,
     /// The begin of the current trace.
@@ -39,9 +39,9 @@ pub struct NativePaths {
     stored: u64,
 }
 
-impl NativePaths {
+impl SingleCoreNativeState {
     /// Returns whether a trace is being executed before its cycles are known.
-    pub fn is_trace_ahead_of_time(&self) -> bool {
+    pub fn is_trace_speculative(&self) -> bool {
         self.ahead
     }
 
@@ -70,13 +70,13 @@ pub unsafe fn run_native_paths<B: NativePathBus>(bus: &mut B, core: &mut Core, o
         let address = core.address_of_op(core.ip);
         let mut number = bus.compiled_traces().begin_trace(address);
         while let Some(this) = number {
-            let (code, cycles) = bus.compiled_traces().native_function_and_cycles(this);
+            let (code, cycles) = bus.compiled_traces().native_function_with_path_cycles(this);
             if core.t + u64::from(cycles) > core.limit {
                 return;
             }
             // SAFETY: it stands where the path begins; code that changes, or that has probes, is forgotten.
             let Some((how, _)) = (unsafe { call_native_path(bus, core, code) }) else { return };
-            let exit = bus.compiled_traces().exit_of_translation(this, how);
+            let exit = bus.compiled_traces().exit_of_compiled_path(this, how);
             if exit.count != 0 {
                 exit.taken[core.id & 1] += 1;
                 core.ip = exit.ip;
@@ -114,7 +114,7 @@ unsafe fn translate_recorded_trace<B: NativePathBus>(bus: &mut B, core: &mut Cor
     bus.native_paths().ahead = false;
     let is_none = core.address_of_op(core.ip) == address && bus.compiled_traces().is_compilation_due(address);
     if is_none {
-        bus.compiled_traces().exclude_trace(address);
+        bus.compiled_traces().exclude_address_from_compilation(address);
     }
     !is_none
 }

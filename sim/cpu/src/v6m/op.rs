@@ -84,7 +84,7 @@ impl Op {
     }
 
     /// Returns whether the op is a branch to a place in its region, with or without a condition. `imm` is the distance.
-    pub fn is_near_branch(self) -> bool {
+    pub fn is_branch_within_region(self) -> bool {
         (op::Beq..=op::Ble).contains(&(self.code as u8)) || self.code == Code::B
     }
 

@@ -21,7 +21,7 @@
 //! Running ahead is speculation. A block accesses only memories that answer by fixed rules, and no word that the other
 //! core's block writes: then their order does not matter. Each core logs its reads and writes ([`SpeculationLog`]). If
 //! two blocks meet in a word, or before an instruction that no block holds, what a core did ahead of that cycle is
-//! undone, and both cores continue in time. The cache backs off where it gains too little ([`Pairs`]).
+//! undone, and both cores continue in time. The cache backs off where it gains too little ([`DualCoreTimingCache`]).
 
 mod code;
 mod exception;
@@ -33,7 +33,7 @@ mod table;
 
 use crate::exception_outcome::ExceptionOutcome;
 use crate::step::watch;
-use crate::v6m::block::{Block, Remainder, Turn};
+use crate::v6m::block::{Block, NextCoreChoice, UntimedBlockRemainder};
 use crate::v6m::core::Core;
 use crate::v6m::exception::ExceptionTiming;
 use crate::v6m::exec;
@@ -43,8 +43,8 @@ use crate::v6m::translate::NativeTrace;
 pub use code::{Bank, Probe, run_native_blocks};
 pub use exception::take_exception;
 use learn::simulate_missing_transition;
-pub use memory::Pairs;
-pub use order::{TurnRequest, end_turn, wait_for_turn};
+pub use memory::DualCoreTimingCache;
+pub use order::{OrderedInstructionKind, end_turn, wait_for_turn};
 use table::{Table, Transition};
 
 /// The state, besides their positions, on which the timing of two cores depends. The core that continues is first, and
@@ -71,13 +71,13 @@ impl State {
     fn with_cores_swapped(&self) -> State {
         let pairs = 0x00ff_00ff_00ff;
         let times = (self.times & pairs) << 8 | self.times >> 8 & pairs | (self.times ^ State::FIRST) & State::FIRST;
-        let [first, other] = self.are_cores_in_entry();
+        let [first, other] = self.are_cores_in_exception_entry();
         State { slots: self.slots, times: times | State::cores_in_exception([other, first]) }
     }
 
     /// Returns whether the first core and the other one are in an exception's entry, which leaves the other core alone
     /// on the bus.
-    fn are_cores_in_entry(&self) -> [bool; 2] {
+    fn are_cores_in_exception_entry(&self) -> [bool; 2] {
         [State::FIRST << 1, State::FIRST << 2].map(|bit| self.times & bit != 0)
     }
 
@@ -90,7 +90,7 @@ impl State {
     /// anything else in its cycle, so that an interrupt which the other core pends in that cycle is no late arrival.
     fn does_first_core_continue_second(&self) -> bool {
         let [at, other_at] = self.times_of_cores();
-        let goes_first = match self.are_cores_in_entry() {
+        let goes_first = match self.are_cores_in_exception_entry() {
             [true, false] => true,
             [false, true] => false,
             _ => self.does_first_core_win_ties(),
@@ -119,7 +119,7 @@ impl State {
 struct Place {
     /// The address of its next instruction.
     address: u32,
-    remainder: Remainder,
+    remainder: UntimedBlockRemainder,
     /// Words left of a multiple transfer and where in its memory it is.
     mask: u32,
     data: u32,
@@ -127,8 +127,8 @@ struct Place {
 
 impl Place {
     /// Returns the position in front of the next block, at this address.
-    fn before_block_at(address: u32) -> Place {
-        Place { address, remainder: Remainder::NONE, mask: 0, data: 0 }
+    fn position_before_block(address: u32) -> Place {
+        Place { address, remainder: UntimedBlockRemainder::NONE, mask: 0, data: 0 }
     }
 }
 
@@ -145,7 +145,7 @@ struct Node {
 /// A bus of two cores whose timing, with the arbitration between them, can be cached.
 pub trait PairedBus: NativeTrace {
     /// Returns the timing cache of the two cores.
-    fn pair_timing_cache(&mut self) -> &mut Pairs;
+    fn pair_timing_cache(&mut self) -> &mut DualCoreTimingCache;
 
     /// Returns the bank of main RAM with a number of
     /// [`Fabric::memory_number_at`](crate::v6m::bus::Fabric::memory_number_at). `None` if it is no RAM.
@@ -228,7 +228,7 @@ fn find_current_node<B: PairedBus>(first: &Core, other: &Core, due: u64, bus: &m
         pairs.start_short_backoff(now);
         return false;
     };
-    let place = Place::before_block_at(other.address_of_op(other.ip));
+    let place = Place::position_before_block(other.address_of_op(other.ip));
     pairs.node =
         pairs.table.number_of_node_after_reset(Node { state, address: first.address_of_op(first.ip), other: place });
     (pairs.now, pairs.until) = (now, due - Block::CYCLES);
@@ -269,7 +269,7 @@ unsafe fn restore_reached_node<B: PairedBus>(cores: *mut Core, bus: &mut B) {
 /// As for [`run_basic_blocks`]. The core's log is that of the block.
 unsafe fn roll_back_to_place<B: PairedBus>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
     let [log, _] = bus.pair_timing_cache().logs.core_logs(index);
-    let ram = bus.main_ram().start_pointer();
+    let ram = bus.main_ram().main_ram_pointer();
     // SAFETY: the caller's promise.
     unsafe {
         let core = cores.add(index);
@@ -298,7 +298,7 @@ pub unsafe fn time_block<B: PairedBus>(
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
     block: Block,
-) -> Turn {
+) -> NextCoreChoice {
     // SAFETY: the caller's promise.
     unsafe {
         code::count_interpreted_block(bus, &*cores[0], (*logs[0]).first_op(), &block);
@@ -316,17 +316,17 @@ unsafe fn advance_both_cores<B: PairedBus>(
     cores: [*mut Core; 2],
     [mine, theirs]: [*mut SpeculationLog; 2],
     block: Block,
-) -> Turn {
+) -> NextCoreChoice {
     // SAFETY: the caller's promise.
     unsafe {
         (*mine).probed = std::mem::take(&mut (*mine).served);
         if (*mine).may_conflict_with(&*theirs) && (*mine).conflicts_with(&*theirs) {
-            (*mine).roll_back(&mut *cores[0], bus.main_ram().start_pointer());
+            (*mine).roll_back(&mut *cores[0], bus.main_ram().main_ram_pointer());
         } else if let Some(turn) = advance_by_cached_transition(bus, cores, mine, block) {
             return turn;
         }
         (*cores[0]).retried = (*mine).probed;
-        Turn::Stop
+        NextCoreChoice::Stop
     }
 }
 
@@ -341,18 +341,18 @@ unsafe fn advance_by_cached_transition<B: PairedBus>(
     [core, other]: [*mut Core; 2],
     mine: *mut SpeculationLog,
     block: Block,
-) -> Option<Turn> {
+) -> Option<NextCoreChoice> {
     // SAFETY: the caller's promise.
     unsafe {
         let pairs = bus.pair_timing_cache();
         let key = Transition::transition_key(pairs.node, block.shape);
-        let place = Table::first_place_of_key(key, &block);
-        if !pairs.table.first_transition_in_row(place).is_transition_of(key, &block)
-            && !pairs.table.promote_transition(place, key, &block)
+        let place = Table::first_slot_of_transition_key(key, &block);
+        if !pairs.table.first_cached_transition_in_row(place).has_transition_key(key, &block)
+            && !pairs.table.move_transition_to_first_slot(place, key, &block)
         {
             return simulate_missing_transition(bus, [core, other], mine, block);
         }
-        let row = *pairs.table.first_transition_in_row(place);
+        let row = *pairs.table.first_cached_transition_in_row(place);
         if pairs.table.account.is_counting_transitions() {
             pairs.table.account.count_transition(place, pairs.turn);
         }
@@ -397,7 +397,7 @@ mod tests {
         assert_eq!(state.with_cores_swapped().with_cores_swapped(), state);
         let entering = State { times: state.times | State::cores_in_exception([true, false]), ..state };
         assert_eq!(
-            (entering.are_cores_in_entry(), entering.with_cores_swapped().are_cores_in_entry()),
+            (entering.are_cores_in_exception_entry(), entering.with_cores_swapped().are_cores_in_exception_entry()),
             ([true, false], [false, true])
         );
         assert_eq!(entering.with_cores_swapped().with_cores_swapped(), entering);

@@ -30,9 +30,9 @@ pub struct Region {
 
 /// Ops that fault, for a core whose next instruction cannot be fetched.
 #[repr(align(64))]
-struct Nowhere([Op; 8]);
+struct FetchFaultOps([Op; 8]);
 
-static NOWHERE: Nowhere = Nowhere([Op::without_operands(Code::OutOfRegion); 8]);
+static NOWHERE: FetchFaultOps = FetchFaultOps([Op::without_operands(Code::OutOfRegion); 8]);
 
 impl Region {
     /// Returns a region for an address without code, or one that was branched to without the Thumb bit. Its op faults

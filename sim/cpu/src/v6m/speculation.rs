@@ -2,7 +2,7 @@
 
 use std::mem::{MaybeUninit, offset_of};
 
-use crate::host::{AheadLog, WatchedStoreLayout};
+use crate::host::{NativeSpeculationLogLayout, WatchedStoreLayout};
 use crate::v6m::block::Block;
 use crate::v6m::core::{Core, Request};
 use crate::v6m::op::Op;
@@ -129,13 +129,13 @@ fn entries_overlap(first: u32, second: u32) -> bool {
 /// Returns the bit of a word in a 64-bit set of words, from its offset or a log entry. Neighbouring words have
 /// different bits, and so have words at the same place of neighbouring tables.
 #[inline(always)]
-fn word_bit(offset: u32) -> u64 {
+fn word_filter_bit(offset: u32) -> u64 {
     1 << (((offset >> 2) + (offset >> 8)) & 63)
 }
 
 impl SpeculationLog {
     /// Offsets for native code.
-    pub(in crate::v6m) const LAYOUT: AheadLog = AheadLog {
+    pub(in crate::v6m) const LAYOUT: NativeSpeculationLogLayout = NativeSpeculationLogLayout {
         read: offset_of!(SpeculationLog, read) as i32,
         written: offset_of!(SpeculationLog, written) as i32,
         lanes: LANES,
@@ -194,7 +194,7 @@ impl SpeculationLog {
         debug_assert!(self.read_words < WORDS);
         self.read[usize::from(self.read_words)] = log_entry_of_bytes::<BYTES>(offset);
         self.read_words = self.read_words.wrapping_add(1);
-        self.reads |= word_bit(offset);
+        self.reads |= word_filter_bit(offset);
     }
 
     /// Logs that `BYTES` bytes at this offset of the RAM are written. `old` is the word's content before.
@@ -204,7 +204,7 @@ impl SpeculationLog {
         self.written[usize::from(self.written_words)] =
             u64::from(old) << 32 | u64::from(log_entry_of_bytes::<BYTES>(offset));
         self.written_words = self.written_words.wrapping_add(1);
-        self.writes |= word_bit(offset);
+        self.writes |= word_filter_bit(offset);
     }
 
     // Not in line: the interpreter's loop needs the host's registers.
@@ -223,7 +223,7 @@ impl SpeculationLog {
             // SAFETY: as above.
             let old = unsafe { word.replace(value) };
             self.written[entry % ROOM] = u64::from(u32::from_ne_bytes(old)) << 32 | u64::from(bytes);
-            writes |= word_bit(bytes);
+            writes |= word_filter_bit(bytes);
             (rest, bytes, entry) = (rest & (rest - 1), bytes + 4, entry + 1);
             word = word.wrapping_add(1);
         }
@@ -253,7 +253,7 @@ impl SpeculationLog {
             let register = rest.trailing_zeros();
             *if register == held { &mut core.transfer.held } else { &mut core.r[(register & 15) as usize] } = value;
             self.read[entry % ROOM] = bytes;
-            reads |= word_bit(bytes);
+            reads |= word_filter_bit(bytes);
             (rest, bytes, entry) = (rest & (rest - 1), bytes + 4, entry + 1);
             word = word.wrapping_add(1);
         }
@@ -289,22 +289,24 @@ impl SpeculationLog {
         let shared = self.writes & (other.reads | other.writes);
         let read = self.reads & other.writes;
         shared != 0
-            && self.write_entries_in_words(shared).any(|bytes| other.has_read(bytes) || other.has_written(bytes))
-            || read != 0 && other.write_entries_in_words(read).any(|bytes| self.has_read(bytes))
+            && self
+                .write_entries_in_words(shared)
+                .any(|bytes| other.has_overlapping_read(bytes) || other.has_overlapping_write(bytes))
+            || read != 0 && other.write_entries_in_words(read).any(|bytes| self.has_overlapping_read(bytes))
     }
 
     /// Returns the log entries of writes to words with these bits.
     fn write_entries_in_words(&self, bits: u64) -> impl Iterator<Item = u32> {
-        self.write_entries().filter(move |&bytes| bits & word_bit(word_offset_of_entry(bytes)) != 0)
+        self.write_entries().filter(move |&bytes| bits & word_filter_bit(word_offset_of_entry(bytes)) != 0)
     }
 
     /// Returns whether a byte of this log entry was read.
-    fn has_read(&self, bytes: u32) -> bool {
+    fn has_overlapping_read(&self, bytes: u32) -> bool {
         self.read[..self.read_words.into()].iter().any(|&other| entries_overlap(bytes, other))
     }
 
     /// Returns whether a byte of this log entry was written.
-    fn has_written(&self, bytes: u32) -> bool {
+    fn has_overlapping_write(&self, bytes: u32) -> bool {
         self.write_entries().any(|other| entries_overlap(bytes, other))
     }
 
@@ -372,7 +374,7 @@ mod tests {
         assert!(meet(&log(&[0x23], &[]), &wide) && meet(&log(&[], &[0x2105]), &wide));
         // Words that fold onto the same bits.
         assert!(!meet(&writer, &log(&[0x2104 + (64 << 8)], &[0x20 + (64 << 8)])));
-        assert_eq!(word_bit(0x2104), word_bit(0x2104 + (64 << 8)));
+        assert_eq!(word_filter_bit(0x2104), word_filter_bit(0x2104 + (64 << 8)));
     }
 
     #[test]

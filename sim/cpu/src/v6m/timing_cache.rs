@@ -137,7 +137,7 @@ impl TimingCache {
 
     /// Returns the cycle at which the back-off ends, if time `t` is in one.
     pub fn backoff_end(&self, t: u64) -> Option<u64> {
-        self.backoff.pause_end(t)
+        self.backoff.caching_pause_end_cycle(t)
     }
 
     /// Counts a miss, and starts a back-off if misses are too frequent.
@@ -178,7 +178,7 @@ pub unsafe fn run_traces<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool
             return false;
         }
         exec::run_cores::<B, false, { watch::TRACES }>(cores, 0, bus);
-        bring_to_reached_node(&mut *cores, bus);
+        advance_to_reached_node(&mut *cores, bus);
     }
     true
 }
@@ -197,7 +197,7 @@ fn find_current_node<B: CacheableBus>(core: &Core, bus: &mut B) -> bool {
 }
 
 /// Brings core and bus to the node that the traces have reached.
-fn bring_to_reached_node<B: CacheableBus>(core: &mut Core, bus: &mut B) {
+fn advance_to_reached_node<B: CacheableBus>(core: &mut Core, bus: &mut B) {
     let timing_cache = bus.timing_cache();
     if std::mem::take(&mut timing_cache.stale) {
         let state = timing_cache.table.node_with_number(timing_cache.node).state;
@@ -228,7 +228,7 @@ pub fn add_trace_cycles<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, co
         if timing_cache.table.account.is_counting_transitions() {
             timing_cache.table.account.count_transition(place, 0);
         }
-    } else if !simulate_missed_trace(bus, core, trace) {
+    } else if !simulate_trace_after_cache_miss(bus, core, trace) {
         return false;
     }
     core.t + Trace::CYCLES <= core.limit
@@ -256,10 +256,10 @@ pub fn run_native_traces<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool 
 #[inline(never)]
 unsafe fn execute_translations<B: CacheableBus>(bus: &mut B, core: &mut Core, mut number: u32) -> bool {
     loop {
-        let (code, _) = bus.compiled_traces().native_function_and_cycles(number);
+        let (code, _) = bus.compiled_traces().native_function_with_path_cycles(number);
         // SAFETY: the caller's promise.
         let Some((how, indirect)) = (unsafe { call_native_path(bus, core, code) }) else { return true };
-        let Exit { ip, count, branches, .. } = *bus.compiled_traces().exit_of_translation(number, how);
+        let Exit { ip, count, branches, .. } = *bus.compiled_traces().exit_of_compiled_path(number, how);
         if count == 0 {
             let Some(next) = bus.compiled_traces().next_translation_to_try(number) else { return true };
             number = next;
@@ -292,7 +292,7 @@ pub(super) fn simulate_trace<'a, B: Bus>(
 ) -> &'a Core {
     let shadow = &mut cores[0];
     (shadow.id, shadow.region, shadow.ip, shadow.trace) =
-        (core.id, core.region, start, trace.with_first_branch_topmost());
+        (core.id, core.region, start, trace.with_branches_in_top_bits());
     (shadow.t, shadow.bus_free, shadow.fetch_ready) = (core.t, core.bus_free, core.fetch_ready);
     (shadow.instructions, shadow.bus_wait, shadow.stored) = (0, 0, core.t);
     shadow.steps.clear();
@@ -311,8 +311,8 @@ pub(super) fn simulate_trace<'a, B: Bus>(
 /// none should.
 #[cold]
 #[inline(never)]
-fn simulate_missed_trace<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
-    bring_to_reached_node(core, bus);
+fn simulate_trace_after_cache_miss<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
+    advance_to_reached_node(core, bus);
     let timing_cache = bus.timing_cache();
     timing_cache.counts.misses += 1;
     let key = timing_cache.trace_key(trace);
@@ -324,11 +324,10 @@ fn simulate_missed_trace<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: T
     let stored_after = (shadow.stored - core.t) as u32;
     let timing_cache = bus.timing_cache();
     timing_cache.stored_after = stored_after;
-    timing_cache.table.account.begin_transition();
-    shadow
-        .steps
-        .iter()
-        .for_each(|step| timing_cache.table.account.add_instruction_share(step.as_transition_share(false)));
+    timing_cache.table.account.begin_simulated_transition();
+    shadow.steps.iter().for_each(|step| {
+        timing_cache.table.account.add_instruction_cycle_share(step.as_instruction_cycle_share(false))
+    });
     if timing_cache.table.account.is_counting_transitions() {
         timing_cache.table.account.count_simulated_transition(0);
     }

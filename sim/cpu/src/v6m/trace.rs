@@ -53,11 +53,11 @@ impl Trace {
 
     /// Returns the trace with its first branch in the topmost bit, so that [`Trace::take_next_branch_outcome`] reads
     /// its branches from the start.
-    pub fn with_first_branch_topmost(self) -> Trace {
+    pub fn with_branches_in_top_bits(self) -> Trace {
         Trace { branches: (self.branches << self.branches.leading_zeros()) << 1, ..self }
     }
 
-    /// Removes the next conditional branch of a trace in reading order ([`Trace::with_first_branch_topmost`]), and
+    /// Removes the next conditional branch of a trace in reading order ([`Trace::with_branches_in_top_bits`]), and
     /// returns whether it is taken.
     pub fn take_next_branch_outcome(&mut self) -> bool {
         let taken = self.branches >> 63 != 0;
@@ -83,9 +83,9 @@ mod tests {
     fn branches_are_read_in_order() {
         let verdicts = [true, false, false, true, true, false];
         let branches = verdicts.iter().fold(Trace::NO_BRANCHES, |bits, &taken| bits << 1 | u64::from(taken));
-        let mut trace = Trace { branches, ..Trace::default() }.with_first_branch_topmost();
+        let mut trace = Trace { branches, ..Trace::default() }.with_branches_in_top_bits();
         assert_eq!(verdicts.map(|_| trace.take_next_branch_outcome()), verdicts);
-        assert_eq!(Trace { branches: Trace::NO_BRANCHES, ..trace }.with_first_branch_topmost().branches, 0);
+        assert_eq!(Trace { branches: Trace::NO_BRANCHES, ..trace }.with_branches_in_top_bits().branches, 0);
     }
 
     #[test]

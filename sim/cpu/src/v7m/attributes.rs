@@ -13,7 +13,7 @@ pub enum Kind {
 
 /// The cache policy of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Policy {
+pub enum CachePolicy {
     /// Not cached.
     NonCacheable,
     /// Write-back, allocates on reads and writes.
@@ -26,34 +26,34 @@ pub enum Policy {
 
 /// The memory attributes of an address: type, cache policy and shareability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Attributes {
+pub struct MemoryAttributes {
     /// Memory type.
     pub kind: Kind,
     /// Inner cache policy.
-    pub policy: Policy,
+    pub policy: CachePolicy,
     /// Shareable (the M7 does not cache such data).
     pub shareable: bool,
 }
 
 /// Returns the attributes of Normal memory.
-const fn normal_memory(policy: Policy, shareable: bool) -> Attributes {
-    Attributes { kind: Kind::Normal, policy, shareable }
+const fn normal_memory(policy: CachePolicy, shareable: bool) -> MemoryAttributes {
+    MemoryAttributes { kind: Kind::Normal, policy, shareable }
 }
 
 /// Returns the attributes of Device memory.
-const fn device_memory(shareable: bool) -> Attributes {
-    Attributes { kind: Kind::Device, policy: Policy::NonCacheable, shareable }
+const fn device_memory(shareable: bool) -> MemoryAttributes {
+    MemoryAttributes { kind: Kind::Device, policy: CachePolicy::NonCacheable, shareable }
 }
 
-const STRONGLY_ORDERED: Attributes =
-    Attributes { kind: Kind::StronglyOrdered, policy: Policy::NonCacheable, shareable: true };
+const STRONGLY_ORDERED: MemoryAttributes =
+    MemoryAttributes { kind: Kind::StronglyOrdered, policy: CachePolicy::NonCacheable, shareable: true };
 
-impl Attributes {
+impl MemoryAttributes {
     /// Returns the attributes of an address in the default memory map, by 512 MB blocks (table B3-1).
-    pub const fn from_default_memory_map(address: u32) -> Attributes {
+    pub const fn from_default_memory_map(address: u32) -> MemoryAttributes {
         match address >> 29 {
-            0 | 4 => normal_memory(Policy::WriteThrough, false),
-            1 | 3 => normal_memory(Policy::WriteBackWriteAllocate, false),
+            0 | 4 => normal_memory(CachePolicy::WriteThrough, false),
+            1 | 3 => normal_memory(CachePolicy::WriteBackWriteAllocate, false),
             2 | 5 => device_memory(true),
             6 => device_memory(false),
             _ if address >> 20 == 0xe00 => STRONGLY_ORDERED,
@@ -62,20 +62,20 @@ impl Attributes {
     }
 
     /// Returns the attributes that an MPU region's RASR encodes. Reserved encodings are taken as Strongly-ordered.
-    pub const fn from_mpu_region(rasr: u32) -> Attributes {
+    pub const fn from_mpu_region(rasr: u32) -> MemoryAttributes {
         let shareable = rasr >> 18 & 1 != 0;
         let (tex, cb) = (rasr >> 19 & 7, rasr >> 16 & 3);
         match (tex, cb) {
             (0, 1) => device_memory(true),
-            (0, 2) => normal_memory(Policy::WriteThrough, shareable),
-            (0, 3) => normal_memory(Policy::WriteBack, shareable),
-            (1, 0) => normal_memory(Policy::NonCacheable, shareable),
-            (1, 3) => normal_memory(Policy::WriteBackWriteAllocate, shareable),
+            (0, 2) => normal_memory(CachePolicy::WriteThrough, shareable),
+            (0, 3) => normal_memory(CachePolicy::WriteBack, shareable),
+            (1, 0) => normal_memory(CachePolicy::NonCacheable, shareable),
+            (1, 3) => normal_memory(CachePolicy::WriteBackWriteAllocate, shareable),
             (2, 0) => device_memory(false),
-            (4.., 0) => normal_memory(Policy::NonCacheable, shareable),
-            (4.., 1) => normal_memory(Policy::WriteBackWriteAllocate, shareable),
-            (4.., 2) => normal_memory(Policy::WriteThrough, shareable),
-            (4.., 3) => normal_memory(Policy::WriteBack, shareable),
+            (4.., 0) => normal_memory(CachePolicy::NonCacheable, shareable),
+            (4.., 1) => normal_memory(CachePolicy::WriteBackWriteAllocate, shareable),
+            (4.., 2) => normal_memory(CachePolicy::WriteThrough, shareable),
+            (4.., 3) => normal_memory(CachePolicy::WriteBack, shareable),
             _ => STRONGLY_ORDERED,
         }
     }

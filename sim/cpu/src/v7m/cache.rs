@@ -51,7 +51,7 @@ const CCSIDR_INSTRUCTION: u32 = 0xf01f_e009;
 
 /// The registers of the M7's caches and TCMs that keep what is written.
 #[derive(Debug, Clone)]
-pub struct Control {
+pub struct CacheControlRegisters {
     csselr: u32,
     itcmcr: u32,
     dtcmcr: u32,
@@ -66,16 +66,23 @@ fn tcm_size(kilobytes: u16) -> u32 {
     if kilobytes == 0 { 0 } else { kilobytes.ilog2() + 1 }
 }
 
-impl Control {
+impl CacheControlRegisters {
     /// Creates the registers in reset state: both TCMs are on, as in STM32 parts.
-    pub fn new(itcm_kilobytes: u16, dtcm_kilobytes: u16) -> Control {
+    pub fn new(itcm_kilobytes: u16, dtcm_kilobytes: u16) -> CacheControlRegisters {
         let tcm = |kilobytes| tcm_size(kilobytes) << 3 | u32::from(kilobytes != 0);
-        Control { csselr: 0, itcmcr: tcm(itcm_kilobytes), dtcmcr: tcm(dtcm_kilobytes), ahbpcr: 0x2, cacr: 0, ahbscr: 0 }
+        CacheControlRegisters {
+            csselr: 0,
+            itcmcr: tcm(itcm_kilobytes),
+            dtcmcr: tcm(dtcm_kilobytes),
+            ahbpcr: 0x2,
+            cacr: 0,
+            ahbscr: 0,
+        }
     }
 }
 
 /// Reads a cache or TCM register at an offset from 0xE000E000. `None` at other offsets.
-pub fn read_register(control: &Control, offset: u32) -> Option<u32> {
+pub fn read_register(control: &CacheControlRegisters, offset: u32) -> Option<u32> {
     Some(match offset {
         0xd78 => CLIDR,
         0xd7c => CTR,
@@ -96,7 +103,7 @@ pub fn read_register(control: &Control, offset: u32) -> Option<u32> {
 
 /// Writes a cache or TCM register at an offset from 0xE000E000. Returns the cache operation that it requests, if any,
 /// and `None` at other offsets.
-pub fn write_register(control: &mut Control, offset: u32, value: u32) -> Option<Option<Operation>> {
+pub fn write_register(control: &mut CacheControlRegisters, offset: u32, value: u32) -> Option<Option<Operation>> {
     let line = Line::from_set_way(value);
     Some(match offset {
         0xf50 => Some(Operation::InvalidateInstructions),

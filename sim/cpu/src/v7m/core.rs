@@ -183,7 +183,7 @@ pub struct Core {
     /// Memory protection unit.
     pub mpu: Mpu,
     /// Cache selection and TCM control (M7).
-    pub cache: cache::Control,
+    pub cache: cache::CacheControlRegisters,
     /// Data watchpoint and trace unit: the cycle counter.
     pub dwt: Dwt,
     /// Instrumentation trace: the stimulus ports.
@@ -254,7 +254,7 @@ impl Core {
             nvic: Nvic::new(features.irq_lines, features.priority_bits),
             scb: Scb::new(&features),
             mpu: Mpu::new(features.mpu_regions),
-            cache: cache::Control::new(features.itcm_kilobytes, features.dtcm_kilobytes),
+            cache: cache::CacheControlRegisters::new(features.itcm_kilobytes, features.dtcm_kilobytes),
             dwt: Dwt::new(&features),
             itm: Itm::default(),
             systick: SysTick::with_calibration(features.systick_calibration),

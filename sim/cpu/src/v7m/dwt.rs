@@ -92,7 +92,7 @@ impl Dwt {
     }
 
     /// Applies a change that may stop or start the counter, at this reading of the clock.
-    fn change_counting(&mut self, clock: u64, change: impl FnOnce(&mut Dwt)) {
+    fn change_cycle_counter_control(&mut self, clock: u64, change: impl FnOnce(&mut Dwt)) {
         let value = self.cycle_counter(clock);
         change(self);
         self.set_cycle_counter(value, clock);
@@ -100,7 +100,7 @@ impl Dwt {
 
     /// Sets DEMCR.TRCENA at this reading of the clock.
     pub fn set_trace_enable(&mut self, on: bool, clock: u64) {
-        self.change_counting(clock, |dwt| dwt.trace = on);
+        self.change_cycle_counter_control(clock, |dwt| dwt.trace = on);
     }
 
     /// Reads a DWT register at an offset from 0xE0001000. The profiling counters read as 0.
@@ -121,7 +121,7 @@ impl Dwt {
         match offset {
             0xfb0 if self.has_lock => self.locked = value != UNLOCK_KEY,
             _ if self.locked => {}
-            0x000 => self.change_counting(clock, |dwt| dwt.ctrl = CTRL_FIXED | value & CTRL_WRITABLE),
+            0x000 => self.change_cycle_counter_control(clock, |dwt| dwt.ctrl = CTRL_FIXED | value & CTRL_WRITABLE),
             0x004 => self.set_cycle_counter(value, clock),
             0x020..=0x05c => self.comparators[(offset as usize - 0x20) / 4] = value,
             _ => {}

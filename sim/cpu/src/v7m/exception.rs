@@ -48,7 +48,7 @@ pub fn execute_exception_step<B: Bus, P: Pipeline>(
 ) -> ExceptionOutcome {
     match core.phase {
         Phase::Entry { .. } if core.t <= now => entry::complete_entry(core, bus, pipe, timing),
-        Phase::Exit { .. } if core.t <= now => exit::complete_return(core, bus, pipe, timing),
+        Phase::Exit { .. } if core.t <= now => exit::complete_exception_return(core, bus, pipe, timing),
         Phase::Exit { number, exc_return, started, .. } if core.exception_to_take().is_some() => {
             // What came while the returning instruction executed finds the return begun.
             core.t = now.max(started);
@@ -97,7 +97,7 @@ pub fn take_synchronous_fault<B: Bus>(
     timing: &ExceptionTiming,
 ) -> ExceptionOutcome {
     match fault {
-        Fault::Breakpoint => return take_breakpoint(core, bus, timing),
+        Fault::Breakpoint => return take_breakpoint_exception(core, bus, timing),
         Fault::LazyBus | Fault::LazyProtection => return take_lazy_preservation_fault(core, bus, fault, timing),
         _ => {}
     }
@@ -106,11 +106,11 @@ pub fn take_synchronous_fault<B: Bus>(
     }
     // The instruction did not complete: what it had moved it moves again.
     (core.ici, core.words_moved) = (0, 0);
-    begin_pending_entry(core, bus, timing)
+    begin_pending_exception_entry(core, bus, timing)
 }
 
 /// Takes a BKPT without a debugger: DebugMonitor if that is enabled and can be taken, else HardFault.
-fn take_breakpoint<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
+fn take_breakpoint_exception<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
     let priority = core.execution_priority();
     let monitor = exception::DEBUG_MONITOR;
     if core.nvic.is_enabled(monitor) && core.nvic.group_priority(core.nvic.priority_of(monitor)) < priority {
@@ -124,7 +124,7 @@ fn take_breakpoint<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTimin
         core.phase = Phase::Lockup;
         return ExceptionOutcome::LockedUp;
     }
-    begin_pending_entry(core, bus, timing)
+    begin_pending_exception_entry(core, bus, timing)
 }
 
 /// Takes the fault of a lazy preservation: floating-point state could not be written to its frame. The fault belongs to
@@ -152,7 +152,7 @@ fn take_lazy_preservation_fault<B: Bus>(
     if core.exception_to_take().is_none() {
         core.scb.fpccr &= !fpccr::LSPACT;
     }
-    begin_pending_entry(core, bus, timing)
+    begin_pending_exception_entry(core, bus, timing)
 }
 
 /// Takes an SVC at once, or a HardFault if it cannot pre-empt.
@@ -160,7 +160,7 @@ pub fn take_supervisor_call<B: Bus>(core: &mut Core, bus: &mut B, timing: &Excep
     match escalate_fault(core, exception::SVCALL) {
         Some(number) => {
             core.nvic.set_pending(number, true);
-            begin_pending_entry(core, bus, timing)
+            begin_pending_exception_entry(core, bus, timing)
         }
         None => {
             core.phase = Phase::Lockup;
@@ -181,7 +181,7 @@ pub fn pend_imprecise_bus_fault(core: &mut Core) {
 }
 
 /// Starts the entry of the exception that is to be taken now, if there is one.
-fn begin_pending_entry<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
+fn begin_pending_exception_entry<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
     match core.exception_to_take() {
         Some(number) => entry::begin_entry(core, bus, number, timing),
         None => ExceptionOutcome::None,

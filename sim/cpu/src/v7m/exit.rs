@@ -58,7 +58,7 @@ pub fn exception_return<B: Bus>(
     if core.exception_to_take().is_some() {
         return start_tail_chaining(core, number, value, timing);
     }
-    let last = core.nvic.active_count() == 0;
+    let last = core.nvic.active_exception_count() == 0;
     if last && Return(value).returns_to_thread() && core.scb.scr & scr::SLEEPONEXIT != 0 {
         core.start_sleeping(Phase::SleepInterrupt { on_exit: Some(value) });
         return ExceptionOutcome::Slept(number);
@@ -74,7 +74,7 @@ fn passes_integrity_checks(core: &Core, value: u32) -> bool {
         && core.nvic.is_active(core.ipsr)
         && match value & 0xf {
             0x1 => true,
-            0x9 | 0xd => core.nvic.active_count() == 1 || !base_only,
+            0x9 | 0xd => core.nvic.active_exception_count() == 1 || !base_only,
             _ => false,
         }
 }
@@ -94,7 +94,7 @@ fn fail_exception_return(
     }
 }
 
-/// Starts to unstack an exception's frame at `core.t`. [`complete_return`] follows.
+/// Starts to unstack an exception's frame at `core.t`. [`complete_exception_return`] follows.
 pub(super) fn start_unstacking<B: Bus>(
     core: &mut Core,
     bus: &mut B,
@@ -131,7 +131,7 @@ pub(super) fn start_unstacking<B: Bus>(
 }
 
 /// Completes the exception return that [`start_unstacking`] started, unless a more urgent exception came.
-pub(super) fn complete_return<B: Bus, P: Pipeline>(
+pub(super) fn complete_exception_return<B: Bus, P: Pipeline>(
     core: &mut Core,
     bus: &mut B,
     pipe: &mut P,

@@ -62,15 +62,15 @@ pub fn read_register(features: &Features, offset: u32) -> Option<u32> {
             Some(table[(offset as usize - 0xd40) / 4])
         }
         0xd74 => Some(0),
-        0xf40 => Some(media_feature(features, 0x1011_0021, 0x1011_0221)),
-        0xf44 => Some(media_feature(features, 0x1100_0011, 0x1200_0011)),
+        0xf40 => Some(media_feature_register_value(features, 0x1011_0021, 0x1011_0221)),
+        0xf44 => Some(media_feature_register_value(features, 0x1100_0011, 0x1200_0011)),
         0xf48 => Some(if features.caches { 0x40 } else { 0 }),
         _ => None,
     }
 }
 
 /// Returns the value of a media feature register (MVFR): 0 without FPU, else that of single or double precision.
-fn media_feature(features: &Features, single: u32, double: u32) -> u32 {
+fn media_feature_register_value(features: &Features, single: u32, double: u32) -> u32 {
     match (features.float, features.double) {
         (false, _) => 0,
         (_, false) => single,

@@ -96,7 +96,7 @@ impl Itm {
         }
         self.asked_in_vain |= !self.is_enabled();
         let is_open = traces && self.is_enabled() && self.ports >> port & 1 != 0;
-        let leaves = is_open && offset & 3 == 0 && (privileged || self.may_use_port(port));
+        let leaves = is_open && offset & 3 == 0 && (privileged || self.may_access_stimulus_port(port));
         leaves.then_some(Stimulus { port: port as u8, bytes: bytes as u8, value })
     }
 
@@ -106,7 +106,7 @@ impl Itm {
             LAR if privileged => self.locked = value != UNLOCK_KEY,
             _ if self.locked => {}
             TER => {
-                let admitted = |port: &u32| privileged || self.may_use_port(*port);
+                let admitted = |port: &u32| privileged || self.may_access_stimulus_port(*port);
                 let mask = (0..PORTS).filter(admitted).fold(0, |mask, port| mask | 1 << port);
                 self.ports = self.ports & !mask | value & mask;
             }
@@ -118,7 +118,7 @@ impl Itm {
     }
 
     /// Returns whether software with this privilege may use a port.
-    fn may_use_port(&self, port: u32) -> bool {
+    fn may_access_stimulus_port(&self, port: u32) -> bool {
         self.privileged >> (port / 8) & 1 == 0
     }
 }

@@ -7,7 +7,7 @@
 //! read:   if !cache.lookup(address) { wait for the line; if let Some(victim) = cache.fill(address) { write it back } }
 //! write:  if cache.lookup(address) { write back: cache.mark_dirty(address); write through: to the bus as well }
 //!         else as memory's attributes say: fill and soil, or to the bus alone
-//! SCS:    [`Caches::execute_maintenance`] for every maintenance operation that [`super::scs::Effect`] reports
+//! SCS:    [`Caches::execute_cache_maintenance`] for every maintenance operation that [`super::scs::Effect`] reports
 //! ```
 //!
 //! Sizes and the line length: STM32F767 and STM32H743 data sheets, ARM DDI0489F 5.9. Replacement in turn: assumed.
@@ -39,7 +39,7 @@ pub struct Cache {
 }
 
 /// Returns the host address of an empty table of lines, for a data cache that is off.
-pub fn empty_line_table_address() -> u64 {
+pub fn empty_cache_table_address() -> u64 {
     static NOTHING: [u32; DATA_CACHE_SETS] = [NONE; DATA_CACHE_SETS];
     NOTHING.as_ptr() as u64
 }
@@ -58,12 +58,12 @@ impl Cache {
     }
 
     /// Creates an empty instruction cache.
-    pub fn empty_instruction_cache() -> Cache {
+    pub fn new_instruction_cache() -> Cache {
         Cache::new(INSTRUCTION_CACHE_SETS, INSTRUCTION_CACHE_WAYS)
     }
 
     /// Creates an empty data cache.
-    pub fn empty_data_cache() -> Cache {
+    pub fn new_data_cache() -> Cache {
         Cache::new(DATA_CACHE_SETS, DATA_CACHE_WAYS)
     }
 
@@ -74,7 +74,7 @@ impl Cache {
     }
 
     /// Returns the cache's entry of a line, if it is there.
-    fn entry_of_line(&mut self, line: u32) -> Option<&mut u32> {
+    fn cache_entry_of_line(&mut self, line: u32) -> Option<&mut u32> {
         self.lines_of_set(line).iter_mut().find(|entry| **entry & !DIRTY == line | VALID)
     }
 
@@ -88,7 +88,7 @@ impl Cache {
     /// Returns whether a line is in any way of its set. If so, it becomes the set's line hit last.
     #[inline(never)]
     fn is_line_in_any_way(&mut self, line: u32) -> bool {
-        let hit = self.entry_of_line(line).is_some();
+        let hit = self.cache_entry_of_line(line).is_some();
         if hit {
             self.found[(line & self.set_mask) as usize] = line;
         }
@@ -135,20 +135,20 @@ impl Cache {
 
     /// Marks the line of `address` as dirty, if it is there.
     pub fn mark_dirty(&mut self, address: u32) {
-        if let Some(entry) = self.entry_of_line(address >> LINE_SHIFT) {
+        if let Some(entry) = self.cache_entry_of_line(address >> LINE_SHIFT) {
             *entry |= DIRTY;
         }
     }
 
     /// Invalidates every line of the cache.
-    pub fn invalidate_all(&mut self) {
+    pub fn invalidate_all_cache_lines(&mut self) {
         self.advance_content_version();
         self.entries.fill(0);
         self.found.fill(NONE);
     }
 
     /// Cleans or invalidates one entry of the cache. Returns the lines written back, 0 or 1.
-    fn maintain_entry(entry: Option<&mut u32>, clean: bool, invalidate: bool) -> u32 {
+    fn maintain_cache_entry(entry: Option<&mut u32>, clean: bool, invalidate: bool) -> u32 {
         let Some(entry) = entry else { return 0 };
         let written = u32::from(clean && *entry & (VALID | DIRTY) == VALID | DIRTY);
         if clean {
@@ -161,18 +161,18 @@ impl Cache {
     }
 
     /// Cleans or invalidates the cache line of an address. Returns the lines written back, 0 or 1.
-    pub fn maintain_address(&mut self, address: u32, clean: bool, invalidate: bool) -> u32 {
+    pub fn maintain_cache_line_of_address(&mut self, address: u32, clean: bool, invalidate: bool) -> u32 {
         self.advance_content_version();
         self.found.fill(NONE);
-        Cache::maintain_entry(self.entry_of_line(address >> LINE_SHIFT), clean, invalidate)
+        Cache::maintain_cache_entry(self.cache_entry_of_line(address >> LINE_SHIFT), clean, invalidate)
     }
 
     /// Cleans or invalidates a cache line by set and way. Returns the lines written back, 0 or 1.
-    pub fn maintain_line(&mut self, line: Line, clean: bool, invalidate: bool) -> u32 {
+    pub fn maintain_cache_set_and_way(&mut self, line: Line, clean: bool, invalidate: bool) -> u32 {
         self.advance_content_version();
         self.found.fill(NONE);
         let entry = self.lines_of_set(line.set).get_mut(line.way as usize);
-        Cache::maintain_entry(entry, clean, invalidate)
+        Cache::maintain_cache_entry(entry, clean, invalidate)
     }
 }
 
@@ -188,25 +188,27 @@ pub struct Caches {
 impl Default for Caches {
     /// Returns two empty caches.
     fn default() -> Caches {
-        Caches { instruction: Cache::empty_instruction_cache(), data: Cache::empty_data_cache() }
+        Caches { instruction: Cache::new_instruction_cache(), data: Cache::new_data_cache() }
     }
 }
 
 impl Caches {
     /// Executes a maintenance operation on the caches. Returns how many lines it wrote back.
-    pub fn execute_maintenance(&mut self, operation: Operation) -> u32 {
+    pub fn execute_cache_maintenance(&mut self, operation: Operation) -> u32 {
         match operation {
             Operation::InvalidateInstructions => {
-                self.instruction.invalidate_all();
+                self.instruction.invalidate_all_cache_lines();
                 0
             }
-            Operation::InvalidateInstruction(address) => self.instruction.maintain_address(address, false, true),
-            Operation::InvalidateAddress(address) => self.data.maintain_address(address, false, true),
-            Operation::CleanAddress(address) => self.data.maintain_address(address, true, false),
-            Operation::CleanInvalidateAddress(address) => self.data.maintain_address(address, true, true),
-            Operation::InvalidateLine(line) => self.data.maintain_line(line, false, true),
-            Operation::CleanLine(line) => self.data.maintain_line(line, true, false),
-            Operation::CleanInvalidateLine(line) => self.data.maintain_line(line, true, true),
+            Operation::InvalidateInstruction(address) => {
+                self.instruction.maintain_cache_line_of_address(address, false, true)
+            }
+            Operation::InvalidateAddress(address) => self.data.maintain_cache_line_of_address(address, false, true),
+            Operation::CleanAddress(address) => self.data.maintain_cache_line_of_address(address, true, false),
+            Operation::CleanInvalidateAddress(address) => self.data.maintain_cache_line_of_address(address, true, true),
+            Operation::InvalidateLine(line) => self.data.maintain_cache_set_and_way(line, false, true),
+            Operation::CleanLine(line) => self.data.maintain_cache_set_and_way(line, true, false),
+            Operation::CleanInvalidateLine(line) => self.data.maintain_cache_set_and_way(line, true, true),
             // The predictor is no cache. What it holds never goes stale in a way that shows but in time.
             Operation::InvalidatePredictions => 0,
         }
@@ -219,18 +221,18 @@ mod tests {
 
     #[test]
     fn a_filled_line_is_cached() {
-        let mut cache = Cache::empty_instruction_cache();
+        let mut cache = Cache::new_instruction_cache();
         assert!(!cache.is_line_cached(0x0800_0000));
         assert_eq!(cache.load_line(0x0800_0004), None);
         assert!(cache.is_line_cached(0x0800_001F));
         assert!(!cache.is_line_cached(0x0800_0020));
-        cache.invalidate_all();
+        cache.invalidate_all_cache_lines();
         assert!(!cache.is_line_cached(0x0800_0000));
     }
 
     #[test]
     fn ways_are_replaced_in_turn_and_dirty_victims_reported() {
-        let mut cache = Cache::empty_data_cache();
+        let mut cache = Cache::new_data_cache();
         let address = |n: u32| 0x2400_0000 + n * (DATA_CACHE_SETS as u32 * CACHE_LINE_BYTES);
         for n in 0..4 {
             assert_eq!(cache.load_line(address(n)), None);
@@ -249,17 +251,17 @@ mod tests {
         let address = 0x2400_1060;
         caches.data.load_line(address);
         caches.data.mark_dirty(address);
-        assert_eq!(caches.execute_maintenance(Operation::CleanAddress(address)), 1);
-        assert_eq!(caches.execute_maintenance(Operation::CleanAddress(address)), 0);
+        assert_eq!(caches.execute_cache_maintenance(Operation::CleanAddress(address)), 1);
+        assert_eq!(caches.execute_cache_maintenance(Operation::CleanAddress(address)), 0);
         assert!(caches.data.is_line_cached(address));
         caches.data.mark_dirty(address);
         let line = Line { way: 0, set: address >> 5 & 127 };
-        assert_eq!(caches.execute_maintenance(Operation::CleanInvalidateLine(line)), 1);
+        assert_eq!(caches.execute_cache_maintenance(Operation::CleanInvalidateLine(line)), 1);
         assert!(!caches.data.is_line_cached(address));
         caches.data.load_line(address);
         caches.data.mark_dirty(address);
-        assert_eq!(caches.execute_maintenance(Operation::InvalidateAddress(address)), 0);
+        assert_eq!(caches.execute_cache_maintenance(Operation::InvalidateAddress(address)), 0);
         assert!(!caches.data.is_line_cached(address));
-        assert_eq!(caches.execute_maintenance(Operation::CleanLine(line)), 0);
+        assert_eq!(caches.execute_cache_maintenance(Operation::CleanLine(line)), 0);
     }
 }

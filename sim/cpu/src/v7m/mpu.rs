@@ -1,6 +1,6 @@
 //! Memory protection (ARMv7-M B3.5): what a core may access, by the state of its MPU.
 
-use super::attributes::{Attributes, Kind};
+use super::attributes::{Kind, MemoryAttributes};
 use super::core::{Core, Region};
 use super::fault::Fault;
 
@@ -61,14 +61,14 @@ pub fn stray_fetch_fault(core: &Core, address: u32) -> Fault {
 }
 
 /// Returns the memory attributes of an address as the core sees it now.
-pub fn memory_attributes(core: &Core, address: u32) -> Attributes {
+pub fn memory_attributes(core: &Core, address: u32) -> MemoryAttributes {
     if is_mpu_in_force(core)
         && !is_private_bus_address(address)
         && let Some(region) = core.mpu.deciding_region_of(address)
     {
-        return Attributes::from_mpu_region(region.rasr);
+        return MemoryAttributes::from_mpu_region(region.rasr);
     }
-    Attributes::from_default_memory_map(address)
+    MemoryAttributes::from_default_memory_map(address)
 }
 
 /// Returns whether LDR, LDRH, STR or STRH may be unaligned at this address. (The M3 and M4 split them there as well.)

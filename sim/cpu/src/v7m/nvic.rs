@@ -36,9 +36,9 @@ pub const EXCEPTIONS: usize = 256;
 
 /// A set of exception numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Set([u64; EXCEPTIONS / 64]);
+pub struct ExceptionSet([u64; EXCEPTIONS / 64]);
 
-impl Set {
+impl ExceptionSet {
     /// Returns whether the set contains `number`.
     #[inline]
     pub fn contains(&self, number: u32) -> bool {
@@ -47,7 +47,7 @@ impl Set {
 
     /// Adds `number` to the set or removes it.
     #[inline]
-    pub fn set_member(&mut self, number: u32, on: bool) {
+    pub fn set_exception_membership(&mut self, number: u32, on: bool) {
         let bit = 1 << (number % 64);
         let word = &mut self.0[number as usize / 64];
         *word = if on { *word | bit } else { *word & !bit };
@@ -63,8 +63,8 @@ impl Set {
     }
 
     /// Returns the intersection with another set of exceptions.
-    fn intersection(&self, other: &Set) -> Set {
-        Set(std::array::from_fn(|index| self.0[index] & other.0[index]))
+    fn intersection(&self, other: &ExceptionSet) -> ExceptionSet {
+        ExceptionSet(std::array::from_fn(|index| self.0[index] & other.0[index]))
     }
 
     /// Returns the bits of external interrupts 32·`word` … 32·`word` + 31.
@@ -83,11 +83,11 @@ impl Set {
 /// The interrupt controller of one ARMv7-M core, with the states of all its exceptions.
 #[derive(Debug, Clone)]
 pub struct Nvic {
-    pending: Set,
-    enabled: Set,
-    active: Set,
+    pending: ExceptionSet,
+    enabled: ExceptionSet,
+    active: ExceptionSet,
     /// Level of each external line as the chip drives it.
-    levels: Set,
+    levels: ExceptionSet,
     priority: [u8; EXCEPTIONS],
     /// Priority bits that exist.
     priority_mask: u8,
@@ -106,10 +106,10 @@ impl Nvic {
     /// Creates a controller in reset state with this number of lines and priority bits.
     pub fn new(lines: u16, priority_bits: u8) -> Nvic {
         let mut nvic = Nvic {
-            pending: Set::default(),
-            enabled: Set::default(),
-            active: Set::default(),
-            levels: Set::default(),
+            pending: ExceptionSet::default(),
+            enabled: ExceptionSet::default(),
+            active: ExceptionSet::default(),
+            levels: ExceptionSet::default(),
             priority: [0; EXCEPTIONS],
             priority_mask: !(0xff_u32 >> priority_bits) as u8,
             lines: u32::from(lines),
@@ -119,7 +119,7 @@ impl Nvic {
             active_priority: THREAD_PRIORITY,
         };
         for number in [2, 3, 11, 14, 15] {
-            nvic.enabled.set_member(number, true);
+            nvic.enabled.set_exception_membership(number, true);
         }
         nvic
     }
@@ -134,7 +134,7 @@ impl Nvic {
     }
 
     /// Returns the number of external interrupt lines that exist.
-    pub fn line_count(&self) -> u32 {
+    pub fn external_interrupt_count(&self) -> u32 {
         self.lines
     }
 
@@ -154,7 +154,7 @@ impl Nvic {
     }
 
     /// Returns the most urgent exception of a set: by priority with its subpriority, then by number.
-    fn most_urgent_exception(&self, set: &Set) -> Option<u32> {
+    fn most_urgent_exception(&self, set: &ExceptionSet) -> Option<u32> {
         set.iter().min_by_key(|&number| (self.priority_of(number), number))
     }
 
@@ -199,7 +199,7 @@ impl Nvic {
     }
 
     /// Returns the number of active exceptions.
-    pub fn active_count(&self) -> usize {
+    pub fn active_exception_count(&self) -> usize {
         self.active.iter().count()
     }
 
@@ -209,33 +209,33 @@ impl Nvic {
     }
 
     /// Returns whether no exception other than `number` is active.
-    pub fn is_no_other_active(&self, number: u32) -> bool {
+    pub fn is_only_active_exception(&self, number: u32) -> bool {
         self.active.iter().all(|active| active == number)
     }
 
     /// Makes an exception pending or not. Returns true if it is newly pending.
     pub fn set_pending(&mut self, number: u32, on: bool) -> bool {
         let fresh = on && !self.pending.contains(number);
-        self.pending.set_member(number, on);
+        self.pending.set_exception_membership(number, on);
         self.update_exception_to_take();
         fresh
     }
 
     /// Enables or disables an exception.
     pub fn set_enabled(&mut self, number: u32, on: bool) {
-        self.enabled.set_member(number, on);
+        self.enabled.set_exception_membership(number, on);
         self.update_exception_to_take();
     }
 
     /// Makes an exception active or not, as writes to SHCSR do.
-    pub fn set_active(&mut self, number: u32, on: bool) {
-        self.active.set_member(number, on);
+    pub fn set_exception_active(&mut self, number: u32, on: bool) {
+        self.active.set_exception_membership(number, on);
         self.update_active_priority();
     }
 
     /// Makes all exceptions inactive (AIRCR.VECTCLRACTIVE).
     pub fn deactivate_all_exceptions(&mut self) {
-        self.active = Set::default();
+        self.active = ExceptionSet::default();
         self.update_active_priority();
     }
 
@@ -246,21 +246,21 @@ impl Nvic {
         }
         let number = exception::IRQ0 + line;
         let rises = level && !self.levels.contains(number);
-        self.levels.set_member(number, level);
+        self.levels.set_exception_membership(number, level);
         rises && self.set_pending(number, true)
     }
 
     /// Marks an exception as active and no longer pending, because its handler is entered.
     pub fn activate_exception(&mut self, number: u32) {
-        self.pending.set_member(number, false);
-        self.active.set_member(number, true);
+        self.pending.set_exception_membership(number, false);
+        self.active.set_exception_membership(number, true);
         self.update_exception_to_take();
         self.update_active_priority();
     }
 
     /// Marks an exception as no longer active, because its handler has returned. A line that is still high pends again.
     pub fn deactivate_exception(&mut self, number: u32) {
-        self.active.set_member(number, false);
+        self.active.set_exception_membership(number, false);
         self.update_active_priority();
         if self.levels.contains(number) {
             self.set_pending(number, true);
@@ -312,13 +312,19 @@ impl Nvic {
     pub fn write_register(&mut self, offset: u32, value: u32, mask: u32) -> bool {
         let word = (offset & 0x3f) / 4;
         match offset {
-            0x100..=0x13f => self.apply_to_lines(word, value, |nvic, number| nvic.enabled.set_member(number, true)),
-            0x180..=0x1bf => self.apply_to_lines(word, value, |nvic, number| nvic.enabled.set_member(number, false)),
-            0x200..=0x23f => self.apply_to_lines(word, value, |nvic, number| nvic.pending.set_member(number, true)),
+            0x100..=0x13f => self.apply_to_interrupt_lines(word, value, |nvic, number| {
+                nvic.enabled.set_exception_membership(number, true)
+            }),
+            0x180..=0x1bf => self.apply_to_interrupt_lines(word, value, |nvic, number| {
+                nvic.enabled.set_exception_membership(number, false)
+            }),
+            0x200..=0x23f => self.apply_to_interrupt_lines(word, value, |nvic, number| {
+                nvic.pending.set_exception_membership(number, true)
+            }),
             // A line that is high and not being served stays pending.
-            0x280..=0x2bf => self.apply_to_lines(word, value, |nvic, number| {
+            0x280..=0x2bf => self.apply_to_interrupt_lines(word, value, |nvic, number| {
                 let held = nvic.levels.contains(number) && !nvic.active.contains(number);
-                nvic.pending.set_member(number, held);
+                nvic.pending.set_exception_membership(number, held);
             }),
             0x300..=0x33f => {}
             0x400..=0x4ef => self.set_priority_word(exception::IRQ0 + (offset & !3) - 0x400, value, mask),
@@ -328,7 +334,7 @@ impl Nvic {
     }
 
     /// Applies a change to each interrupt line whose bit is set in word number `word` of a register.
-    fn apply_to_lines(&mut self, word: u32, value: u32, change: impl Fn(&mut Nvic, u32)) {
+    fn apply_to_interrupt_lines(&mut self, word: u32, value: u32, change: impl Fn(&mut Nvic, u32)) {
         for bit in (0..32).filter(|bit| value >> bit & 1 != 0) {
             let line = 32 * word + bit;
             if line < self.lines {

@@ -21,7 +21,7 @@ pub struct Op {
     /// Shift amount, or width of a bit field: see the code.
     pub shift: u8,
     /// The class by which the pipelines schedule.
-    pub class: Class,
+    pub class: InstructionTimingClass,
     /// Immediate, absolute address, register mask, or branch distance in halfwords.
     pub imm: u32,
     /// Core registers read, bit n = rn (r15 never; a base that is also written back is in both sets).
@@ -57,7 +57,7 @@ pub mod flag {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[repr(u8)]
 #[allow(missing_docs)]
-pub enum Class {
+pub enum InstructionTimingClass {
     /// Not an instruction: undecoded, stand-in, end of a region, undefined.
     #[default]
     None,
@@ -182,15 +182,15 @@ impl From<Op> for PackedOp {
 
 impl Op {
     /// Creates an op without operands.
-    pub const fn without_operands(code: Code, class: Class) -> Op {
+    pub const fn without_operands(code: Code, class: InstructionTimingClass) -> Op {
         Op { code, rd: 0, rn: 0, rm: 0, ra: 0, shift: 0, flags: 0, class, imm: 0, reads: 0, writes: 0 }
     }
 
     /// The last op of a table: execution that gets there has run off the end of its region.
-    pub const OUT_OF_REGION: Op = Op::without_operands(Code::OutOfRegion, Class::None);
+    pub const OUT_OF_REGION: Op = Op::without_operands(Code::OutOfRegion, InstructionTimingClass::None);
 
     /// Stands before an instruction that needs attention. See [`Code::Attend`].
-    pub const ATTEND: Op = Op::without_operands(Code::Attend, Class::None);
+    pub const ATTEND: Op = Op::without_operands(Code::Attend, InstructionTimingClass::None);
 
     /// How many different [`Op::code_and_width`]s there may be.
     pub const FORMS: usize = 1 << 9;

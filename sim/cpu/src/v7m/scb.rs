@@ -46,7 +46,7 @@ fn interrupt_control_state(core: &Core) -> u32 {
         | bit(exception::SYSTICK) << 26
         | u32::from(core.nvic.is_any_interrupt_pending()) << 22
         | vectpending << 12
-        | u32::from(core.nvic.is_no_other_active(core.ipsr)) << 11
+        | u32::from(core.nvic.is_only_active_exception(core.ipsr)) << 11
         | core.ipsr
 }
 
@@ -81,7 +81,7 @@ fn write_handler_control_state(core: &mut Core, value: u32) {
     for (bit, number, shown) in SHCSR {
         let on = value >> bit & 1 != 0;
         match shown {
-            ScbView::Active => core.nvic.set_active(number, on),
+            ScbView::Active => core.nvic.set_exception_active(number, on),
             ScbView::Pending => {
                 core.nvic.set_pending(number, on);
             }
@@ -128,7 +128,7 @@ fn cpacr_mask(core: &Core) -> u32 {
 pub fn read_register(core: &Core, offset: u32) -> Option<u32> {
     let scb = &core.scb;
     Some(match offset {
-        0x004 => (core.nvic.line_count().div_ceil(32)).saturating_sub(1),
+        0x004 => (core.nvic.external_interrupt_count().div_ceil(32)).saturating_sub(1),
         0x008 => scb.actlr,
         0xd00 => core.features.cpuid,
         0xd04 => interrupt_control_state(core),
@@ -180,7 +180,7 @@ pub fn write_register(core: &mut Core, offset: u32, value: u32, mask: u32, now: 
         0xdfc => write_debug_monitor_control(core, merge(core.scb.demcr, 0x010f_07f1), now),
         0xf00 => {
             let line = value & 0x1ff;
-            if line < core.nvic.line_count() {
+            if line < core.nvic.external_interrupt_count() {
                 super::pending::pend_exception(core, exception::IRQ0 + line);
             }
         }

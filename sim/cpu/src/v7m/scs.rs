@@ -19,7 +19,7 @@ const STIR: u32 = 0xf00;
 
 /// What a write to the private peripheral bus requests from the chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub enum PrivateBusWriteEffect {
     /// Nothing.
     None,
     /// Cache maintenance.
@@ -70,7 +70,13 @@ pub fn unmodelled_feature_of_access(core: &Core, address: u32, written: Option<u
 }
 
 /// Stores to the private peripheral bus at `address` in cycle `now`.
-pub fn write_register(core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) -> Result<Effect, Fault> {
+pub fn write_register(
+    core: &mut Core,
+    address: u32,
+    bytes: u32,
+    value: u32,
+    now: u64,
+) -> Result<PrivateBusWriteEffect, Fault> {
     let fault = Fault::DataBus(address);
     let offset = address & 0xffc;
     if !core.is_access_privileged() {
@@ -82,7 +88,7 @@ pub fn write_register(core: &mut Core, address: u32, bytes: u32, value: u32, now
     if address & !0xfff == ITM {
         let (privileged, traces) = (core.is_access_privileged(), core.scb.demcr & scb::DEMCR_TRCENA != 0);
         let left = core.itm.write_register(address & 0xfff, bytes, value, privileged, traces);
-        return Ok(left.map_or(Effect::None, Effect::Stimulus));
+        return Ok(left.map_or(PrivateBusWriteEffect::None, PrivateBusWriteEffect::Stimulus));
     }
     let (mask, value) = (byte_lanes(address, bytes), value << (8 * (address & 3)));
     match address & !0xfff {
@@ -90,9 +96,9 @@ pub fn write_register(core: &mut Core, address: u32, bytes: u32, value: u32, now
         DWT => {
             let clock = core.dwt.counter_clock(now, core.sleep_cycles);
             core.dwt.write_register(offset, value, clock);
-            Ok(Effect::None)
+            Ok(PrivateBusWriteEffect::None)
         }
-        FPB | TPIU | ETM | ROM_TABLE => Ok(Effect::None),
+        FPB | TPIU | ETM | ROM_TABLE => Ok(PrivateBusWriteEffect::None),
         _ => Err(fault),
     }
 }
@@ -114,31 +120,38 @@ fn read_system_control_register(core: &mut Core, offset: u32, now: u64) -> Optio
 }
 
 /// Writes the byte lanes in `mask` of a register of the system control space. `None` if nothing is there.
-fn write_system_control_register(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> Option<Effect> {
+fn write_system_control_register(
+    core: &mut Core,
+    offset: u32,
+    value: u32,
+    mask: u32,
+    now: u64,
+) -> Option<PrivateBusWriteEffect> {
     let effect = match offset {
         0x010..=0x01f => {
             advance_systick(core, now);
             core.systick.write_register(offset & 0xc, value, now);
             // The machine's next event may be another one now.
             core.limit = 0;
-            Effect::None
+            PrivateBusWriteEffect::None
         }
-        0x100..=0x4ef => core.nvic.write_register(offset, value, mask).then_some(Effect::None)?,
+        0x100..=0x4ef => core.nvic.write_register(offset, value, mask).then_some(PrivateBusWriteEffect::None)?,
         0xd90..=0xdb8 => {
             core.mpu.write_register(offset & 0xff, value);
             core.refetch = true;
             core.limit = 0;
-            Effect::Protection
+            PrivateBusWriteEffect::Protection
         }
         0xd14 => {
             scb::write_register(core, offset, value, mask, now);
-            Effect::CacheControl
+            PrivateBusWriteEffect::CacheControl
         }
-        _ if scb::write_register(core, offset, value, mask, now) => Effect::None,
+        _ if scb::write_register(core, offset, value, mask, now) => PrivateBusWriteEffect::None,
         _ if core.features.caches && is_cache_register(offset) => {
-            cache::write_register(&mut core.cache, offset, value)?.map_or(Effect::None, Effect::Cache)
+            cache::write_register(&mut core.cache, offset, value)?
+                .map_or(PrivateBusWriteEffect::None, PrivateBusWriteEffect::Cache)
         }
-        _ => is_reserved_register(offset).then_some(Effect::None)?,
+        _ => is_reserved_register(offset).then_some(PrivateBusWriteEffect::None)?,
     };
     core.request_return_for_exception();
     Some(effect)

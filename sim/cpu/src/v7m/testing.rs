@@ -11,7 +11,7 @@ use super::exec;
 use super::fault::Fault;
 use super::op::Op;
 use super::pipeline::{Pipeline, Plain};
-use super::scs::{self, Effect};
+use super::scs::{self, PrivateBusWriteEffect};
 use crate::exception_outcome::ExceptionOutcome;
 use crate::step::watch;
 
@@ -48,7 +48,7 @@ pub struct TestBus {
     /// Addresses that answer with an error.
     pub broken: Range<u32>,
     pub seen: Vec<Observation>,
-    pub effects: Vec<Effect>,
+    pub effects: Vec<PrivateBusWriteEffect>,
     pub console: String,
 }
 

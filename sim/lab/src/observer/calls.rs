@@ -95,7 +95,7 @@ struct Open {
 
 /// The measured calls in progress of one thread or handler, outermost first, and the cycles that others took from it.
 #[derive(Debug, Clone, Default)]
-pub struct Activity {
+pub struct ContextCallActivity {
     open: Vec<Open>,
     taken: TimeTaken,
     /// Instructions that it completed.
@@ -130,7 +130,7 @@ pub struct CallRecorder<'a> {
     pub thread: u32,
 }
 
-impl Activity {
+impl ContextCallActivity {
     /// Returns whether no measured call is in progress yet.
     pub fn has_no_measured_call(&self) -> bool {
         self.open.is_empty()
@@ -214,7 +214,7 @@ impl Activity {
     }
 
     /// Ends all measured calls, because the handler returns. Calls that have not returned themselves count as left.
-    pub fn end_calls(&mut self, book: &mut CallRecorder) {
+    pub fn end_measured_calls_at_return(&mut self, book: &mut CallRecorder) {
         while let Some(open) = self.open.last() {
             let end = if open.depth == 0 { CallEnd::Returned } else { CallEnd::Left };
             self.end_innermost_call(self.at, end, book);
@@ -283,13 +283,13 @@ mod tests {
     struct Bench {
         wanted: HashMap<u32, u16>,
         calls: Vec<Call>,
-        activity: Activity,
+        activity: ContextCallActivity,
     }
 
     impl Bench {
         fn new() -> Bench {
             let functions = HashMap::from([(OUTER, 1), (INNER, 2)]);
-            Bench { wanted: functions, calls: Vec::new(), activity: Activity::default() }
+            Bench { wanted: functions, calls: Vec::new(), activity: ContextCallActivity::default() }
         }
 
         fn enter(&mut self, at: u64, entry: u32, depth: usize, sp: u32) {

@@ -38,7 +38,7 @@ pub const WAYS: usize = 7;
 
 /// A number of cycles by [`CycleCause`], and of completed instructions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Cost {
+pub struct CyclesByCause {
     /// Cycles by `Spent`.
     pub cycles: [u64; WAYS],
     /// Instructions completed.
@@ -47,17 +47,17 @@ pub struct Cost {
 
 /// A time interval that was spent at one place, with the causes of its cycles in the order in which they occurred.
 #[derive(Debug, Clone, Copy, Default)]
-struct Piece {
+struct LocatedTimeInterval {
     place: Place,
     start: u64,
     end: u64,
-    cost: Cost,
+    cost: CyclesByCause,
 }
 
-impl Piece {
+impl LocatedTimeInterval {
     /// Removes the part of the interval before a cycle and returns its cost. An instruction counts in the window (time
     /// interval of an account) in which it began.
-    fn cut_before_cycle(&mut self, at: u64) -> Cost {
+    fn cut_before_cycle(&mut self, at: u64) -> CyclesByCause {
         let cut = at.clamp(self.start, self.end);
         let mut before = std::mem::take(&mut self.cost);
         let mut left = cut - self.start;
@@ -90,19 +90,23 @@ const KEPT: usize = 4;
 
 /// The cycle account of one core. Every cycle up to [`Costs::accounted_until_cycle`] is in it once.
 #[derive(Debug, Clone, Default)]
-pub struct Costs {
+pub struct CoreCycleAccount {
     /// The last pieces. Each begins at the end of the one before. They may be beyond the end of a window.
-    kept: [Piece; KEPT],
+    kept: [LocatedTimeInterval; KEPT],
     /// Which of them is the last. The one after it, in a circle, is the first.
     last: usize,
-    by_place: HashMap<Place, Cost, Quick>,
+    by_place: HashMap<Place, CyclesByCause, Quick>,
     from: u64,
 }
 
-impl Costs {
+impl CoreCycleAccount {
     /// Creates an account that begins at a cycle.
-    pub fn new(at: u64) -> Costs {
-        Costs { kept: [Piece { start: at, end: at, ..Piece::default() }; KEPT], from: at, ..Costs::default() }
+    pub fn new(at: u64) -> CoreCycleAccount {
+        CoreCycleAccount {
+            kept: [LocatedTimeInterval { start: at, end: at, ..LocatedTimeInterval::default() }; KEPT],
+            from: at,
+            ..CoreCycleAccount::default()
+        }
     }
 
     /// Returns the first cycle that is not accounted for.
@@ -113,43 +117,43 @@ impl Costs {
     /// Attributes the time up to `end` to one place and cause. Does nothing if that time is attributed already.
     pub fn attribute_time(&mut self, place: Place, end: u64, way: CycleCause) {
         if end > self.accounted_until_cycle() {
-            let mut cost = Cost::default();
+            let mut cost = CyclesByCause::default();
             cost.cycles[way as usize] = end - self.accounted_until_cycle();
-            self.attribute_cost_to_place(place, end, cost);
+            self.attribute_cycles_to_code_location(place, end, cost);
         }
     }
 
     /// Attributes the time up to `end` to one place, with the causes of `cost`, which add up to it. Does nothing if
     /// that time is attributed already.
-    pub fn attribute_cost_to_place(&mut self, place: Place, end: u64, cost: Cost) {
+    pub fn attribute_cycles_to_code_location(&mut self, place: Place, end: u64, cost: CyclesByCause) {
         let start = self.accounted_until_cycle();
         if end <= start {
             // Without time it is in any window.
-            self.add_cost_to_place(place, cost);
+            self.add_cycles_to_code_location(place, cost);
             return;
         }
         self.last = (self.last + 1) % KEPT;
-        let first = std::mem::replace(&mut self.kept[self.last], Piece { place, start, end, cost });
-        self.add_cost_to_place(first.place, first.cost);
+        let first = std::mem::replace(&mut self.kept[self.last], LocatedTimeInterval { place, start, end, cost });
+        self.add_cycles_to_code_location(first.place, first.cost);
     }
 
     /// Completes the account up to `now` and returns it: the first cycle covered, the one after the last, and the rows.
     /// The next account begins there.
-    pub fn take_completed_account(&mut self, now: u64) -> (u64, u64, Vec<(Place, Cost)>) {
+    pub fn take_cycle_account(&mut self, now: u64) -> (u64, u64, Vec<(Place, CyclesByCause)>) {
         let first = (self.last + 1) % KEPT;
         let cut = now.clamp(self.kept[first].start, self.accounted_until_cycle());
         for index in 0..KEPT {
             let before = self.kept[index].cut_before_cycle(cut);
-            self.add_cost_to_place(self.kept[index].place, before);
+            self.add_cycles_to_code_location(self.kept[index].place, before);
         }
-        let mut rows: Vec<(Place, Cost)> = self.by_place.drain().collect();
+        let mut rows: Vec<(Place, CyclesByCause)> = self.by_place.drain().collect();
         rows.sort_unstable_by_key(|row| row.0);
         (std::mem::replace(&mut self.from, cut), cut, rows)
     }
 
     /// Adds a cost to the sum of its place in the account.
-    fn add_cost_to_place(&mut self, place: Place, cost: Cost) {
-        if cost == Cost::default() {
+    fn add_cycles_to_code_location(&mut self, place: Place, cost: CyclesByCause) {
+        if cost == CyclesByCause::default() {
             return;
         }
         let sum = self.by_place.entry(place).or_default();
@@ -166,17 +170,17 @@ mod tests {
 
     #[test]
     fn splitting_an_interval_loses_no_cycle() {
-        let mut costs = Costs::new(100);
+        let mut costs = CoreCycleAccount::new(100);
         let place = Place { node: 1, pc: 0x10 };
-        let mut cost = Cost { executions: 1, ..Cost::default() };
+        let mut cost = CyclesByCause { executions: 1, ..CyclesByCause::default() };
         cost.cycles[CycleCause::Flash as usize] = 5;
         cost.cycles[CycleCause::Execute as usize] = 2;
-        costs.attribute_cost_to_place(place, 107, cost);
-        let (from, until, rows) = costs.take_completed_account(106);
+        costs.attribute_cycles_to_code_location(place, 107, cost);
+        let (from, until, rows) = costs.take_cycle_account(106);
         assert_eq!((from, until), (100, 106));
         assert_eq!(rows[0].1.cycles, [1, 0, 5, 0, 0, 0, 0]);
         assert_eq!(rows[0].1.executions, 1);
-        let (from, until, rows) = costs.take_completed_account(107);
+        let (from, until, rows) = costs.take_cycle_account(107);
         assert_eq!((from, until), (106, 107));
         assert_eq!(rows[0].1.cycles, [1, 0, 0, 0, 0, 0, 0]);
         assert_eq!(rows[0].1.executions, 0);
@@ -184,39 +188,44 @@ mod tests {
 
     #[test]
     fn interval_before_the_last_one_takes_no_time() {
-        let mut costs = Costs::new(0);
+        let mut costs = CoreCycleAccount::new(0);
         costs.attribute_time(Place::default(), 10, CycleCause::Exception);
-        costs.attribute_cost_to_place(Place::default(), 7, Cost { executions: 1, ..Cost::default() });
-        let (from, until, rows) = costs.take_completed_account(9);
+        costs.attribute_cycles_to_code_location(
+            Place::default(),
+            7,
+            CyclesByCause { executions: 1, ..CyclesByCause::default() },
+        );
+        let (from, until, rows) = costs.take_cycle_account(9);
         assert_eq!((from, until, rows[0].1.cycles[CycleCause::Exception as usize]), (0, 9, 9));
         assert_eq!(rows[0].1.executions, 1);
     }
 
     #[test]
     fn window_excludes_later_intervals() {
-        let mut costs = Costs::new(0);
+        let mut costs = CoreCycleAccount::new(0);
         let place = |pc| Place { node: 1, pc };
         costs.attribute_time(place(1), 10, CycleCause::Execute);
         costs.attribute_time(place(2), 30, CycleCause::Flash);
         costs.attribute_time(place(3), 45, CycleCause::Exception);
-        let (from, until, rows) = costs.take_completed_account(12);
+        let (from, until, rows) = costs.take_cycle_account(12);
         assert_eq!((from, until), (0, 12));
-        let cycles = |rows: &[(Place, Cost)]| -> Vec<_> { rows.iter().map(|row| (row.0.pc, row.1.cycles)).collect() };
+        let cycles =
+            |rows: &[(Place, CyclesByCause)]| -> Vec<_> { rows.iter().map(|row| (row.0.pc, row.1.cycles)).collect() };
         assert_eq!(cycles(&rows), [(1, [10, 0, 0, 0, 0, 0, 0]), (2, [0, 0, 2, 0, 0, 0, 0])]);
-        let (from, until, rows) = costs.take_completed_account(31);
+        let (from, until, rows) = costs.take_cycle_account(31);
         assert_eq!((from, until), (12, 31));
         assert_eq!(cycles(&rows), [(2, [0, 0, 18, 0, 0, 0, 0]), (3, [0, 0, 0, 0, 0, 1, 0])]);
-        let (from, until, rows) = costs.take_completed_account(45);
+        let (from, until, rows) = costs.take_cycle_account(45);
         assert_eq!((from, until), (31, 45));
         assert_eq!(cycles(&rows), [(3, [0, 0, 0, 0, 0, 14, 0])]);
     }
 
     #[test]
     fn past_cycles_are_not_attributed_twice() {
-        let mut costs = Costs::new(0);
+        let mut costs = CoreCycleAccount::new(0);
         costs.attribute_time(Place::default(), 10, CycleCause::Sleep);
         costs.attribute_time(Place::default(), 10, CycleCause::Exception);
-        let rows = costs.take_completed_account(10).2;
+        let rows = costs.take_cycle_account(10).2;
         assert_eq!(rows[0].1.cycles, [0, 0, 0, 0, 10, 0, 0]);
     }
 }

@@ -43,7 +43,7 @@ pub type LockKey = (Span, u8, usize, Place, Place);
 
 /// Statistics of the intervals of a spinlock: count, total and longest, with the cycle in which the longest began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LockSum {
+pub struct LockIntervalStatistics {
     /// How many.
     pub count: u64,
     /// Their cycles.
@@ -59,7 +59,7 @@ pub struct LockSum {
 pub struct Locks {
     held: HashMap<u8, (u64, usize, Place)>,
     waiting: HashMap<(u8, usize), (u64, Place, Place)>,
-    sums: BTreeMap<LockKey, LockSum>,
+    sums: BTreeMap<LockKey, LockIntervalStatistics>,
 }
 
 impl Locks {
@@ -97,7 +97,7 @@ impl Locks {
     }
 
     /// Removes the sums of ended intervals and returns them.
-    pub fn take_interval_sums(&mut self) -> BTreeMap<LockKey, LockSum> {
+    pub fn take_lock_interval_statistics(&mut self) -> BTreeMap<LockKey, LockIntervalStatistics> {
         std::mem::take(&mut self.sums)
     }
 }
@@ -116,7 +116,7 @@ mod tests {
         locks.record_lock_access(event(16, 1, LockAct::Busy), at(2));
         locks.record_lock_access(event(20, 0, LockAct::Free), at(4));
         locks.record_lock_access(event(22, 1, LockAct::Taken), at(2));
-        let sums = locks.take_interval_sums();
+        let sums = locks.take_lock_interval_statistics();
         let held = sums[&(Span::Held, 3, 0, at(1), at(4))];
         let waited = sums[&(Span::Waited, 3, 1, at(2), at(1))];
         assert_eq!((held.count, held.total_cycles, held.max_start), (1, 10, 10));

@@ -11,7 +11,7 @@ use super::costs::Place;
 
 /// An interval, which has ended, in which interrupts of one priority were masked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MaskedInterval {
+pub struct InterruptMaskInterval {
     /// Priority of the interrupts held off.
     pub level: i16,
     /// Core.
@@ -28,13 +28,13 @@ pub struct MaskedInterval {
 
 /// Statistics of all masked intervals that were opened at one place and closed at another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MaskedSum {
+pub struct InterruptMaskStatistics {
     /// How many.
     pub count: u64,
     /// Their cycles.
     pub total_cycles: u64,
     /// The longest.
-    pub longest: MaskedInterval,
+    pub longest: InterruptMaskInterval,
 }
 
 /// The key of the statistics of masked intervals: priority, core, and the places at which they begin and end.
@@ -46,9 +46,9 @@ type MaskedKey = (i16, usize, Place, Place);
 pub struct Masks {
     levels: Vec<i16>,
     open: [Vec<Option<(u64, Place)>>; 2],
-    sums: HashMap<MaskedKey, MaskedSum>,
+    sums: HashMap<MaskedKey, InterruptMaskStatistics>,
     kept: usize,
-    all: Vec<MaskedInterval>,
+    all: Vec<InterruptMaskInterval>,
 }
 
 impl Masks {
@@ -67,7 +67,7 @@ impl Masks {
                 (Some((start, opener)), false) => {
                     *open = None;
                     if at > start {
-                        let masked = MaskedInterval { level, core, start, end: at, opener, closer: place };
+                        let masked = InterruptMaskInterval { level, core, start, end: at, opener, closer: place };
                         add_masked_interval(&mut self.sums, masked);
                         if self.all.len() < self.kept {
                             self.all.push(masked);
@@ -81,17 +81,17 @@ impl Masks {
 
     /// Removes the recorded masked intervals and returns them: their statistics, and the intervals that were stored one
     /// by one, in the order of time. Intervals that have not ended go on.
-    pub fn take_masked_intervals(&mut self) -> (Vec<MaskedSum>, Vec<MaskedInterval>) {
-        let mut sums: Vec<(MaskedKey, MaskedSum)> = self.sums.drain().collect();
+    pub fn take_masked_intervals(&mut self) -> (Vec<InterruptMaskStatistics>, Vec<InterruptMaskInterval>) {
+        let mut sums: Vec<(MaskedKey, InterruptMaskStatistics)> = self.sums.drain().collect();
         sums.sort_unstable_by_key(|sum| sum.0);
         (sums.into_iter().map(|sum| sum.1).collect(), std::mem::take(&mut self.all))
     }
 }
 
 /// Adds a masked interval to the statistics of its core, priority and places.
-fn add_masked_interval(sums: &mut HashMap<MaskedKey, MaskedSum>, masked: MaskedInterval) {
+fn add_masked_interval(sums: &mut HashMap<MaskedKey, InterruptMaskStatistics>, masked: InterruptMaskInterval) {
     let key = (masked.level, masked.core, masked.opener, masked.closer);
-    let sum = sums.entry(key).or_insert(MaskedSum { count: 0, total_cycles: 0, longest: masked });
+    let sum = sums.entry(key).or_insert(InterruptMaskStatistics { count: 0, total_cycles: 0, longest: masked });
     sum.count += 1;
     sum.total_cycles += masked.end - masked.start;
     if masked.end - masked.start > sum.longest.end - sum.longest.start {
@@ -126,7 +126,7 @@ mod tests {
             masks.record_execution_priority(0, cycle, priority, at(pc));
         }
         let all = masks.take_masked_intervals().1;
-        let want = MaskedInterval { level: 0x80, core: 0, start: 10, end: 40, opener: at(1), closer: at(4) };
+        let want = InterruptMaskInterval { level: 0x80, core: 0, start: 10, end: 40, opener: at(1), closer: at(4) };
         assert_eq!(all, [want]);
     }
 

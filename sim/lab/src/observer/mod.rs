@@ -16,7 +16,7 @@ use rtoslab_cpu::step::Step;
 
 use crate::event::{Event, Kind};
 use calls::{Call, CallRecorder};
-use costs::{Cost, Costs, CycleCause, Place};
+use costs::{CoreCycleAccount, CycleCause, CyclesByCause, Place};
 use functions::Functions;
 use locks::{LockAct, LockEvent, Locks};
 use masks::Masks;
@@ -31,7 +31,7 @@ use threads::{Context, Threads};
 /// The observation of one core: its cycle account, its thread and its handlers.
 #[derive(Debug, Clone, Default)]
 struct CoreObservation {
-    costs: Costs,
+    costs: CoreCycleAccount,
     /// Sleep that is accounted for, as [`CoreView::sleep_cycles`] counts it.
     slept: u64,
     stopped: bool,
@@ -75,7 +75,7 @@ impl Observer {
         let begin = |look: &CoreView| {
             let slept = look.sleep_cycles + look.asleep_since.map_or(0, |since| now.saturating_sub(since));
             CoreObservation {
-                costs: Costs::new(now),
+                costs: CoreCycleAccount::new(now),
                 slept,
                 stopped: look.stopped,
                 priority: 256,
@@ -127,9 +127,9 @@ impl Observer {
         let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()) else { return };
         let place = Place { node: context.node, pc };
         let cycles = look.t.saturating_sub(watched.costs.accounted_until_cycle());
-        let mut cost = Cost { executions: 0, ..Cost::default() };
+        let mut cost = CyclesByCause { executions: 0, ..CyclesByCause::default() };
         cost.cycles[CycleCause::Execute as usize] = cycles;
-        watched.costs.attribute_cost_to_place(place, look.t, cost);
+        watched.costs.attribute_cycles_to_code_location(place, look.t, cost);
         watched.place = place;
         // It returns like any function.
         let step = Step { end: look.t, pc, next: look.pc, sp: look.sp, ..Step::default() };
@@ -180,7 +180,7 @@ impl Observer {
     fn attribute_instruction_cycles(&mut self, core: usize, step: &Step, place: Place) {
         let watched = &mut self.cores[core];
         let cycles = step.end - watched.costs.accounted_until_cycle().min(step.end);
-        let mut cost = Cost { executions: u64::from(step.executions), ..Cost::default() };
+        let mut cost = CyclesByCause { executions: u64::from(step.executions), ..CyclesByCause::default() };
         let depth = watched.handlers.last().or(watched.thread.as_ref()).map_or(0, Context::call_depth);
         match watched.waiting {
             Some((_, handlers, calls)) if handlers == watched.handlers.len() && calls > depth => watched.waiting = None,
@@ -199,7 +199,7 @@ impl Observer {
                 cost.cycles[CycleCause::Execute as usize] = cycles - flash - bus;
             }
         }
-        watched.costs.attribute_cost_to_place(place, step.end, cost);
+        watched.costs.attribute_cycles_to_code_location(place, step.end, cost);
     }
 
     /// Follows calls and returns of the running thread or handler.
@@ -216,8 +216,8 @@ impl Observer {
                     thread.activity.suspend_activity();
                     threads.suspend_thread(thread);
                 }
-                let goes_on = threads.take_thread_on_stack(step.sp);
-                let mut thread = goes_on.unwrap_or_else(|| threads.begin_thread(step.next, functions, paths));
+                let goes_on = threads.take_suspended_thread_by_sp(step.sp);
+                let mut thread = goes_on.unwrap_or_else(|| threads.begin_observed_thread(step.next, functions, paths));
                 thread.process_stack = step.process_stack;
                 if measuring {
                     resume_measured_calls(&mut thread, wanted, paths, calls, core, step.end, step.sp);
@@ -319,10 +319,14 @@ impl Observer {
     fn end_innermost_handler(&mut self, core: usize) {
         if let Some(mut handler) = self.cores[core].handlers.pop() {
             let measured = &self.wanted.measured;
-            handler.activity.end_calls(&mut CallRecorder { wanted: measured, calls: &mut self.calls, thread: 0 });
+            handler.activity.end_measured_calls_at_return(&mut CallRecorder {
+                wanted: measured,
+                calls: &mut self.calls,
+                thread: 0,
+            });
             let mut moves = Vec::new();
             if !self.wanted.calls.is_empty() {
-                handler.leave_all_calls(&mut |call| moves.push(call));
+                handler.unwind_whole_call_path(&mut |call| moves.push(call));
             }
             for call in moves {
                 record_function_entry_or_exit(&self.wanted, &mut self.events, &self.paths, core, call, &handler);
@@ -333,8 +337,8 @@ impl Observer {
     /// Notes that a core was reset, which ends all that it did.
     pub fn note_core_reset(&mut self, core: usize) {
         let watched = &mut self.cores[core];
-        self.threads.end_thread(watched.thread.take());
-        watched.handlers.drain(..).for_each(|handler| self.threads.end_thread(Some(handler)));
+        self.threads.end_observed_thread(watched.thread.take());
+        watched.handlers.drain(..).for_each(|handler| self.threads.end_observed_thread(Some(handler)));
         watched.waiting = None;
         watched.stopped = true;
     }
@@ -358,11 +362,11 @@ impl Observer {
             let rest = if watched.stopped { CycleCause::Stopped } else { CycleCause::Exception };
             let until = if watched.stopped { now } else { now.min(look.t) };
             watched.costs.attribute_time(watched.place, until, rest);
-            let (from, until, rows) = watched.costs.take_completed_account(now);
+            let (from, until, rows) = watched.costs.take_cycle_account(now);
             accounts.push(Account { from, until, rows });
         }
         let (masked, intervals) = self.masks.take_masked_intervals();
-        let (nodes, locks) = (self.paths.all_nodes().to_vec(), self.locks.take_interval_sums());
+        let (nodes, locks) = (self.paths.all_nodes().to_vec(), self.locks.take_lock_interval_statistics());
         let (calls, open_calls) = self.take_measured_calls();
         let arrivals = std::mem::take(&mut self.arrivals);
         ObservationReport { accounts, nodes, masked, intervals, locks, calls, open_calls, arrivals }
@@ -433,7 +437,7 @@ impl Observer {
             slots.find(|slot| slot.as_ref().is_some_and(is_there_now)).and_then(Option::take)
         });
         let mut thread =
-            context.unwrap_or_else(|| self.threads.begin_thread(look.pc, &self.functions, &mut self.paths));
+            context.unwrap_or_else(|| self.threads.begin_observed_thread(look.pc, &self.functions, &mut self.paths));
         (thread.pc, thread.sp, thread.process_stack) = (look.pc, look.sp, look.process_stack);
         if !self.wanted.measured.is_empty() {
             resume_measured_calls(&mut thread, &self.wanted, &self.paths, &mut self.calls, core, look.t, look.sp);

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::calls::Call;
-use super::costs::{Cost, Place};
-use super::locks::{LockKey, LockSum};
-use super::masks::{MaskedInterval, MaskedSum};
+use super::costs::{CyclesByCause, Place};
+use super::locks::{LockIntervalStatistics, LockKey};
+use super::masks::{InterruptMaskInterval, InterruptMaskStatistics};
 use super::paths::Node;
 
 /// What to observe besides the account of all cycles.
@@ -54,7 +54,7 @@ pub struct Account {
     /// Cycle after the last.
     pub until: u64,
     /// Rows by place. All cycles add up to `until - from`.
-    pub rows: Vec<(Place, Cost)>,
+    pub rows: Vec<(Place, CyclesByCause)>,
 }
 
 /// One execution of a watched instruction.
@@ -78,11 +78,11 @@ pub struct ObservationReport {
     /// All call paths since observation began.
     pub nodes: Vec<Node>,
     /// Held-off intervals, summed.
-    pub masked: Vec<MaskedSum>,
+    pub masked: Vec<InterruptMaskStatistics>,
     /// The first of them, whole.
-    pub intervals: Vec<MaskedInterval>,
+    pub intervals: Vec<InterruptMaskInterval>,
     /// Spinlocks.
-    pub locks: BTreeMap<LockKey, LockSum>,
+    pub locks: BTreeMap<LockKey, LockIntervalStatistics>,
     /// Measured calls that have ended, in order of ends.
     pub calls: Vec<Call>,
     /// Those that have not.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use rtoslab_cpu::step::Step;
 
-use super::calls::Activity;
+use super::calls::ContextCallActivity;
 use super::functions::Functions;
 use super::paths::Paths;
 
@@ -55,7 +55,7 @@ pub struct Context {
     /// It runs on the process stack.
     pub process_stack: bool,
     /// Calls in progress with what they took so far. Empty unless calls are measured.
-    pub activity: Activity,
+    pub activity: ContextCallActivity,
     root: u32,
     frames: Vec<Frame>,
     /// Functions that continued as another by a tail call and return with it: calls in progress then, and their paths.
@@ -69,7 +69,7 @@ impl Context {
     pub fn new(number: u32, node: u32, pc: u32, functions: &Functions) -> Context {
         let around = functions.function_range(pc);
         let (frames, replaced) = (Vec::new(), Vec::new());
-        let activity = Activity::default();
+        let activity = ContextCallActivity::default();
         let (sp, last, process_stack) = (0, (0, 0), false);
         Context { number, node, pc, sp, last, process_stack, activity, root: node, frames, replaced, around }
     }
@@ -108,7 +108,7 @@ impl Context {
     /// Updates the call path by a call instruction.
     fn follow_call(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
         if self.frames.len() == DEEPEST {
-            self.leave_calls(0, true, tell);
+            self.unwind_call_path_to_depth(0, true, tell);
         }
         self.frames.push(Frame { back: step.lr & !1, sp: step.sp, node: self.node });
         self.node = paths.child_node(self.node, functions.function_start_of(step.next));
@@ -120,7 +120,7 @@ impl Context {
     fn follow_jump(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
         let next = step.next;
         if self.frames.last().is_some_and(|frame| frame.back == next && step.sp >= frame.sp) {
-            self.leave_calls(self.frames.len() - 1, false, tell);
+            self.unwind_call_path_to_depth(self.frames.len() - 1, false, tell);
             self.around = functions.function_range(next);
             return;
         }
@@ -132,14 +132,14 @@ impl Context {
         // Helpers of a switch return to somewhere in their caller. So does a long jump.
         let inside = |frame: &Frame| paths.node_with_number(frame.node).entry == entry && step.sp >= frame.sp;
         if let Some(depth) = self.frames.iter().rposition(returns) {
-            self.leave_calls(depth, false, tell);
+            self.unwind_call_path_to_depth(depth, false, tell);
         } else if next == entry && functions.does_function_begin_at(next) {
             // A handler stays visible on the path of its continuation.
             let handler = self.frames.is_empty() && paths.node_with_number(self.root).exception != 0;
             let next = if handler { paths.child_node(self.root, entry) } else { paths.sibling_node(self.node, entry) };
             self.replace_by_tail_call(next, handler, tell);
         } else if let Some(depth) = self.frames.iter().rposition(inside) {
-            self.leave_calls(depth, false, tell);
+            self.unwind_call_path_to_depth(depth, false, tell);
         }
         self.around = functions.function_range(next);
     }
@@ -162,15 +162,15 @@ impl Context {
     }
 
     /// Leaves all calls in progress on the call path. A function that the first one has tail-called returns with it.
-    pub fn leave_all_calls(&mut self, tell: &mut impl FnMut(Move)) {
-        self.leave_calls(0, true, tell);
+    pub fn unwind_whole_call_path(&mut self, tell: &mut impl FnMut(Move)) {
+        self.unwind_call_path_to_depth(0, true, tell);
         if self.node != self.root {
             tell(Move::Out(self.node));
         }
     }
 
     /// Leaves all calls of the call path from the one at `depth` on. If they are `cut` off, none of them returns.
-    fn leave_calls(&mut self, depth: usize, cut: bool, tell: &mut impl FnMut(Move)) {
+    fn unwind_call_path_to_depth(&mut self, depth: usize, cut: bool, tell: &mut impl FnMut(Move)) {
         while self.frames.len() > depth {
             let way = if cut || self.frames.len() > depth + 1 { Move::Left } else { Move::Out };
             tell(way(self.node));
@@ -195,7 +195,7 @@ impl Threads {
     /// Stores a thread that is interrupted.
     pub fn suspend_thread(&mut self, context: Context) {
         let before = self.suspended.insert(context.sp, context);
-        self.end_thread(before);
+        self.end_observed_thread(before);
     }
 
     /// Removes and returns the suspended thread that continues at `pc` with this stack pointer. `None` if there is
@@ -205,13 +205,13 @@ impl Threads {
         if context.pc == pc {
             return Some(context);
         }
-        self.end_thread(Some(context));
+        self.end_observed_thread(Some(context));
         None
     }
 
     /// Removes and returns the suspended thread with this stack pointer, wherever it continues. `None` if there is
     /// none.
-    pub fn take_thread_on_stack(&mut self, sp: u32) -> Option<Context> {
+    pub fn take_suspended_thread_by_sp(&mut self, sp: u32) -> Option<Context> {
         self.suspended.remove(&sp)
     }
 
@@ -226,12 +226,12 @@ impl Threads {
     }
 
     /// Ends a thread, which will not continue.
-    pub fn end_thread(&mut self, context: Option<Context>) {
+    pub fn end_observed_thread(&mut self, context: Option<Context>) {
         self.over.extend(context.filter(|context| !context.activity.has_no_measured_call()));
     }
 
     /// Begins a new thread at `pc`.
-    pub fn begin_thread(&mut self, pc: u32, functions: &Functions, paths: &mut Paths) -> Context {
+    pub fn begin_observed_thread(&mut self, pc: u32, functions: &Functions, paths: &mut Paths) -> Context {
         self.count += 1;
         let node = paths.child_node(super::paths::NONE, functions.function_start_of(pc));
         Context::new(self.count, node, pc, functions)
@@ -256,7 +256,7 @@ mod tests {
         fn new() -> Bench {
             let functions = Functions::new([MAIN, FIRST, SECOND].map(|start| (start, 0x80)));
             let mut paths = Paths::default();
-            let context = Threads::default().begin_thread(MAIN, &functions, &mut paths);
+            let context = Threads::default().begin_observed_thread(MAIN, &functions, &mut paths);
             Bench { functions, paths, context }
         }
 
@@ -269,7 +269,7 @@ mod tests {
 
         fn finish(&mut self) -> Vec<Move> {
             let mut moves = Vec::new();
-            self.context.leave_all_calls(&mut |call| moves.push(call));
+            self.context.unwind_whole_call_path(&mut |call| moves.push(call));
             moves
         }
 

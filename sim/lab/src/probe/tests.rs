@@ -100,10 +100,10 @@ fn wrong_site_number_is_ignored() {
     let mut probes = Probes::default();
     probes.record_executions(0x100, 1);
     probes.record_executions(0x200, 2);
-    let number = probes.site_number(0x200);
-    for guess in [number, probes.site_number(0x100), probes.site_number(0x300), 77] {
-        assert!(!probes.fire_probes_of_site(guess, 0x200, 0, 10, ProbedRegisters::default(), false));
-        assert!(!probes.fire_probes_of_site(guess, 0x300, 0, 10, ProbedRegisters::default(), false));
+    let number = probes.probe_site_number(0x200);
+    for guess in [number, probes.probe_site_number(0x100), probes.probe_site_number(0x300), 77] {
+        assert!(!probes.fire_probes_of_probe_site(guess, 0x200, 0, 10, ProbedRegisters::default(), false));
+        assert!(!probes.fire_probes_of_probe_site(guess, 0x300, 0, 10, ProbedRegisters::default(), false));
     }
     assert_eq!(probes.take_recorded_events().iter().map(|event| event.id).collect::<Vec<_>>(), [2; 4]);
 }
@@ -136,8 +136,8 @@ fn an_ended_probe_stops_nothing_and_leaves_the_others() {
             && !probes.stops_before_address(0x200)
             && probes.stops_after_write(0x2000_0004)
     );
-    probes.remove_stop_before(0x100);
-    probes.remove_stop_before(0x200);
+    probes.remove_stop_before_address(0x100);
+    probes.remove_stop_before_address(0x200);
     probes.remove_write_watch(0x2000_0006);
     assert!(!probes.stops_before_address(0x100));
     assert!(!probes.fire_probes(0x100, 0, 10, ProbedRegisters::default(), false));
@@ -181,7 +181,7 @@ fn stacked_arguments_follow_the_further_ones() {
     registers[14] = 0x201;
     let read_word = |address| (address < 0x2000_0014).then_some(address + 1);
     for (address, stacked) in [(0x100, [0x2000_0011, 0]), (0x200, [0, 0])] {
-        let site = probes.site_number(address);
+        let site = probes.probe_site_number(address);
         let held = probes.probed_registers(site, &registers, read_word);
         assert_eq!(held.stacked, stacked);
         assert!(!probes.fire_probes(address, 0, 5, held, false));

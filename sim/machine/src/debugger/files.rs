@@ -22,7 +22,7 @@ pub enum File {
 
 /// The reason why a file is not opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum FileOpenRefusal {
     /// It is a file of the host.
     OfHost,
     /// Too many are open, or the mode is none.
@@ -31,25 +31,25 @@ pub enum Refusal {
 
 /// The open files of semihosting by handle, and the text that the standard input still contains.
 #[derive(Debug, Clone, Default)]
-pub struct Files {
+pub struct SemihostingFiles {
     open: Vec<Option<File>>,
     pub input: VecDeque<u8>,
 }
 
-impl Files {
+impl SemihostingFiles {
     /// Opens a file in one of the modes of `fopen`, 0 to 11. Returns its handle.
-    pub fn open_file(&mut self, name: &[u8], mode: u32) -> Result<u32, Refusal> {
+    pub fn open_file(&mut self, name: &[u8], mode: u32) -> Result<u32, FileOpenRefusal> {
         let file = match (name, mode) {
             (b":tt", 0..=3) => File::Input,
             (b":tt", 4..=7) => File::Output,
             (b":tt", 8..=11) => File::Error,
             (b":semihosting-features", 0..=1) => File::Features(0),
-            (_, 12..) => return Err(Refusal::Invalid),
-            _ => return Err(Refusal::OfHost),
+            (_, 12..) => return Err(FileOpenRefusal::Invalid),
+            _ => return Err(FileOpenRefusal::OfHost),
         };
         let place = self.open.iter().position(Option::is_none).unwrap_or(self.open.len());
         if place == MOST {
-            return Err(Refusal::Invalid);
+            return Err(FileOpenRefusal::Invalid);
         }
         self.open.resize(self.open.len().max(place + 1), None);
         self.open[place] = Some(file);
@@ -93,7 +93,7 @@ impl File {
     }
 
     /// Returns whether the file is the terminal.
-    pub fn is_terminal(self) -> bool {
+    pub fn is_semihosting_terminal(self) -> bool {
         !matches!(self, File::Features(_))
     }
 }

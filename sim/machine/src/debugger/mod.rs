@@ -5,7 +5,7 @@
 mod files;
 pub mod semihosting;
 
-use files::Files;
+use files::SemihostingFiles;
 
 /// A channel by which text reaches the debugger: semihosting, its error output, or an ITM port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct Debugger {
     /// The exit code with which the firmware ended last.
     pub exit_code: Option<u32>,
     texts: Vec<(Channel, Vec<u8>)>,
-    files: Files,
+    files: SemihostingFiles,
     errno: u32,
 }
 

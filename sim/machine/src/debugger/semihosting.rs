@@ -4,7 +4,7 @@
 //! Only the terminal is reached. Files of the host, its time and its programs are not: a run gives the same bytes on
 //! every host.
 
-use super::files::{File, Refusal};
+use super::files::{File, FileOpenRefusal};
 use super::{Channel, Debugger};
 
 /// The instruction that calls.
@@ -61,9 +61,11 @@ impl Debugger {
             0x06 => words(3).and_then(|block| self.execute_read(block, memory)),
             0x07 => Some(self.files.input.pop_front().map_or(FAILED, u32::from)),
             0x08 => words(1).map(|block| u32::from((block[0] as i32) < 0)),
-            0x09 => words(1).map(|block| self.value_of_file(block[0], |file| u32::from(file.is_terminal()))),
+            0x09 => words(1).map(|block| {
+                self.value_of_semihosting_file(block[0], |file| u32::from(file.is_semihosting_terminal()))
+            }),
             0x0a => words(2).map(|block| self.execute_seek(block[0], block[1])),
-            0x0c => words(1).map(|block| self.value_of_file(block[0], |file| file.length_in_bytes())),
+            0x0c => words(1).map(|block| self.value_of_semihosting_file(block[0], |file| file.length_in_bytes())),
             0x10 => Some((ns / 10_000_000) as u32),
             0x11 => Some((ns / 1_000_000_000) as u32),
             0x13 => Some(self.errno),
@@ -79,7 +81,7 @@ impl Debugger {
                 Some(if memory.write_bytes(parameter, &ticks.to_le_bytes()) { 0 } else { FAILED })
             }
             0x31 => Some(TICKS_PER_S),
-            _ => return self.answer_to_unsupported(operation),
+            _ => return self.answer_to_unsupported_call(operation),
         };
         value.map_or_else(
             || {
@@ -101,8 +103,8 @@ impl Debugger {
         };
         match self.files.open_file(&name, block[1]) {
             Ok(handle) => Answer::Value(handle),
-            Err(Refusal::Invalid) => self.fail_with_error_number(INVALID).into(),
-            Err(Refusal::OfHost) => {
+            Err(FileOpenRefusal::Invalid) => self.fail_with_error_number(INVALID).into(),
+            Err(FileOpenRefusal::OfHost) => {
                 self.errno = NO_SUCH_FILE;
                 let name = String::from_utf8_lossy(&name).into_owned();
                 Answer::Unsupported(
@@ -162,7 +164,7 @@ impl Debugger {
     }
 
     /// Returns a value of the file with this handle, or -1 if it is not open.
-    fn value_of_file(&mut self, handle: u32, value: impl FnOnce(File) -> u32) -> u32 {
+    fn value_of_semihosting_file(&mut self, handle: u32, value: impl FnOnce(File) -> u32) -> u32 {
         let file = self.files.open_file_with_handle(handle).copied();
         file.map_or_else(|| self.fail_with_error_number(BAD_HANDLE), value)
     }
@@ -174,18 +176,18 @@ impl Debugger {
     }
 
     /// Returns the answer to a known operation that is not supported.
-    fn answer_to_unsupported(&mut self, operation: u32) -> Answer {
+    fn answer_to_unsupported_call(&mut self, operation: u32) -> Answer {
         let what = match operation {
             0x0d => "temporary file names are",
             0x0e | 0x0f => "removing and renaming files of the host is",
             0x12 => "running commands on the host is",
-            _ => return self.answer_to_unknown(operation),
+            _ => return self.answer_to_unknown_call(operation),
         };
         Answer::Unsupported(self.fail_with_error_number(INVALID), format!("semihosting: {what} not supported"))
     }
 
     /// Returns the answer to an unknown semihosting operation.
-    fn answer_to_unknown(&mut self, operation: u32) -> Answer {
+    fn answer_to_unknown_call(&mut self, operation: u32) -> Answer {
         Answer::Unsupported(
             self.fail_with_error_number(INVALID),
             format!("semihosting: the operation 0x{operation:02x} is unknown"),

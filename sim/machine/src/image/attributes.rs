@@ -48,16 +48,20 @@ impl Core {
 
 /// The build attributes of an image that say which instructions its code may have. 0 where nothing is said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Needs {
+pub(super) struct RequiredCoreFeatures {
     arch: u64,
     profile: u64,
     float: u64,
 }
 
-impl Needs {
+impl RequiredCoreFeatures {
     /// Returns the build attributes of a file. A section that is damaged says nothing.
-    pub(super) fn build_attributes_of_elf(header: &FileHeader32<Endianness>, endian: Endianness, data: &[u8]) -> Needs {
-        let mut needs = Needs::default();
+    pub(super) fn build_attributes_of_elf(
+        header: &FileHeader32<Endianness>,
+        endian: Endianness,
+        data: &[u8],
+    ) -> RequiredCoreFeatures {
+        let mut needs = RequiredCoreFeatures::default();
         let Ok(sections) = header.sections(endian, data) else { return needs };
         for section in sections.iter().filter(|section| section.sh_type(endian) == SHT_ARM_ATTRIBUTES) {
             needs.read_attribute_section(section, endian, data).unwrap_or_default();
@@ -110,7 +114,7 @@ impl Needs {
     }
 
     /// Returns the first thing that the image needs and a core lacks, and the core's name.
-    pub(super) fn first_unmet_need(self, core: Core) -> Option<(&'static str, &'static str)> {
+    pub(super) fn first_missing_core_feature(self, core: Core) -> Option<(&'static str, &'static str)> {
         let needs = match self.profile.try_into().map(char::from_u32) {
             Ok(Some('A')) => "an A-profile core",
             Ok(Some('R')) => "an R-profile core",
@@ -137,7 +141,10 @@ mod tests {
 
     fn lacks(arch: u64, profile: u64, float: u64) -> Vec<Core> {
         let cores = [Core::M0Plus, Core::M3, Core::M4F, Core::M7];
-        cores.into_iter().filter(|core| Needs { arch, profile, float }.first_unmet_need(*core).is_some()).collect()
+        cores
+            .into_iter()
+            .filter(|core| RequiredCoreFeatures { arch, profile, float }.first_missing_core_feature(*core).is_some())
+            .collect()
     }
 
     #[test]

@@ -4,7 +4,7 @@ use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::exception;
 
-use crate::board::{Position, Stats};
+use crate::board::{CorePosition, Stats};
 
 /// Returns the address of the next instruction. 0 before a start, if nothing was branched to.
 pub fn next_instruction_address(core: &Core) -> u32 {
@@ -12,8 +12,8 @@ pub fn next_instruction_address(core: &Core) -> u32 {
 }
 
 /// Returns the position of a core.
-pub fn core_position(core: &Core) -> Position {
-    Position { t: core.t, pc: next_instruction_address(core), asleep: core.is_asleep() }
+pub fn core_position(core: &Core) -> CorePosition {
+    CorePosition { t: core.t, pc: next_instruction_address(core), asleep: core.is_asleep() }
 }
 
 /// Returns the registers of a core, by name.

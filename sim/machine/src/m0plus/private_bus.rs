@@ -21,7 +21,7 @@ pub trait PrivateBus: Bus {
     fn load_from_private_bus(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> Result<u32, Trap> {
         check_private_access(core, bytes)?;
         let (value, unmodelled) = ppb::load_private_word(core, address, *t).ok_or(UNMAPPED)?;
-        self.request_return_to_machine(core);
+        self.request_interpreter_exit(core);
         if let Some(what) = unmodelled {
             self.warn_of_unmodelled_register(core, address, what, *t);
         }
@@ -42,14 +42,14 @@ pub trait PrivateBus: Bus {
         if let Some(what) = ppb::store_private_word(core, address, value, *t).ok_or(UNMAPPED)? {
             self.warn_of_unmodelled_register(core, address, what, *t);
         }
-        self.request_return_to_machine(core);
+        self.request_interpreter_exit(core);
         *t += MEMORY_CYCLES;
         Ok(())
     }
 
     /// Makes the interpreter return to the machine, because an access may have pended, enabled or rescheduled an
     /// exception.
-    fn request_return_to_machine(&mut self, core: &mut Core) {
+    fn request_interpreter_exit(&mut self, core: &mut Core) {
         let due = core.systick.next_wrap_cycle();
         if due < *self.next_event_cycle_mut() {
             *self.next_event_cycle_mut() = due;

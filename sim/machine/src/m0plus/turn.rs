@@ -69,7 +69,9 @@ pub fn wake_sleeping_core<B: Bus>(
     core.sleep_cycles += core.t - core.slept_at;
     let before = core.t;
     let outcome = match core.phase {
-        Phase::SleepInterrupt { on_exit: Some(value) } => exception::chain_from_sleep(core, bus, value, timing),
+        Phase::SleepInterrupt { on_exit: Some(value) } => {
+            exception::enter_handler_from_sleep_on_exit(core, bus, value, timing)
+        }
         phase => {
             core.event &= phase != Phase::SleepEvent;
             core.phase = Phase::Run;

@@ -68,7 +68,7 @@ const fn register_mask_bit(register: u32) -> u16 {
 }
 
 /// Returns the kind of an opcode that only reads and writes registers, by their masks.
-fn register_opcode_kind(reads: u16, writes: u16) -> Kind {
+fn kind_of_register_opcode(reads: u16, writes: u16) -> Kind {
     Kind::Plain { reads, writes }
 }
 
@@ -86,20 +86,20 @@ fn decode_16_bit_loop_opcode(h: u32, address: u32) -> Option<Kind> {
     let (r0, r3, r6, r8) = (h & 7, h >> 3 & 7, h >> 6 & 7, h >> 8 & 7);
     let target = |distance: u32| address.wrapping_add(4).wrapping_add(distance);
     Some(match h >> 11 {
-        0b00000..=0b00010 => register_opcode_kind(register_mask_bit(r3), register_mask_bit(r0)),
+        0b00000..=0b00010 => kind_of_register_opcode(register_mask_bit(r3), register_mask_bit(r0)),
         0b00011 => match h >> 9 & 3 {
-            0 | 1 => register_opcode_kind(register_mask_bit(r3) | register_mask_bit(r6), register_mask_bit(r0)),
+            0 | 1 => kind_of_register_opcode(register_mask_bit(r3) | register_mask_bit(r6), register_mask_bit(r0)),
             each if r0 == r3 && r6 == 1 => Kind::Count { register: r0, up: each == 2 },
-            _ => register_opcode_kind(register_mask_bit(r3), register_mask_bit(r0)),
+            _ => kind_of_register_opcode(register_mask_bit(r3), register_mask_bit(r0)),
         },
-        0b00100 => register_opcode_kind(0, register_mask_bit(r8)),
+        0b00100 => kind_of_register_opcode(0, register_mask_bit(r8)),
         0b00101 => Kind::Compare { register: r8, with: Operand::Constant(h & 0xff) },
         0b00110 | 0b00111 if h & 0xff == 1 => Kind::Count { register: r8, up: h >> 11 & 1 == 0 },
-        0b00110 | 0b00111 => register_opcode_kind(register_mask_bit(r8), register_mask_bit(r8)),
+        0b00110 | 0b00111 => kind_of_register_opcode(register_mask_bit(r8), register_mask_bit(r8)),
         0b01000 if h & 0x400 == 0 => match h >> 6 & 15 {
             10 => Kind::Compare { register: r0, with: Operand::Register(r3 as usize) },
-            8 | 11 => register_opcode_kind(register_mask_bit(r0) | register_mask_bit(r3), 0),
-            _ => register_opcode_kind(register_mask_bit(r0) | register_mask_bit(r3), register_mask_bit(r0)),
+            8 | 11 => kind_of_register_opcode(register_mask_bit(r0) | register_mask_bit(r3), 0),
+            _ => kind_of_register_opcode(register_mask_bit(r0) | register_mask_bit(r3), register_mask_bit(r0)),
         },
         0b01000 => {
             let (rd, rm) = (h & 7 | h >> 4 & 8, h >> 3 & 15);
@@ -108,25 +108,25 @@ fn decode_16_bit_loop_opcode(h: u32, address: u32) -> Option<Kind> {
             }
             match h >> 8 & 3 {
                 1 => Kind::Compare { register: rd, with: Operand::Register(rm as usize) },
-                _ => register_opcode_kind(register_mask_bit(rd) | register_mask_bit(rm), register_mask_bit(rd)),
+                _ => kind_of_register_opcode(register_mask_bit(rd) | register_mask_bit(rm), register_mask_bit(rd)),
             }
         }
         // A constant after the code.
-        0b01001 => register_opcode_kind(0, register_mask_bit(r8)),
+        0b01001 => kind_of_register_opcode(0, register_mask_bit(r8)),
         0b01010 | 0b01011 if h >> 9 & 7 >= 3 => {
             Kind::Load { reads: register_mask_bit(r3) | register_mask_bit(r6), writes: register_mask_bit(r0) }
         }
         0b01101 | 0b01111 | 0b10001 => Kind::Load { reads: register_mask_bit(r3), writes: register_mask_bit(r0) },
         0b10110 | 0b10111 => match h >> 8 & 15 {
             // SXTH to UXTB. REV, REV16, REVSH.
-            2 => register_opcode_kind(register_mask_bit(r3), register_mask_bit(r0)),
-            10 if h >> 6 & 3 != 2 => register_opcode_kind(register_mask_bit(r3), register_mask_bit(r0)),
+            2 => kind_of_register_opcode(register_mask_bit(r3), register_mask_bit(r0)),
+            10 if h >> 6 & 3 != 2 => kind_of_register_opcode(register_mask_bit(r3), register_mask_bit(r0)),
             // CBZ, CBNZ.
             1 | 3 | 9 | 11 => {
                 Kind::TestedBranch { target: target((h >> 3 & 31) << 1 | (h >> 9 & 1) << 6), register: r0 }
             }
             // NOP, YIELD.
-            15 if h & 0xff == 0 || h & 0xff == 0x10 => register_opcode_kind(0, 0),
+            15 if h & 0xff == 0 || h & 0xff == 0x10 => kind_of_register_opcode(0, 0),
             _ => return None,
         },
         0b11010 | 0b11011 if h >> 8 & 15 < LINK_AND_ABOVE => {
@@ -146,8 +146,8 @@ fn decode_32_bit_loop_opcode(first: u32, second: u32) -> Option<Kind> {
             Some(Kind::Load { reads: register_mask_bit(base), writes: register_mask_bit(top) })
         }
         0xf00 | 0xf01 | 0xf40 | 0xf41 if second & 0x8000 == 0 && base < LINK_AND_ABOVE => match rd {
-            15 if first >> 4 & 1 != 0 => Some(register_opcode_kind(register_mask_bit(base), 0)),
-            0..=13 => Some(register_opcode_kind(register_mask_bit(base), register_mask_bit(rd))),
+            15 if first >> 4 & 1 != 0 => Some(kind_of_register_opcode(register_mask_bit(base), 0)),
+            0..=13 => Some(kind_of_register_opcode(register_mask_bit(base), register_mask_bit(rd))),
             _ => None,
         },
         _ => None,

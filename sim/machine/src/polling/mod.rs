@@ -26,7 +26,7 @@ const REFUSED: usize = 8;
 
 /// The detector of busy waits for a register, whose repetitions are skipped.
 #[derive(Debug, Default)]
-pub struct Polling {
+pub struct BusyWaitDetector {
     /// The machine would make use of it.
     on: bool,
     /// The load that read last, its value, and how often it gave that.
@@ -40,7 +40,7 @@ pub struct Polling {
     passed_cycles: u64,
 }
 
-impl Polling {
+impl BusyWaitDetector {
     /// Switches the detection of busy waits on or off.
     pub fn set_busy_wait_detection(&mut self, on: bool) {
         self.on = on;
@@ -60,7 +60,7 @@ impl Polling {
             return false;
         }
         if !is_steady() {
-            self.exclude_load();
+            self.exclude_load_from_detection();
             return false;
         }
         self.ripe = true;
@@ -78,7 +78,7 @@ impl Polling {
     }
 
     /// Excludes the current load from the detection, because it is in no loop that can be skipped.
-    fn exclude_load(&mut self) {
+    fn exclude_load_from_detection(&mut self) {
         self.refused[self.next] = self.load;
         self.next = (self.next + 1) % REFUSED;
     }
@@ -92,7 +92,7 @@ pub trait Waiting {
     type State: Copy + PartialEq;
 
     /// Returns the detector of busy waits.
-    fn busy_wait_detector(&mut self) -> &mut Polling;
+    fn busy_wait_detector(&mut self) -> &mut BusyWaitDetector;
 
     /// Returns the core's time in cycles.
     fn core_time(&self) -> u64;
@@ -141,7 +141,7 @@ struct PollingState<S> {
 }
 
 /// Returns the core's present state. `None` if it is not known.
-fn present_core_state<M: Waiting>(machine: &M) -> Option<PollingState<M::State>> {
+fn current_polling_state<M: Waiting>(machine: &M) -> Option<PollingState<M::State>> {
     let state = machine.timing_state()?;
     let (time, flags) = (machine.core_time(), machine.program_flags());
     Some(PollingState { time, registers: machine.core_registers(), flags, state, counts: machine.core_counters() })
@@ -158,7 +158,7 @@ pub fn skip_busy_wait<M: Waiting>(machine: &mut M, until: u64) {
 fn skip_polling_loop<M: Waiting>(machine: &mut M, until: u64) {
     let load = machine.busy_wait_detector().load;
     let Some(body) = body::find_polling_loop_of_load(load, |address| machine.code_halfword(address)) else {
-        machine.busy_wait_detector().exclude_load();
+        machine.busy_wait_detector().exclude_load_from_detection();
         return;
     };
     if machine.next_address() != body.behind_load {
@@ -171,8 +171,8 @@ fn skip_polling_loop<M: Waiting>(machine: &mut M, until: u64) {
             return;
         }
     }
-    let Some(anchor) = present_core_state(machine) else {
-        machine.busy_wait_detector().exclude_load();
+    let Some(anchor) = current_polling_state(machine) else {
+        machine.busy_wait_detector().exclude_load_from_detection();
         return;
     };
     let phases = machine.common_clock_period();
@@ -180,7 +180,7 @@ fn skip_polling_loop<M: Waiting>(machine: &mut M, until: u64) {
         if !execute_loop_repetition(machine, &body, until) {
             return;
         }
-        let Some(now) = present_core_state(machine) else { return };
+        let Some(now) = current_polling_state(machine) else { return };
         if is_state_repeated(&anchor, &now, &body, repetition, phases) {
             // Once more, so that whatever adapts itself has done so.
             for _ in 0..repetition {
@@ -188,7 +188,7 @@ fn skip_polling_loop<M: Waiting>(machine: &mut M, until: u64) {
                     return;
                 }
             }
-            let Some(again) = present_core_state(machine) else { return };
+            let Some(again) = current_polling_state(machine) else { return };
             if is_state_repeated(&now, &again, &body, repetition, phases)
                 && again.time - now.time == now.time - anchor.time
             {
@@ -197,7 +197,7 @@ fn skip_polling_loop<M: Waiting>(machine: &mut M, until: u64) {
             }
         }
     }
-    machine.busy_wait_detector().exclude_load();
+    machine.busy_wait_detector().exclude_load_from_detection();
 }
 
 /// Executes one repetition of the loop. Returns false if anything else happens in it or an event is near.

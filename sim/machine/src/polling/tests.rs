@@ -1,7 +1,7 @@
 //! Tests on a machine of two instructions whose loop takes the time in a table: the fast-forward covers only loops
 //! that repeat in every respect.
 
-use super::{Polling, Waiting, skip_busy_wait};
+use super::{BusyWaitDetector, Waiting, skip_busy_wait};
 
 const START: u32 = 0x100;
 /// ldr r2,[r1]; b back.
@@ -9,7 +9,7 @@ const CODE: [u16; 2] = [0x680a, 0xe7fd];
 
 /// Executes the load in one cycle and the branch in as many as `taken` says.
 struct Fake {
-    polling: Polling,
+    polling: BusyWaitDetector,
     time: u64,
     executed: u64,
     /// Cycles of the branch, by time and by hidden state.
@@ -23,7 +23,7 @@ struct Fake {
 
 impl Fake {
     fn new(taken: fn(u64, u64) -> u64, next: fn(u64) -> u64, phases: u64) -> Fake {
-        let mut polling = Polling::default();
+        let mut polling = BusyWaitDetector::default();
         polling.set_busy_wait_detection(true);
         while !polling.note_register_read(START, 0, || true) {}
         Fake { polling, time: 1, executed: 1, taken, hidden: 0, next, phases, stepped: 0 }
@@ -57,7 +57,7 @@ impl Waiting for Fake {
     const ANCIENT_CYCLES: u64 = 10;
     type State = u64;
 
-    fn busy_wait_detector(&mut self) -> &mut Polling {
+    fn busy_wait_detector(&mut self) -> &mut BusyWaitDetector {
         &mut self.polling
     }
 
@@ -160,7 +160,7 @@ fn load_outside_a_wait_loop_is_analysed_once() {
 
 #[test]
 fn only_equal_reads_of_steady_registers_are_analysed() {
-    let mut polling = Polling::default();
+    let mut polling = BusyWaitDetector::default();
     assert!((0..10).all(|_| !polling.note_register_read(START, 0, || true)), "it is off");
     polling.set_busy_wait_detection(true);
     assert!((0..10).all(|value| !polling.note_register_read(START, value, || true)), "the value changes");

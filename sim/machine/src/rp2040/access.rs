@@ -2,7 +2,7 @@
 
 use rtoslab_cpu::v6m::bus::{Bus, OrderedAccess, Trap};
 use rtoslab_cpu::v6m::core::{Core, Phase};
-use rtoslab_cpu::v6m::pair::TurnRequest;
+use rtoslab_cpu::v6m::pair::OrderedInstructionKind;
 use rtoslab_cpu::v6m::ppb;
 use rtoslab_periph::rp2040::needs_extra_alias_cycles;
 use rtoslab_timing::rp2040::key;
@@ -16,7 +16,7 @@ use crate::words::{read_little_endian, write_little_endian};
 use crate::xip::{FILL_BYTES, LINE_BYTES};
 
 /// Returns the bytes of a register word that a narrow load selects.
-fn selected_bytes(word: u32, address: u32, bytes: u32) -> u32 {
+fn bytes_selected_by_narrow_load(word: u32, address: u32, bytes: u32) -> u32 {
     match bytes {
         1 => word >> (8 * (address & 3)) & 0xff,
         2 => word >> (8 * (address & 2)) & 0xffff,
@@ -104,7 +104,7 @@ impl System {
                     return OrderedAccess::Always(value);
                 }
                 let Some(at) = self.pairs.next_ordered_access_cycle() else {
-                    self.pairs.request_turn(TurnRequest::Port);
+                    self.pairs.request_ordered_execution(OrderedInstructionKind::Port);
                     return OrderedAccess::NotYet;
                 };
                 let value = self.read_sio_register(core, offset, at);
@@ -155,7 +155,7 @@ impl System {
         match address & 0xffc {
             offset @ (0x60..=0x7c | 0x100..=0x17c) => {
                 let Some(at) = self.pairs.next_ordered_access_cycle() else {
-                    self.pairs.request_turn(TurnRequest::Port);
+                    self.pairs.request_ordered_execution(OrderedInstructionKind::Port);
                     return OrderedAccess::NotYet;
                 };
                 self.write_sio_register(core, offset, value, at);
@@ -206,7 +206,7 @@ impl System {
                 }
                 let value = self.read_sio_register(core, address & 0xffc, *t);
                 *t += 1;
-                Ok(selected_bytes(value, address, bytes))
+                Ok(bytes_selected_by_narrow_load(value, address, bytes))
             }
             0x1 => self.load_from_flash_area::<CONTEND>(core, address, bytes, t),
             0x0 if address < ROM_BYTES => {
@@ -227,7 +227,7 @@ impl System {
             }
             0x4 | 0x5 => {
                 let word = self.load_register::<CONTEND>(core, address & !3, t)?;
-                Ok(selected_bytes(word, address, bytes))
+                Ok(bytes_selected_by_narrow_load(word, address, bytes))
             }
             0xe => self.load_from_private_bus(core, address, bytes, t),
             _ => Err(UNMAPPED),
@@ -347,7 +347,7 @@ impl System {
             }
             0x14 | 0x18 => {
                 let word = self.load_register::<CONTEND>(core, address & !3, t)?;
-                Ok(selected_bytes(word, address, bytes))
+                Ok(bytes_selected_by_narrow_load(word, address, bytes))
             }
             _ => Err(UNMAPPED),
         }

@@ -4,7 +4,7 @@ use rtoslab_cpu::exception_outcome::ExceptionOutcome;
 use rtoslab_cpu::v6m::bus::Fabric;
 use rtoslab_cpu::v6m::core::{Core, Phase};
 use rtoslab_cpu::v6m::exception::ExceptionTiming;
-use rtoslab_cpu::v6m::pair::{Bank, PairedBus, Pairs, Probe, State};
+use rtoslab_cpu::v6m::pair::{Bank, DualCoreTimingCache, PairedBus, Probe, State};
 use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_periph::NEVER;
 
@@ -53,7 +53,7 @@ impl System {
     pub(super) fn note_lost_transfer_slot(&mut self, core: &mut Core) {
         if self.fixed_first.is_none() {
             self.first = core.id;
-            core.set_ties_won();
+            core.win_same_cycle_ties();
         }
     }
 
@@ -87,7 +87,7 @@ impl System {
     /// Returns the transfer slots of the memories that are taken from cycle `now` on, one bit each. It looks at all
     /// slots, for a check.
     #[cfg(debug_assertions)]
-    fn slots_taken_of_memories(&self, now: u64) -> [u64; 2] {
+    fn transfer_slots_taken_from_cycle(&self, now: u64) -> [u64; 2] {
         let mut taken = [0; 2];
         for (slave, row) in self.slots[..MEMORIES * SLOTS].chunks_exact(SLOTS).enumerate() {
             for ahead in row.iter().map(|cycle| cycle.wrapping_sub(now)).filter(|&ahead| ahead < SLOTS as u64) {
@@ -98,7 +98,7 @@ impl System {
     }
 
     /// Returns the transfer slots of the memories that are taken in the cycles from `now` to `last`, one bit each.
-    fn slots_taken_in_cycles(&self, now: u64, last: u64) -> [u64; 2] {
+    fn transfer_slots_taken_in_cycles(&self, now: u64, last: u64) -> [u64; 2] {
         let mut taken = [0; 2];
         for ahead in 0..(last + 1 - now).min(SLOTS as u64) {
             let column = (now + ahead) as usize % SLOTS;
@@ -234,7 +234,7 @@ impl PairedBus for System {
 
     /// Returns the probes on the instruction at this address.
     fn probe_at(&self, address: u32) -> Probe {
-        Probe { address, number: self.probes.site_number(address) }
+        Probe { address, number: self.probes.probe_site_number(address) }
     }
 
     /// Fires these probes on the core's next instruction, in this cycle. Returns false if a probe stops the run, so
@@ -246,19 +246,19 @@ impl PairedBus for System {
         }
         let resumed = self.passed_until[core.id].take() == Some(address);
         let held = self.probed_registers(core, number);
-        self.probes.fire_probes_of_site(number, address, core.id, cycle, held, resumed);
+        self.probes.fire_probes_of_probe_site(number, address, core.id, cycle, held, resumed);
         true
     }
 
     /// Returns how many lines the cache of code in flash has dropped so far.
     #[inline(always)]
     fn dropped_cache_line_count(&self) -> u64 {
-        self.xip.dropped_line_half_count()
+        self.xip.dropped_half_line_count()
     }
 
     /// Returns the timing cache of the two cores.
     #[inline(always)]
-    fn pair_timing_cache(&mut self) -> &mut Pairs {
+    fn pair_timing_cache(&mut self) -> &mut DualCoreTimingCache {
         &mut self.pairs
     }
 
@@ -275,9 +275,9 @@ impl PairedBus for System {
         let ends = [first, other].map(|core| core.t.max(core.bus_free).max(core.fetch_ready));
         let timing = self.timing.exception_timing();
         let last = if timing.entry.min(timing.exit) < 8 { now + SLOTS as u64 } else { ends[0].max(ends[1]) };
-        let mut state = State { slots: self.slots_taken_in_cycles(now, last), ..State::default() };
+        let mut state = State { slots: self.transfer_slots_taken_in_cycles(now, last), ..State::default() };
         #[cfg(debug_assertions)]
-        assert_eq!(state.slots, self.slots_taken_of_memories(now));
+        assert_eq!(state.slots, self.transfer_slots_taken_from_cycle(now));
         // What is after a core does not matter to it any more.
         let pending = |cycle: u64, core: &Core| if cycle > core.t { cycle - now } else { 0 };
         let times = [

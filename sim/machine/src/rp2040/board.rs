@@ -3,11 +3,11 @@
 use rtoslab_cpu::timing_store::Counts;
 use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_lab::{Console, Probes};
-use rtoslab_periph::device::{Attached, Connection};
+use rtoslab_periph::device::{AttachedDevice, Connection};
 use rtoslab_periph::rp2040::LockStats;
 
 use super::machine::{Machine, Options};
-use crate::board::{self, Board, Position, ProfileRow, Stats};
+use crate::board::{self, Board, CorePosition, ProfileRow, Stats};
 use crate::debugger::Debugger;
 use crate::m0plus::face;
 use crate::setting::SettingError;
@@ -148,7 +148,7 @@ impl Board for Machine {
     }
 
     /// Attaches a device to a bus, a serial port or the pins. The error is one sentence.
-    fn attach_device(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
+    fn attach_device(&mut self, connection: Connection, device: AttachedDevice) -> Result<(), String> {
         self.system.periph.attach_device(connection, device)
     }
 
@@ -163,7 +163,7 @@ impl Board for Machine {
     }
 
     /// Returns the position of a core.
-    fn core_position(&self, core: usize) -> Position {
+    fn core_position(&self, core: usize) -> CorePosition {
         face::core_position(&self.cores[core])
     }
 

@@ -15,19 +15,19 @@ impl System {
         let first = (line * LINE_BYTES).saturating_sub(2);
         let last = (line * LINE_BYTES + LINE_BYTES).min(self.flash_size() as u32);
         for offset in (first..last).step_by(2) {
-            self.update_shown_op(FLASH_BASE + offset);
+            self.update_decoded_op(FLASH_BASE + offset);
         }
     }
 
     /// Updates the op of an address, after probes on its instruction changed.
     pub(super) fn redecode_at(&mut self, address: u32) {
-        self.update_shown_op(address);
+        self.update_decoded_op(address);
         self.alone.translations.forget_all_translations();
         self.pairs.forget_native_code();
     }
 
     /// Updates the op of an address, if an instruction was decoded there.
-    fn update_shown_op(&mut self, address: u32) {
+    fn update_decoded_op(&mut self, address: u32) {
         let Some(ip) = self.decoded_op_at(address) else {
             return;
         };
@@ -70,7 +70,7 @@ impl System {
         if let Some(known) = self.known.find_decoded_instruction(address, halfwords) {
             return known;
         }
-        let (decoded, site) = (self.decode_instruction_at(address), self.probes.site_number(address));
+        let (decoded, site) = (self.decode_instruction_at(address), self.probes.probe_site_number(address));
         self.known.cache_decoded_instruction(address, halfwords, decoded, site)
     }
 

@@ -40,7 +40,7 @@ impl System {
             }
             Answer::Exit(code) => self.stop_for_reason(StopReason::Exit, core, pc, at, firmware_exit_sentence(code)),
         }
-        self.charge_cycles(core, CYCLES, 1);
+        self.add_cycles_to_profile(core, CYCLES, 1);
         step_over_breakpoint(core, self);
     }
 }

@@ -19,7 +19,7 @@ use crate::image::{Core as CoreKind, Image, ImageError, Symbol};
 use crate::injection;
 use crate::m0plus::face;
 use crate::m0plus::turn::{self, FaultOutcome, is_core_active};
-use crate::observe::{ObservedCore, ObservedMachine, TURN_CYCLES, record_exception_events};
+use crate::observe::{CycleObservableMachine, ObservedCore, TURN_CYCLES, record_exception_events};
 use crate::polling::skip_busy_wait;
 use crate::setting::SettingError;
 use crate::stop::{RunEnd, Stop, StopReason};
@@ -176,8 +176,10 @@ impl Machine {
                         return self.stop_if_all_asleep(end);
                     }
                     self.now = end;
-                    return self
-                        .stop_at_core0(StopReason::Cycles, "the requested number of cycles was executed".to_owned());
+                    return self.new_stop_at_core0(
+                        StopReason::Cycles,
+                        "the requested number of cycles was executed".to_owned(),
+                    );
                 }
                 // What the host types is due at once.
                 self.now = self.now.max(due);
@@ -188,20 +190,20 @@ impl Machine {
             if self.advance_exception_entries() {
                 continue;
             }
-            self.execute_until(due.min(end).min(self.system.next_held_stop_cycle()));
+            self.execute_until(due.min(end).min(self.system.next_pending_stop_cycle()));
         }
     }
 
     /// Removes and returns the stop of the run whose cycle has come. A core may have reached a stop ahead of the other
     /// core, which executes up to the same cycle first. `None` if the run goes on.
     fn take_stop(&mut self, end: u64) -> Option<Stop> {
-        if let Some(stop) = self.system.stop.take_if(|stop| stop.reason.is_requested_by_instrument()) {
+        if let Some(stop) = self.system.stop.take_if(|stop| stop.reason.is_stop_requested_by_instrument()) {
             self.system.held.push(stop);
         }
         if self.system.stop.is_some() {
             return self.system.stop.take();
         }
-        let cycle = self.system.next_held_stop_cycle();
+        let cycle = self.system.next_pending_stop_cycle();
         if cycle > end || self.earliest_core_cycle().is_some_and(|horizon| horizon < cycle) {
             return None;
         }
@@ -319,7 +321,7 @@ impl Machine {
     fn report_core_fault(&mut self, index: usize, FaultOutcome { why, pc, cycle, lock_up }: FaultOutcome) {
         match lock_up {
             Some(detail) => {
-                self.locked.get_or_insert(lock_up_stop(index, cycle, pc, detail));
+                self.locked.get_or_insert(new_lockup_stop(index, cycle, pc, detail));
             }
             None => self.system.warn_of_fault(index, pc, why, cycle),
         }
@@ -358,7 +360,7 @@ impl Machine {
             }
             let core = &self.cores[index];
             if core.phase == Phase::Lockup && self.locked.is_none() {
-                self.locked = Some(lock_up_stop(
+                self.locked = Some(new_lockup_stop(
                     index,
                     core.t,
                     core.next_instruction_address(),
@@ -377,7 +379,7 @@ impl Machine {
         }
         if self.watch == watch::STEPS {
             due = due.min(self.now + TURN_CYCLES);
-            self.attribute_time_before_turn();
+            self.attribute_time_of_executing_cores();
         }
         for core in self.cores.iter_mut() {
             core.bus_free = core.bus_free.max(self.system.code_memory_free_cycle(core));
@@ -448,11 +450,12 @@ impl Machine {
         let since = self.last_active_cycle();
         if since > end {
             self.now = end;
-            return self.stop_at_core0(StopReason::Cycles, "the requested number of cycles was executed".to_owned());
+            return self
+                .new_stop_at_core0(StopReason::Cycles, "the requested number of cycles was executed".to_owned());
         }
         self.now = self.now.max(since);
         let detail = "every core sleeps, and no scheduled event can wake one".to_owned();
-        self.stop_at_core0(StopReason::Deadlock, detail)
+        self.new_stop_at_core0(StopReason::Deadlock, detail)
     }
 
     /// Returns the cycle from which on no core has done anything.
@@ -462,7 +465,7 @@ impl Machine {
     }
 
     /// Returns the end of a run in the current cycle, at core 0.
-    fn stop_at_core0(&self, reason: StopReason, detail: String) -> Stop {
+    fn new_stop_at_core0(&self, reason: StopReason, detail: String) -> Stop {
         Stop { reason, core: 0, cycle: self.now, address: self.next_instruction_address(0), detail }
     }
 
@@ -545,6 +548,6 @@ fn non_executable_range_name(address: u32) -> Option<&'static str> {
 }
 
 /// Returns the stop of the run for a core's lock-up, which takes effect when no other core continues.
-fn lock_up_stop(core: usize, cycle: u64, address: u32, detail: String) -> Stop {
+fn new_lockup_stop(core: usize, cycle: u64, address: u32, detail: String) -> Stop {
     Stop { reason: StopReason::Lockup, core, cycle, address, detail }
 }

@@ -1,12 +1,12 @@
 //! The memory that native code accesses by itself, and the timing of a lone core's path.
 
-use rtoslab_cpu::v6m::native_path::{NativePathBus, NativePaths};
+use rtoslab_cpu::v6m::native_path::{NativePathBus, SingleCoreNativeState};
 use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_cpu::v6m::translate::{self, MARKED_BYTES, NativeTrace, Quick, Translations};
 use rtoslab_periph::NEVER;
 
 use super::map::{FLASH_BASE, MARKED};
-use super::single_core::Transfers;
+use super::single_core::RecordedBusTransfers;
 use super::system::System;
 use crate::xip;
 
@@ -35,14 +35,14 @@ impl NativeTrace for System {
             marks: &self.marks,
             constants: self.periph.ssi.flash.flash_content(),
             base: FLASH_BASE,
-            resident: Some(self.xip.cached_halves()),
+            resident: Some(self.xip.cached_half_lines()),
         }
     }
 }
 
 impl NativePathBus for System {
     /// Returns the state of the native execution of a single core.
-    fn native_paths(&mut self) -> &mut NativePaths {
+    fn native_paths(&mut self) -> &mut SingleCoreNativeState {
         &mut self.alone.native_paths
     }
 
@@ -58,7 +58,7 @@ impl NativePathBus for System {
     fn isolate_simulation(&mut self, on: bool) {
         if on {
             let System { slots, busy, others_claimed, first, .. } = *self;
-            self.alone.transfers = Some(Box::new(Transfers { slots, busy, others_claimed, first }));
+            self.alone.transfers = Some(Box::new(RecordedBusTransfers { slots, busy, others_claimed, first }));
             (self.slots, self.busy) = ([NEVER; SLOTS * 16], [0; 16]);
         } else if let Some(kept) = self.alone.transfers.take() {
             (self.slots, self.busy) = (kept.slots, kept.busy);

@@ -1,6 +1,6 @@
 //! Register accesses and what follows from them: interrupts, clocks, pins, resets, console bytes.
 
-use rtoslab_cpu::systick::Rate;
+use rtoslab_cpu::systick::CounterClockRate;
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_lab::{Kind, Stimulus};
 use rtoslab_periph::rp2040::{ResetCause, block_at};
@@ -194,7 +194,7 @@ impl System {
         let (num, den) = reduce_fraction(u128::from(self.clocks.tick_hz_num), den);
         for core in cores.iter_mut() {
             let at = core.t.max(now);
-            core.systick.set_external_clock_rate(Rate { num, den }, at);
+            core.systick.set_external_clock_rate(CounterClockRate { num, den }, at);
         }
         if let Some(about) = self.periph.clock_limit_warning() {
             self.warn_unsupported(&mut cores[0], &about, now);

@@ -3,7 +3,7 @@
 use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_cpu::v6m::core::{Core, Request};
 use rtoslab_cpu::v6m::exception;
-use rtoslab_periph::rp2040::bootrom::{self, FlashCommand, RomHost, RomOutcome};
+use rtoslab_periph::rp2040::bootrom::{self, FlashCommand, RomFunctionHost, RomFunctionOutcome};
 
 use super::map::FLASH_BASE;
 use super::system::System;
@@ -15,7 +15,7 @@ struct Host<'a> {
     system: &'a mut System,
 }
 
-impl RomHost for Host<'_> {
+impl RomFunctionHost for Host<'_> {
     /// Returns core register `n` (0 to 14).
     fn core_register(&self, n: usize) -> u32 {
         self.core.r[n]
@@ -46,12 +46,12 @@ impl RomHost for Host<'_> {
 
     /// Writes a byte.
     fn write_byte(&mut self, address: u32, value: u8) {
-        self.system.store_for_rom_function(self.core, address, 1, u32::from(value));
+        self.system.store_ignoring_faults(self.core, address, 1, u32::from(value));
     }
 
     /// Writes an aligned word.
     fn write_word(&mut self, address: u32, value: u32) {
-        self.system.store_for_rom_function(self.core, address, 4, value);
+        self.system.store_ignoring_faults(self.core, address, 4, value);
     }
 
     /// Applies a command to the flash chip and its interface. See
@@ -75,7 +75,7 @@ impl System {
     }
 
     /// Stores for a ROM function, which ignores faults as the ROM does.
-    fn store_for_rom_function(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32) {
+    fn store_ignoring_faults(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32) {
         let mut unused = core.t;
         // A ROM function that writes nowhere writes nothing, like the ROM's own stores.
         let _ = self.store_data::<false>(core, None, address, bytes, value, &mut unused);
@@ -113,31 +113,31 @@ impl System {
     pub(super) fn call_rom_function(&mut self, core: &mut Core, id: u8) {
         let (pc, called) = (core.next_instruction_address(), core.t);
         match bootrom::call_rom_function(id, &mut Host { core, system: self }) {
-            RomOutcome::Return { cycles } => self.return_from_rom(core, u64::from(cycles)),
-            RomOutcome::ReturnAfterFlash { cycles, busy_us } => {
+            RomFunctionOutcome::Return { cycles } => self.return_from_rom(core, u64::from(cycles)),
+            RomFunctionOutcome::ReturnAfterFlash { cycles, busy_us } => {
                 let busy = u128::from(busy_us) * u128::from(self.clocks.sys_hz) / 1_000_000;
                 self.return_from_rom(core, u64::from(cycles) + busy as u64);
             }
-            RomOutcome::EnterUsbBoot { .. } => {
+            RomFunctionOutcome::EnterUsbBoot { .. } => {
                 let detail =
                     "the firmware requested USB boot mode from the boot ROM, but no USB host is connected".to_owned();
                 self.stop_for_reason(StopReason::UsbBoot, core, pc, called, detail);
             }
-            RomOutcome::ColdBoot => core.nvic.reset_request = true,
-            RomOutcome::Undefined => core.request = Request::Fault("undefined instruction in the boot ROM"),
+            RomFunctionOutcome::ColdBoot => core.nvic.reset_request = true,
+            RomFunctionOutcome::Undefined => core.request = Request::Fault("undefined instruction in the boot ROM"),
         }
     }
 
     /// Returns from a ROM function after `cycles`.
     fn return_from_rom(&mut self, core: &mut Core, cycles: u64) {
-        self.charge_cycles(core, cycles, 0);
+        self.add_cycles_to_profile(core, cycles, 0);
         core.t += cycles;
         let target = core.r[14];
         exception::jump_to_interworking_address(core, self, target);
     }
 
     /// Adds cycles and executions to the profile of a core's current instruction.
-    pub(super) fn charge_cycles(&mut self, core: &Core, cycles: u64, executions: u64) {
+    pub(super) fn add_cycles_to_profile(&mut self, core: &Core, cycles: u64, executions: u64) {
         // SAFETY: `ip` is an op inside the region, whose profile cells run parallel to the ops.
         unsafe {
             let cells = core.region.profile[core.id];

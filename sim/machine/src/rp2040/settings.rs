@@ -7,15 +7,18 @@ use crate::setting::SettingError;
 
 /// The values of every adjustable timing rule of the RP2040.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Timing {
+pub struct Rp2040TimingValues {
     core: [u64; cortex_m0plus::SETTINGS.len()],
     chip: [u64; rp2040::SETTINGS.len()],
 }
 
-impl Timing {
+impl Rp2040TimingValues {
     /// Creates the default values.
-    pub fn new() -> Timing {
-        Timing { core: cortex_m0plus::SETTINGS.map(|s| s.default), chip: rp2040::SETTINGS.map(|s| s.default) }
+    pub fn new() -> Rp2040TimingValues {
+        Rp2040TimingValues {
+            core: cortex_m0plus::SETTINGS.map(|s| s.default),
+            chip: rp2040::SETTINGS.map(|s| s.default),
+        }
     }
 
     /// Returns every setting: name with its `timing.` prefix, rule, value in force.
@@ -69,7 +72,7 @@ mod tests {
 
     #[test]
     fn settings_are_overridden_by_name_and_unknown_ones_refused() {
-        let mut timing = Timing::new();
+        let mut timing = Rp2040TimingValues::new();
         timing.set_timing_rule("timing.exception_entry_cycles", 16).unwrap();
         assert_eq!(timing.exception_timing().entry, 16);
         timing.set_timing_rule("timing.xip_overhead_cycles", 7).unwrap();

@@ -11,13 +11,13 @@ use rtoslab_periph::{ClockTree, Effects};
 
 use super::fetches::FetchLog;
 use super::machine::Machine;
-use super::settings::Timing;
+use super::settings::Rp2040TimingValues;
 use super::system::{MARK_CODE, System};
 use crate::board::Stats;
 use crate::debugger::Debugger;
 use crate::image::Symbol;
-use crate::observe::ObservedMachine;
-use crate::snapshot::{ParkedPages, Snapshot, changed_pages};
+use crate::observe::CycleObservableMachine;
+use crate::snapshot::{PointerFreeSavedCore, Snapshot, changed_pages};
 use crate::stop::Stop;
 use crate::warnings::Warnings;
 use crate::xip::XipTags;
@@ -27,7 +27,7 @@ const MARK_SHIFT: u32 = 8;
 
 /// The saved state of a whole [`Machine`].
 struct SavedBoard {
-    cores: [ParkedPages<Core>; 2],
+    cores: [PointerFreeSavedCore<Core>; 2],
     core_count: usize,
     entry_in_sram: Option<u32>,
     locked: Option<Stop>,
@@ -53,7 +53,7 @@ struct SavedSystem {
     periph: Rp2040Peripherals,
     clocks: ClockTree,
     effects: Effects,
-    timing: Timing,
+    timing: Rp2040TimingValues,
     probes: Probes,
     injections: Injections,
     consoles: [Console; 2],
@@ -85,7 +85,7 @@ impl Machine {
             stats_base,
         } = self;
         let saved = SavedBoard {
-            cores: cores.each_ref().map(ParkedPages::<Core>::from_core),
+            cores: cores.each_ref().map(PointerFreeSavedCore::<Core>::from_core),
             core_count: *core_count,
             entry_in_sram: *entry_in_sram,
             locked: locked.clone(),
@@ -113,7 +113,7 @@ impl Machine {
         self.now = saved.now;
         self.symbols = saved.symbols.clone();
         self.stats_base.clone_from(&saved.stats_base);
-        self.end_observing();
+        self.end_cycle_observation();
         true
     }
 
@@ -178,7 +178,7 @@ impl System {
         SavedSystem {
             sram: sram.as_slice().into(),
             cache_sram: cache_sram.clone(),
-            xip: xip.cache_content(),
+            xip: xip.xip_cache_tags(),
             fill_cycles: *fill_cycles,
             word_cycles: *word_cycles,
             slots: *slots,

@@ -3,7 +3,7 @@
 use rtoslab_cpu::v6m::bus::OrderedAccess;
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::op::Op;
-use rtoslab_cpu::v6m::pair::{PairedBus, Probe, TurnRequest};
+use rtoslab_cpu::v6m::pair::{OrderedInstructionKind, PairedBus, Probe};
 use rtoslab_periph::NEVER;
 
 use super::map::{SRAM_BASE, SRAM_BYTES};
@@ -78,8 +78,8 @@ impl System {
         if self.pairs.have_probes_fired(core.id) {
             return OrderedAccess::Now(self.instruction_with_probes_at(address).0);
         }
-        let Some(cycle) = self.pairs.cycle_of_core_in_turn() else {
-            self.pairs.request_turn(TurnRequest::Probe);
+        let Some(cycle) = self.pairs.cycle_of_active_core() else {
+            self.pairs.request_ordered_execution(OrderedInstructionKind::Probe);
             return OrderedAccess::NotYet;
         };
         let (instruction, number) = self.instruction_with_probes_at(address);
@@ -91,7 +91,7 @@ impl System {
     }
 
     /// Returns the cycle of the next stop that is held until its cycle comes.
-    pub(super) fn next_held_stop_cycle(&self) -> u64 {
+    pub(super) fn next_pending_stop_cycle(&self) -> u64 {
         self.held.iter().map(|stop| stop.cycle).min().unwrap_or(NEVER)
     }
 

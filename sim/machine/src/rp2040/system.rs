@@ -4,7 +4,7 @@ use rtoslab_cpu::v6m::bus::{Access, Bus, OrderedAccess, Ram, Trap};
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::engine::TwoCores;
 use rtoslab_cpu::v6m::op::Op;
-use rtoslab_cpu::v6m::pair::Pairs;
+use rtoslab_cpu::v6m::pair::DualCoreTimingCache;
 use rtoslab_cpu::v6m::region::Region;
 use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_cpu::v6m::watched::WatchedStore;
@@ -14,12 +14,12 @@ use rtoslab_periph::{ClockTree, Effects, NEVER};
 
 use super::fetches::FetchLog;
 use super::map::{CPUID, FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, slave};
-use super::settings::Timing;
+use super::settings::Rp2040TimingValues;
 use super::single_core::SingleCoreState;
 use crate::code::CodeTable;
 use crate::debugger::Debugger;
-use crate::known::KnownOps;
-use crate::polling::Polling;
+use crate::known::DecodedOpCache;
+use crate::polling::BusyWaitDetector;
 use crate::stop::{Stop, StopReason};
 use crate::warnings::Warnings;
 use crate::words::read_little_endian;
@@ -54,7 +54,7 @@ pub struct System {
     pub(super) flash_code: CodeTable,
     pub(super) sram_code: CodeTable,
     /// Instructions behind stand-ins.
-    pub(super) known: KnownOps<Op>,
+    pub(super) known: DecodedOpCache<Op>,
     pub(super) xip: XipCache,
     /// clk_sys cycles of a miss, which fills half a line.
     pub(super) fill_cycles: u64,
@@ -74,7 +74,7 @@ pub struct System {
     pub(super) periph: Rp2040Peripherals,
     pub(super) clocks: ClockTree,
     pub(super) effects: Effects,
-    pub(super) timing: Timing,
+    pub(super) timing: Rp2040TimingValues,
     pub(super) probes: Probes,
     pub(super) injections: Injections,
     pub(super) consoles: [Console; 2],
@@ -94,11 +94,11 @@ pub struct System {
     /// Pad levels as last traced.
     pub(super) pins: u32,
     /// The cached interleaving of the cores.
-    pub(super) pairs: Pairs,
+    pub(super) pairs: DualCoreTimingCache,
     /// The cache of a core that executes alone.
     pub(super) alone: SingleCoreState,
     /// Reads of registers, for waits that are passed over.
-    pub(super) polling: Polling,
+    pub(super) polling: BusyWaitDetector,
     pub(super) debugger: Debugger,
     /// A register is watched.
     pub(super) watches_registers: bool,
@@ -120,7 +120,7 @@ impl System {
             rom_code: CodeTable::new(0, ROM_BYTES),
             flash_code: CodeTable::new(FLASH_BASE, flash_bytes),
             sram_code: CodeTable::new(SRAM_BASE, SRAM_BYTES),
-            known: KnownOps::default(),
+            known: DecodedOpCache::default(),
             xip: XipCache::new(flash_bytes),
             fill_cycles: 0,
             word_cycles: 0,
@@ -136,7 +136,7 @@ impl System {
             lines_may_differ: true,
             pins: 0,
             effects: Effects::default(),
-            timing: Timing::new(),
+            timing: Rp2040TimingValues::new(),
             probes: Probes::default(),
             injections: Injections::default(),
             consoles: [Console::default(), Console::default()],
@@ -146,9 +146,9 @@ impl System {
             warnings: Warnings::new(strict),
             misses: [0; 2],
             fetched: [FetchLog::default(); 2],
-            pairs: Pairs::default(),
+            pairs: DualCoreTimingCache::default(),
             alone: SingleCoreState::default(),
-            polling: Polling::default(),
+            polling: BusyWaitDetector::default(),
             debugger: Debugger::default(),
             watches_registers: false,
         })
@@ -224,7 +224,7 @@ impl System {
         self.periph.xip_ctrl.count_miss();
         *t = start + self.fill_cycles;
         self.keep_slave_busy_until::<CONTEND>(slave::XIP, *t);
-        if let Some(evicted) = self.xip.load_line_half(half) {
+        if let Some(evicted) = self.xip.load_half_line(half) {
             self.update_cache_line_ops(evicted);
         }
         self.update_cache_line_ops(half * FILL_BYTES / LINE_BYTES);
@@ -383,7 +383,7 @@ unsafe impl Bus for System {
         let (instruction, site) = self.instruction_with_probes_at(address);
         let skip = self.passed_until[core.id].take() == Some(address);
         let held = self.probed_registers(core, site);
-        if self.probes.fire_probes_of_site(site, address, core.id, t, held, skip) {
+        if self.probes.fire_probes_of_probe_site(site, address, core.id, t, held, skip) {
             self.passed_until[core.id] = Some(address);
             self.stop_for_reason(
                 StopReason::Until,
@@ -401,7 +401,7 @@ unsafe impl Bus for System {
     /// instruction. [`Core::retried`] says that the probes have fired, in case the instruction is only executed later.
     #[inline(never)]
     fn fire_probes_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
-        if self.alone.native_paths.is_trace_ahead_of_time() {
+        if self.alone.native_paths.is_trace_speculative() {
             OrderedAccess::InTime
         } else {
             self.issue_probed_instruction(core, address)

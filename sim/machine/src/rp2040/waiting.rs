@@ -5,7 +5,7 @@ use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exec;
 
 use super::system::System;
-use crate::polling::{Polling, Waiting};
+use crate::polling::{BusyWaitDetector, Waiting};
 
 /// The chip and both cores while one core executes and the other does not, for skipping busy waits.
 pub(super) struct LoneCore<'a> {
@@ -27,7 +27,7 @@ impl Waiting for LoneCore<'_> {
     type State = ();
 
     /// Returns the detector of busy waits.
-    fn busy_wait_detector(&mut self) -> &mut Polling {
+    fn busy_wait_detector(&mut self) -> &mut BusyWaitDetector {
         &mut self.system.polling
     }
 

@@ -39,17 +39,17 @@ impl<'a> Bytes<'a> {
     }
 
     /// Returns one of `0..count`.
-    pub fn next_below(&mut self, count: usize) -> usize {
+    pub fn next_number_below(&mut self, count: usize) -> usize {
         usize::from(self.next_byte()) % count
     }
 
     /// Returns one of the choices.
     pub fn next_choice<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.next_below(choices.len())]
+        choices[self.next_number_below(choices.len())]
     }
 
     /// Returns true or false.
-    pub fn next_flag(&mut self) -> bool {
+    pub fn next_bool(&mut self) -> bool {
         self.next_byte() & 1 != 0
     }
 
@@ -61,7 +61,7 @@ impl<'a> Bytes<'a> {
     }
 
     /// Returns a number of any size: small ones, ones around powers of two, any.
-    pub fn next_number(&mut self) -> u64 {
+    pub fn next_random_number(&mut self) -> u64 {
         match self.next_byte() % 4 {
             0 => u64::from(self.next_byte()),
             1 => (1_u64 << (self.next_byte() % 64)).wrapping_add(u64::from(self.next_byte())).wrapping_sub(128),

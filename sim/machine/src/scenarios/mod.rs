@@ -28,7 +28,7 @@ pub fn check_fuzz_scenario(data: &[u8]) {
         1 => raw::run_random_uf2(chip, &mut bytes),
         2 => raw::run_bytes_as_image(chip, &mut bytes),
         3 => raw::call_board_methods(chip, &mut bytes),
-        _ => variants::compare_run_variants(&setup::Setup::from_bytes(chip, &mut bytes)),
+        _ => variants::compare_run_variants(&setup::GeneratedScenario::from_bytes(chip, &mut bytes)),
     }
 }
 

@@ -82,7 +82,7 @@ fn register_blocks_of_chip(chip: &str) -> &'static [(u32, u32, u32)] {
 }
 
 /// Returns an address of any kind for this chip.
-pub(crate) fn any_address(chip: &str, bytes: &mut Bytes) -> u32 {
+pub(crate) fn next_address_of_any_kind(chip: &str, bytes: &mut Bytes) -> u32 {
     match bytes.next_byte() % 16 {
         0..=4 => {
             let (base, step, count) = bytes.next_choice(register_blocks_of_chip(chip));

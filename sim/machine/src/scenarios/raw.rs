@@ -6,7 +6,7 @@ use rtoslab_lab::Stimulus;
 
 use super::bytes::Bytes;
 use super::image::{build_elf_file, build_uf2_file};
-use super::places::{address_at_memory_edge, any_address, memory_ranges_of_chip};
+use super::places::{address_at_memory_edge, memory_ranges_of_chip, next_address_of_any_kind};
 
 const CYCLES: u64 = 2_000;
 
@@ -16,7 +16,7 @@ fn board_with_defaults(chip: &str) -> Box<dyn Board> {
 }
 
 /// Loads an image twice and runs what was accepted, in one piece and in slices.
-fn load_twice_and_run(chip: &str, image: &[u8]) {
+fn check_image_load_and_run(chip: &str, image: &[u8]) {
     let mut states = Vec::new();
     for slice in [CYCLES, 7] {
         let mut board = board_with_defaults(chip);
@@ -40,10 +40,10 @@ fn load_twice_and_run(chip: &str, image: &[u8]) {
 
 /// Returns an ELF file with segments anywhere, of any length, and some bytes changed.
 pub(crate) fn random_elf_image(chip: &str, bytes: &mut Bytes) -> Vec<u8> {
-    let segments: Vec<(u32, Vec<u8>)> = (0..bytes.next_below(5))
+    let segments: Vec<(u32, Vec<u8>)> = (0..bytes.next_number_below(5))
         .map(|_| {
-            let at = if bytes.next_flag() {
-                memory_ranges_of_chip(chip)[bytes.next_below(2)].0
+            let at = if bytes.next_bool() {
+                memory_ranges_of_chip(chip)[bytes.next_number_below(2)].0
             } else {
                 address_at_memory_edge(chip, bytes)
             };
@@ -51,8 +51,8 @@ pub(crate) fn random_elf_image(chip: &str, bytes: &mut Bytes) -> Vec<u8> {
             (at, bytes.next_bytes(most).to_vec())
         })
         .collect();
-    let mut image = build_elf_file(any_address(chip, bytes), &segments);
-    for _ in 0..bytes.next_below(6) {
+    let mut image = build_elf_file(next_address_of_any_kind(chip, bytes), &segments);
+    for _ in 0..bytes.next_number_below(6) {
         let at = usize::from(bytes.next_halfword()) % image.len();
         image[at] = bytes.next_byte();
     }
@@ -61,15 +61,15 @@ pub(crate) fn random_elf_image(chip: &str, bytes: &mut Bytes) -> Vec<u8> {
 
 /// Loads and runs an ELF file with any content.
 pub(crate) fn run_random_elf(chip: &str, bytes: &mut Bytes) {
-    load_twice_and_run(chip, &random_elf_image(chip, bytes));
+    check_image_load_and_run(chip, &random_elf_image(chip, bytes));
 }
 
 /// Loads and runs a UF2 file with blocks anywhere, any flags and family, some bytes changed, perhaps cut.
 pub(crate) fn run_random_uf2(chip: &str, bytes: &mut Bytes) {
-    let pieces: Vec<(u32, Vec<u8>)> = (0..bytes.next_below(5))
+    let pieces: Vec<(u32, Vec<u8>)> = (0..bytes.next_number_below(5))
         .map(|_| {
-            let at = if bytes.next_flag() {
-                memory_ranges_of_chip(chip)[bytes.next_below(2)].0
+            let at = if bytes.next_bool() {
+                memory_ranges_of_chip(chip)[bytes.next_number_below(2)].0
             } else {
                 address_at_memory_edge(chip, bytes)
             };
@@ -79,7 +79,7 @@ pub(crate) fn run_random_uf2(chip: &str, bytes: &mut Bytes) {
         .collect();
     let (flags, family) = (bytes.next_choice(&[0, 0x2000, 1, 0xffff]), bytes.next_choice(&[0xe48b_ff56, 0]));
     let mut image = build_uf2_file(&pieces, flags, family);
-    for _ in 0..bytes.next_below(4) {
+    for _ in 0..bytes.next_number_below(4) {
         let at = usize::from(bytes.next_halfword()) % image.len().max(1);
         let value = bytes.next_byte();
         image.get_mut(at).into_iter().for_each(|byte| *byte = value);
@@ -87,24 +87,25 @@ pub(crate) fn run_random_uf2(chip: &str, bytes: &mut Bytes) {
     if bytes.next_byte().is_multiple_of(8) {
         image.truncate(usize::from(bytes.next_halfword()));
     }
-    load_twice_and_run(chip, &image);
+    check_image_load_and_run(chip, &image);
 }
 
 /// Loads and runs the bytes themselves as an image file.
 pub(crate) fn run_bytes_as_image(chip: &str, bytes: &mut Bytes) {
     let image = bytes.next_bytes(usize::MAX).to_vec();
-    load_twice_and_run(chip, &image);
+    check_image_load_and_run(chip, &image);
 }
 
 /// Calls a board's methods with any arguments, in any order.
 pub(crate) fn call_board_methods(chip: &str, bytes: &mut Bytes) {
-    let options = Options { crystal_hz: if bytes.next_flag() { bytes.next_number() } else { 0 }, ..Options::default() };
+    let options =
+        Options { crystal_hz: if bytes.next_bool() { bytes.next_random_number() } else { 0 }, ..Options::default() };
     let Ok(mut one) = create_board_of_chip(chip, &options) else { return };
     let mut snapshot = one.take_snapshot();
     while !bytes.is_empty() {
-        let place = any_address(chip, bytes);
+        let place = next_address_of_any_kind(chip, bytes);
         match bytes.next_byte() % 20 {
-            0 => drop(one.read_memory(place, bytes.next_number() as usize)),
+            0 => drop(one.read_memory(place, bytes.next_random_number() as usize)),
             1 => drop(one.write_memory(place, &vec![bytes.next_byte(); usize::from(bytes.next_byte())])),
             2 => drop(one.is_executable(place)),
             3 => {
@@ -113,22 +114,22 @@ pub(crate) fn call_board_methods(chip: &str, bytes: &mut Bytes) {
             }
             4 => {
                 let rules = one.timing_rules();
-                let key = &rules[bytes.next_below(rules.len())].0;
-                let _ = one.set_timing_rule(key, bytes.next_number());
+                let key = &rules[bytes.next_number_below(rules.len())].0;
+                let _ = one.set_timing_rule(key, bytes.next_random_number());
             }
             5 | 6 => {
-                let stimulus = if bytes.next_flag() {
-                    Stimulus::Pin { pin: bytes.next_halfword(), level: bytes.next_flag() }
+                let stimulus = if bytes.next_bool() {
+                    Stimulus::Pin { pin: bytes.next_halfword(), level: bytes.next_bool() }
                 } else {
-                    Stimulus::Exception { core: bytes.next_below(3), number: bytes.next_number() as u32 }
+                    Stimulus::Exception { core: bytes.next_number_below(3), number: bytes.next_random_number() as u32 }
                 };
-                let _ = one.schedule_stimulus(bytes.next_number(), stimulus);
+                let _ = one.schedule_stimulus(bytes.next_random_number(), stimulus);
             }
-            7 => drop(one.record_writes(place, 1, bytes.next_flag())),
+            7 => drop(one.record_writes(place, 1, bytes.next_bool())),
             8 if one.is_executable(place) => one.record_executions(place, 2),
             9 if one.is_executable(place) => one.stop_before_address(place),
-            10 => one.set_profiling(bytes.next_flag()),
-            11 => one.set_observation(bytes.next_flag().then(Default::default)),
+            10 => one.set_profiling(bytes.next_bool()),
+            11 => one.set_observation(bytes.next_bool().then(Default::default)),
             12 => drop(one.take_observations()),
             13 => snapshot = one.take_snapshot(),
             14 => assert!(one.restore_snapshot(&snapshot)),
@@ -136,7 +137,7 @@ pub(crate) fn call_board_methods(chip: &str, bytes: &mut Bytes) {
             16 => one.type_into_console(0, &[bytes.next_byte()]),
             17 => one.reset_stats(),
             18 => drop(one.load_image(&random_elf_image(chip, bytes), "image")),
-            _ => drop(one.run_cycles(bytes.next_number() % 3_000)),
+            _ => drop(one.run_cycles(bytes.next_random_number() % 3_000)),
         }
         let _ = (
             one.core_stats(0),

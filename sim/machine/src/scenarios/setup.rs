@@ -1,12 +1,12 @@
 //! The inputs of a scenario: a board with its settings, an image, stimuli, and the way to run it.
 
 use crate::board::{Board, Options};
-use crate::boards::{create_board_of_chip, parse_wire};
+use crate::boards::{create_board_of_chip, parse_pin_wire};
 use rtoslab_lab::Stimulus;
 
 use super::bytes::Bytes;
 use super::image::{boot_block_checksum, build_elf_file, build_uf2_file};
-use super::places::{address_at_memory_edge, any_address, memory_ranges_of_chip};
+use super::places::{address_at_memory_edge, memory_ranges_of_chip, next_address_of_any_kind};
 use super::program::generate_program;
 
 /// Vectors of the table in the image. The number of vectors. No chip here has more.
@@ -26,7 +26,7 @@ const BOOT: [u16; 2] = [0x4800, 0x4700];
 const LONGEST_CYCLES: u64 = 60_000;
 
 /// A generated scenario: a program, options, stimuli and slices of a run.
-pub(crate) struct Setup {
+pub(crate) struct GeneratedScenario {
     pub chip: &'static str,
     pub options: Options,
     /// Settings by their place in the board's list, and values that may be refused.
@@ -46,32 +46,35 @@ pub(crate) struct Setup {
     pub words: Vec<u32>,
 }
 
-impl Setup {
+impl GeneratedScenario {
     /// Creates the scenario that the bytes encode. The rest of them is the program.
-    pub fn from_bytes(chip: &'static str, bytes: &mut Bytes) -> Setup {
+    pub fn from_bytes(chip: &'static str, bytes: &mut Bytes) -> GeneratedScenario {
         let shape = bytes.next_byte();
         let mut options = Options { strict: shape & 0x30 == 0x30, ..Options::default() };
         options.cores = if chip == "rp2040" { 1 + usize::from(shape & 1) } else { 1 };
         if chip != "rp2040" && shape & 0x40 != 0 {
-            options.wires = parse_wire("PA8", "PB0").into_iter().collect();
+            options.wires = parse_pin_wire("PA8", "PB0").into_iter().collect();
         }
-        let settings = (0..bytes.next_below(4)).map(|_| (bytes.next_below(64), choose_setting_value(bytes))).collect();
+        let settings = (0..bytes.next_number_below(4))
+            .map(|_| (bytes.next_number_below(64), choose_setting_value(bytes)))
+            .collect();
         let cycles =
             200 + (LONGEST_CYCLES - 200) * u64::from(bytes.next_byte()) * u64::from(bytes.next_byte()) / 65_025;
-        let slices = (0..1 + bytes.next_below(4)).map(|_| choose_slice_cycles(bytes)).collect();
+        let slices = (0..1 + bytes.next_number_below(4)).map(|_| choose_slice_cycles(bytes)).collect();
         let base = choose_image_address(chip, shape >> 1 & 7, bytes);
         let head = Head::from_bytes(chip, base, bytes);
-        let stimuli = (0..bytes.next_below(4)).map(|_| choose_stimulus(cycles, bytes)).collect();
+        let stimuli = (0..bytes.next_number_below(4)).map(|_| choose_stimulus(cycles, bytes)).collect();
         let typed = bytes.next_byte() & 7;
         let typed = bytes.next_bytes(usize::from(typed)).to_vec();
-        let second = (options.cores == 2 && bytes.next_flag()).then(|| base + CODE + 2 * u32::from(bytes.next_byte()));
+        let second = (options.cores == 2 && bytes.next_bool()).then(|| base + CODE + 2 * u32::from(bytes.next_byte()));
         let near = |bytes: &mut Bytes| base + CODE + 2 * u32::from(bytes.next_byte());
-        let sites = (0..bytes.next_below(4)).map(|_| near(bytes)).collect();
-        let words =
-            (0..bytes.next_below(3)).map(|_| head.stack.wrapping_sub(u32::from(bytes.next_byte())) & !3).collect();
+        let sites = (0..bytes.next_number_below(4)).map(|_| near(bytes)).collect();
+        let words = (0..bytes.next_number_below(3))
+            .map(|_| head.stack.wrapping_sub(u32::from(bytes.next_byte())) & !3)
+            .collect();
         let code = generate_program(chip, !matches!(chip, "rp2040" | "stm32l053" | "stm32l073"), bytes);
         let image = head.image_file(chip, base, &code, shape & 0x80 != 0);
-        Setup { chip, options, settings, image, second, stimuli, typed, cycles, slices, sites, words }
+        GeneratedScenario { chip, options, settings, image, second, stimuli, typed, cycles, slices, sites, words }
     }
 
     /// Creates a board at the start of the scenario. `None` if it refuses the image.
@@ -113,7 +116,7 @@ impl Head {
         let ram = memory_ranges_of_chip(chip)[0];
         let stack = match bytes.next_byte() % 16 {
             0 => address_at_memory_edge(chip, bytes),
-            1 => any_address(chip, bytes),
+            1 => next_address_of_any_kind(chip, bytes),
             _ => ram.0 + ram.1 - 4 * u32::from(bytes.next_byte()),
         };
         let entry = match bytes.next_byte() % 16 {
@@ -189,7 +192,7 @@ fn choose_image_address(chip: &str, choice: u8, bytes: &mut Bytes) -> u32 {
 
 /// Returns a value for a setting, mostly small.
 fn choose_setting_value(bytes: &mut Bytes) -> u64 {
-    if bytes.next_flag() { u64::from(bytes.next_byte()) } else { bytes.next_number() }
+    if bytes.next_bool() { u64::from(bytes.next_byte()) } else { bytes.next_random_number() }
 }
 
 /// Returns the cycles of one slice of a run.
@@ -205,11 +208,11 @@ fn choose_slice_cycles(bytes: &mut Bytes) -> u64 {
 fn choose_stimulus(cycles: u64, bytes: &mut Bytes) -> (u64, Stimulus) {
     let cycle = cycles * u64::from(bytes.next_halfword()) / 65_536;
     let number = u32::from(bytes.next_byte());
-    let stimulus = if bytes.next_flag() {
-        Stimulus::Pin { pin: number as u16, level: bytes.next_flag() }
+    let stimulus = if bytes.next_bool() {
+        Stimulus::Pin { pin: number as u16, level: bytes.next_bool() }
     } else {
         let numbers = [2, 14, 15, 16 + number % 32];
-        Stimulus::Exception { core: usize::from(bytes.next_flag()), number: bytes.next_choice(&numbers) }
+        Stimulus::Exception { core: usize::from(bytes.next_bool()), number: bytes.next_choice(&numbers) }
     };
     (cycle, stimulus)
 }

@@ -9,7 +9,7 @@ use crate::observe::ObservationRequest;
 use rtoslab_lab::Event;
 
 use super::places::memory_ranges_of_chip;
-use super::setup::Setup;
+use super::setup::GeneratedScenario;
 
 /// Longest memory that is compared whole.
 const WHOLE: u32 = 0x4_2000;
@@ -32,7 +32,11 @@ struct Outcome {
 
 impl Outcome {
     /// Returns the state of a board at the end of a run.
-    fn from_board(board: &mut dyn Board, setup: &Setup, end: (StopReason, usize, u64, u32, String)) -> Outcome {
+    fn from_board(
+        board: &mut dyn Board,
+        setup: &GeneratedScenario,
+        end: (StopReason, usize, u64, u32, String),
+    ) -> Outcome {
         let cores = (0..board.number_of_cores()).map(|core| {
             let position = board.core_position(core);
             (stats_as_text(&board.core_stats(core)), board.core_registers(core), position.t, position.asleep)
@@ -101,7 +105,7 @@ fn run_in_slices(board: &mut dyn Board, until: u64, slices: &[u64]) -> (StopReas
 }
 
 /// Runs the scenario in all ways (plain, in slices, observed, profiled and so on). Panics if two outcomes differ.
-pub(crate) fn compare_run_variants(setup: &Setup) {
+pub(crate) fn compare_run_variants(setup: &GeneratedScenario) {
     let Some(mut board) = setup.create_board() else { return };
     let whole = [u64::MAX];
     let end = run_in_slices(&mut *board, setup.cycles, &whole);
@@ -125,7 +129,7 @@ fn assert_can_run_again(board: &mut dyn Board, plain: &Outcome) {
 }
 
 /// Runs the scenario with an observer. Panics if the outcome differs from that without.
-fn run_with_observer(setup: &Setup, plain: &Outcome) {
+fn run_with_observer(setup: &GeneratedScenario, plain: &Outcome) {
     let mut board = setup.create_board().expect("as before");
     let calls: HashMap<u32, u16> = setup.sites.iter().map(|&site| (site, 7)).collect();
     board.set_observation(Some(ObservationRequest {
@@ -141,10 +145,10 @@ fn run_with_observer(setup: &Setup, plain: &Outcome) {
     let mut ends = vec![0; board.number_of_cores()];
     let half = setup.cycles / 2;
     let mut end = run_in_slices(&mut *board, half, &setup.slices);
-    assert_accounts_add_up(&mut *board, &mut instructions, &mut ends);
+    assert_cycle_accounts_add_up(&mut *board, &mut instructions, &mut ends);
     if end.0 == StopReason::Cycles {
         end = run_in_slices(&mut *board, setup.cycles, &[u64::MAX]);
-        assert_accounts_add_up(&mut *board, &mut instructions, &mut ends);
+        assert_cycle_accounts_add_up(&mut *board, &mut instructions, &mut ends);
     }
     for (core, counted) in instructions.into_iter().enumerate() {
         let executed = board.core_stats(core).instructions - before[core].instructions;
@@ -154,7 +158,7 @@ fn run_with_observer(setup: &Setup, plain: &Outcome) {
 }
 
 /// Checks that every account's cycles add up, and that it continues where the one before ended.
-fn assert_accounts_add_up(board: &mut dyn Board, instructions: &mut [u64], ends: &mut [u64]) {
+fn assert_cycle_accounts_add_up(board: &mut dyn Board, instructions: &mut [u64], ends: &mut [u64]) {
     let observed = board.take_observations().expect("observed");
     for (core, account) in observed.accounts.iter().enumerate() {
         let cycles: u64 = account.rows.iter().map(|(_, cost)| cost.cycles.iter().sum::<u64>()).sum();
@@ -167,7 +171,7 @@ fn assert_accounts_add_up(board: &mut dyn Board, instructions: &mut [u64], ends:
 }
 
 /// Runs the scenario with the profile on. Panics if the outcome differs from that without.
-fn run_with_profile(setup: &Setup, plain: &Outcome) {
+fn run_with_profile(setup: &GeneratedScenario, plain: &Outcome) {
     let mut board = setup.create_board().expect("as before");
     let before: Vec<Stats> = (0..board.number_of_cores()).map(|core| board.core_stats(core)).collect();
     board.set_profiling(true);
@@ -181,7 +185,7 @@ fn run_with_profile(setup: &Setup, plain: &Outcome) {
 }
 
 /// Places all kinds of probes on a board.
-fn place_probes_of_all_kinds(board: &mut dyn Board, setup: &Setup) {
+fn place_probes_of_all_kinds(board: &mut dyn Board, setup: &GeneratedScenario) {
     board.set_exception_tracing(true);
     board.set_pin_tracing(true);
     for (index, &site) in setup.sites.iter().enumerate() {
@@ -201,7 +205,7 @@ fn place_probes_of_all_kinds(board: &mut dyn Board, setup: &Setup) {
 }
 
 /// Runs the scenario with probes, in one piece and in slices. Panics if outcomes or events differ.
-fn run_with_probes(setup: &Setup, plain: &Outcome) {
+fn run_with_probes(setup: &GeneratedScenario, plain: &Outcome) {
     let mut all: Vec<Vec<Event>> = Vec::new();
     for slices in [&[u64::MAX][..], &setup.slices] {
         let mut board = setup.create_board().expect("as before");
@@ -218,7 +222,7 @@ fn run_with_probes(setup: &Setup, plain: &Outcome) {
 
 /// Runs the scenario from a snapshot, on a new board and on the one that has continued meanwhile. Panics if the
 /// outcomes differ.
-fn run_from_snapshot(setup: &Setup, plain: &Outcome) {
+fn run_from_snapshot(setup: &GeneratedScenario, plain: &Outcome) {
     let mut board = setup.create_board().expect("as before");
     let first = run_in_slices(&mut *board, setup.cycles / 3, &[u64::MAX]);
     if first.0 != StopReason::Cycles {

@@ -28,7 +28,7 @@ impl<F: Family> System<F> {
     /// Fetches a code word from anywhere but the main flash at its own address. Returns the cycle in which the decoder
     /// can have it.
     #[inline(never)]
-    pub(super) fn fetch_elsewhere(&mut self, core: &mut Core, address: u32, at: u64) -> u64 {
+    pub(super) fn fetch_outside_main_flash(&mut self, core: &mut Core, address: u32, at: u64) -> u64 {
         match self.memory_at(address) {
             Some((Home::Flash, offset)) => self.flash_port.fetch_through_alias(core, offset, at),
             Some((home, offset)) => {
@@ -80,8 +80,11 @@ impl<F: Family> System<F> {
             }
             0x2 | 0x4 if core.features.bit_band => {
                 if let Some(bit) = bitband::bit_of_alias_address(address) {
-                    let word = self.load_by_any_path(core, bit.containing_address(bytes), bytes, at)?;
-                    return Ok(LoadResult { value: u32::from(word.value & bit.mask_in_access(bytes) != 0), ..word });
+                    let word = self.load_from_any_bus_target(core, bit.address_containing_bit(bytes), bytes, at)?;
+                    return Ok(LoadResult {
+                        value: u32::from(word.value & bit.bit_mask_within_access(bytes) != 0),
+                        ..word
+                    });
                 }
             }
             _ => {}
@@ -115,7 +118,13 @@ impl<F: Family> System<F> {
     }
 
     /// Loads by any path: memory, registers or bit bands.
-    fn load_by_any_path(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
+    fn load_from_any_bus_target(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        bytes: u32,
+        at: u64,
+    ) -> Result<LoadResult, Fault> {
         rtoslab_cpu::v7m::bus::Bus::load_data(self, core, address, bytes, at)
     }
 
@@ -164,8 +173,8 @@ impl<F: Family> System<F> {
             }
             0x2 | 0x4 if core.features.bit_band => {
                 if let Some(bit) = bitband::bit_of_alias_address(address) {
-                    let (behind, mask) = (bit.containing_address(bytes), bit.mask_in_access(bytes));
-                    let old = self.load_by_any_path(core, behind, bytes, at)?;
+                    let (behind, mask) = (bit.address_containing_bit(bytes), bit.bit_mask_within_access(bytes));
+                    let old = self.load_from_any_bus_target(core, behind, bytes, at)?;
                     let new = if value & 1 != 0 { old.value | mask } else { old.value & !mask };
                     // Read and write, each an access of its own on the bus.
                     let read = self.bus_rules[key::BIT_BAND] + old.wait;
@@ -204,8 +213,8 @@ impl<F: Family> System<F> {
         match home {
             Home::Ram => {
                 self.ram[start..start + bytes as usize].copy_from_slice(&data[..bytes as usize]);
-                if self.is_near_code_or_watch(offset) {
-                    self.handle_store_near_mark(core, offset, bytes, at);
+                if self.is_near_code_or_watched_word(offset) {
+                    self.handle_store_near_code_or_watch(core, offset, bytes, at);
                 }
                 return;
             }
@@ -229,14 +238,14 @@ impl<F: Family> System<F> {
     }
 
     /// Carries out the request of a write to the core's own registers to the memories.
-    fn apply_core_register_request(&mut self, core: &Core, effect: scs::Effect) {
+    fn apply_core_register_request(&mut self, core: &Core, effect: scs::PrivateBusWriteEffect) {
         match effect {
-            scs::Effect::Cache(operation) => self.flash_port.maintain_caches(operation),
-            scs::Effect::CacheControl => self.switch_caches(core),
-            scs::Effect::Stimulus(Stimulus { port, bytes, value }) => {
+            scs::PrivateBusWriteEffect::Cache(operation) => self.flash_port.maintain_caches(operation),
+            scs::PrivateBusWriteEffect::CacheControl => self.switch_caches(core),
+            scs::PrivateBusWriteEffect::Stimulus(Stimulus { port, bytes, value }) => {
                 self.debugger.append_printed_text(Channel::Stimulus(port), &value.to_le_bytes()[..usize::from(bytes)]);
             }
-            scs::Effect::None | scs::Effect::Protection => {}
+            scs::PrivateBusWriteEffect::None | scs::PrivateBusWriteEffect::Protection => {}
         }
     }
 

@@ -3,14 +3,14 @@
 use rtoslab_cpu::timing_store::Counts;
 use rtoslab_cpu::v7m::bus::Bus;
 use rtoslab_lab::{Console, Probes};
-use rtoslab_periph::device::{Attached, Connection};
+use rtoslab_periph::device::{AttachedDevice, Connection};
 use rtoslab_periph::stm32::{Chip, ResetCause};
 
 use super::families::{F1, F4, F7H7, Run};
 use super::l0;
 use super::machine::{Machine, Options};
 use super::runner::Runner;
-use crate::board::{Board, Position, ProfileRow, Stats};
+use crate::board::{Board, CorePosition, ProfileRow, Stats};
 use crate::debugger::Debugger;
 
 /// Creates the board of a chip.
@@ -131,7 +131,7 @@ impl<F: Run> Board for Machine<F> {
     }
 
     /// Attaches a device to a bus, a serial port or the pins. The error is one sentence.
-    fn attach_device(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
+    fn attach_device(&mut self, connection: Connection, device: AttachedDevice) -> Result<(), String> {
         self.system.periph.attach_device(connection, device)
     }
 
@@ -151,7 +151,7 @@ impl<F: Run> Board for Machine<F> {
     }
 
     /// Returns the position of a core.
-    fn core_position(&self, _: usize) -> Position {
+    fn core_position(&self, _: usize) -> CorePosition {
         self.core_position()
     }
 

@@ -7,7 +7,7 @@ use rtoslab_cpu::v7m::core::Region;
 use rtoslab_cpu::v7m::op::Op;
 
 use crate::board::ProfileRow;
-use crate::profile::Cells;
+use crate::profile::InstructionProfileCells;
 
 /// Ops after the last halfword, so that running off the end is noticed.
 const TAIL: usize = 4;
@@ -16,7 +16,7 @@ const TAIL: usize = 4;
 pub struct CodeTable {
     /// Ops as raw words: memory of zeros costs nothing until it is touched.
     ops: Vec<u128>,
-    profile: Cells,
+    profile: InstructionProfileCells,
     base: u32,
     bytes: u32,
     /// Halfwords whose op was asked for: nothing else was executed.
@@ -27,8 +27,13 @@ impl CodeTable {
     /// Creates a table for `bytes` of code at `base`, in which nothing is decoded.
     pub fn new(base: u32, bytes: u32) -> CodeTable {
         let halves = bytes as usize / 2;
-        let mut table =
-            CodeTable { ops: vec![0; halves + TAIL], profile: Cells::default(), base, bytes, used: halves..0 };
+        let mut table = CodeTable {
+            ops: vec![0; halves + TAIL],
+            profile: InstructionProfileCells::default(),
+            base,
+            bytes,
+            used: halves..0,
+        };
         for index in halves..halves + TAIL {
             // SAFETY: inside the allocation.
             unsafe { *table.first_op_pointer().add(index) = Op::OUT_OF_REGION };
@@ -86,12 +91,13 @@ impl CodeTable {
 
     /// Adds to the profile of the instruction at an address in the table. Does nothing while the profile is off.
     pub fn add_to_instruction_profile(&mut self, address: u32, more: ProfileCell) {
-        self.profile.add_to_cell((address.wrapping_sub(self.base) / 2) as usize, more);
+        self.profile.add_to_profile_cell((address.wrapping_sub(self.base) / 2) as usize, more);
     }
 
     /// Switches the profile on (from zero) or off.
     pub fn set_profile(&mut self, on: bool) {
-        self.profile = if on { Cells::new(self.ops.len()) } else { Cells::default() };
+        self.profile =
+            if on { InstructionProfileCells::new(self.ops.len()) } else { InstructionProfileCells::default() };
     }
 
     /// Removes the profile of the table and returns it.

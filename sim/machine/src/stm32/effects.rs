@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rtoslab_cpu::systick::Rate;
+use rtoslab_cpu::systick::CounterClockRate;
 use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::exception;
 
@@ -94,7 +94,7 @@ impl<F: Family> System<F> {
         let clocks = self.periph.clock_frequencies();
         let reference = clocks.systick_reference_hz();
         let den = clocks.core_hz.checked_div(reference).unwrap_or(8).max(1);
-        core.systick.set_external_clock_rate(Rate { num: 1, den }, now);
+        core.systick.set_external_clock_rate(CounterClockRate { num: 1, den }, now);
         core.limit = 0;
         if let Some(about) = self.periph.clock_limit_warning(self.settings.clock_hz_setting()) {
             self.warn_unsupported(core, &about, now);

@@ -11,7 +11,7 @@ use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::nvic::exception;
 use rtoslab_timing::stm32_bus::LATE_CLEAR_INSTRUCTIONS;
 
-use super::cleared::ClearingStore;
+use super::cleared::InterruptClearingStore;
 use super::families::Run;
 use super::family::Family;
 use super::machine::Machine;
@@ -20,11 +20,15 @@ use super::system::System;
 impl<F: Family> System<F> {
     /// Returns the current store if it cleared the interrupt that is being handled, so that the interrupt's line fell.
     /// `before` has the levels of the lines before it.
-    pub(super) fn store_that_cleared_own_interrupt(&self, core: &Core, before: &[u32; 5]) -> Option<ClearingStore> {
+    pub(super) fn store_that_cleared_own_interrupt(
+        &self,
+        core: &Core,
+        before: &[u32; 5],
+    ) -> Option<InterruptClearingStore> {
         let line = core.ipsr.checked_sub(exception::IRQ0)?;
         let is_high = |lines: &[u32; 5]| lines[line as usize / 32] >> (line % 32) & 1 != 0;
         let fell = is_high(before) && !is_high(&self.lines);
-        fell.then(|| ClearingStore {
+        fell.then(|| InterruptClearingStore {
             exception: core.ipsr,
             address: core.next_instruction_address(),
             instructions: core.instructions,

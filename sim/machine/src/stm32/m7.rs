@@ -7,12 +7,12 @@
 
 use std::mem::offset_of;
 
-use rtoslab_cpu::v7m::attributes::{Attributes, Kind as MemoryKind, Policy};
+use rtoslab_cpu::v7m::attributes::{CachePolicy, Kind as MemoryKind, MemoryAttributes};
 use rtoslab_cpu::v7m::cache::Operation;
 use rtoslab_cpu::v7m::core::Core;
-use rtoslab_cpu::v7m::l1::{Caches, empty_line_table_address};
+use rtoslab_cpu::v7m::l1::{Caches, empty_cache_table_address};
 use rtoslab_cpu::v7m::mpu;
-use rtoslab_cpu::v7m::timing_cache::{Home, Repeating, Repeats};
+use rtoslab_cpu::v7m::timing_cache::{CacheLookupReplayData, Home, Repeats};
 use rtoslab_timing::cortex_m7::{CACHE_LINE_BYTES, DATA_CACHE_SETS};
 use rtoslab_timing::{stm32_bus, stm32_flash};
 
@@ -59,7 +59,7 @@ struct Recorder {
 impl Recorder {
     /// Adds the line of an address, if it is not among the recorded lines yet.
     #[inline(never)]
-    fn add_line_of_address(&mut self, address: u32) {
+    fn record_cache_line_of_address(&mut self, address: u32) {
         let address = address & !(CACHE_LINE_BYTES - 1);
         let Lines { addresses, count, .. } = &mut self.lines;
         if addresses[..*count as usize].contains(&address) {
@@ -110,17 +110,17 @@ impl Port {
     }
 
     /// Returns the memory attributes of an address, by the MPU or the default map.
-    fn memory_attributes_at(core: &Core, address: u32) -> Attributes {
+    fn memory_attributes_at(core: &Core, address: u32) -> MemoryAttributes {
         if core.mpu.is_enabled() {
             mpu::memory_attributes(core, address)
         } else {
-            Attributes::from_default_memory_map(address)
+            MemoryAttributes::from_default_memory_map(address)
         }
     }
 
     /// Returns whether memory with these attributes is cached.
-    fn is_cacheable(attributes: Attributes) -> bool {
-        attributes.kind == MemoryKind::Normal && attributes.policy != Policy::NonCacheable
+    fn is_cacheable(attributes: MemoryAttributes) -> bool {
+        attributes.kind == MemoryKind::Normal && attributes.policy != CachePolicy::NonCacheable
     }
 
     /// Fetches through the instruction cache, and returns the cycle in which the decoder can have the word. `wait`
@@ -129,7 +129,7 @@ impl Port {
     fn fetch_through_cache(&mut self, core: &Core, address: u32, at: u64, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         if self.instructions_on && self.caches.instruction.is_line_cached(address) {
             if self.fetches.on {
-                self.fetches.add_line_of_address(address);
+                self.fetches.record_cache_line_of_address(address);
             }
             return at + 2;
         }
@@ -229,8 +229,9 @@ impl FlashPort for Port {
         if self.data_on {
             let attributes = Port::memory_attributes_at(core, address);
             let cached = Port::is_cacheable(attributes) && !attributes.shareable;
-            if cached && attributes.policy != Policy::WriteThrough {
-                if !self.caches.data.is_line_cached(address) && attributes.policy == Policy::WriteBackWriteAllocate {
+            if cached && attributes.policy != CachePolicy::WriteThrough {
+                if !self.caches.data.is_line_cached(address) && attributes.policy == CachePolicy::WriteBackWriteAllocate
+                {
                     self.caches.data.load_line(address);
                 }
                 if self.caches.data.is_line_cached(address) {
@@ -249,7 +250,7 @@ impl FlashPort for Port {
 
     /// Carries out a maintenance operation on the core's caches.
     fn maintain_caches(&mut self, operation: Operation) {
-        self.caches.execute_maintenance(operation);
+        self.caches.execute_cache_maintenance(operation);
     }
 
     /// Restores the state in a snapshot. The version numbers of cache contents go on: none returns with another
@@ -288,7 +289,7 @@ impl CacheableFlash for Port {
     /// Returns the host address of the table of the cache lines that were hit last, for native code. 0 without a cache.
     #[inline(always)]
     fn hit_line_table_address(&self) -> u64 {
-        if self.data_on { self.caches.data.hit_line_table_address() } else { empty_line_table_address() }
+        if self.data_on { self.caches.data.hit_line_table_address() } else { empty_cache_table_address() }
     }
 
     /// Returns whether fetches from the flash go through a cache of the core.
@@ -317,8 +318,8 @@ impl CacheableFlash for Port {
 
     /// Returns what native code needs to repeat cache look-ups by itself.
     #[inline(always)]
-    fn native_lookup_data(&mut self) -> Repeating {
-        Repeating { version: self.caches.instruction.content_version(), ..Repeating::default() }
+    fn native_lookup_data(&mut self) -> CacheLookupReplayData {
+        CacheLookupReplayData { version: self.caches.instruction.content_version(), ..CacheLookupReplayData::default() }
     }
 }
 

@@ -18,10 +18,10 @@ use super::chip::memory_map_of_chip;
 use super::families::Run;
 use super::runner::Runner;
 use super::system::System;
-use crate::board::{Position, Stats};
+use crate::board::{CorePosition, Stats};
 use crate::image::Symbol;
 use crate::injection;
-use crate::observe::{DEEP_SLEEP, ObservedMachine, SLEEPDEEP, TURN_CYCLES, record_exception_events};
+use crate::observe::{CycleObservableMachine, DEEP_SLEEP, SLEEPDEEP, TURN_CYCLES, record_exception_events};
 use crate::polling::skip_busy_wait;
 use crate::setting::SettingError;
 use crate::stop::{RunEnd, Stop, StopReason};
@@ -186,7 +186,7 @@ impl<F: Run> Machine<F> {
     fn execute_to_event(&mut self) {
         if self.observer.is_some() {
             self.core.limit = self.core.limit.min(self.core.t + TURN_CYCLES);
-            self.attribute_time_before_turn();
+            self.attribute_time_of_executing_cores();
         }
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
         // SAFETY: the core's `ip` was set by `jump` or the executor, in a region of this system; its tables live as
@@ -309,7 +309,8 @@ impl<F: Run> Machine<F> {
     fn take_stop(&mut self, end: u64) -> Option<Stop> {
         // What an exception stacks, or a buffer writes, may reach a watched word after the end: that is for the next
         // run.
-        let stop = self.system.stop.take_if(|stop| stop.cycle <= end || !stop.reason.is_requested_by_instrument())?;
+        let stop =
+            self.system.stop.take_if(|stop| stop.cycle <= end || !stop.reason.is_stop_requested_by_instrument())?;
         self.now = self.now.max(stop.cycle);
         if matches!(stop.reason, StopReason::Lockup | StopReason::Exit) {
             self.now = self.system.finish_uart_sending(&mut self.core, self.now);
@@ -385,8 +386,8 @@ impl<F: Run> Machine<F> {
     }
 
     /// Returns the position of the core.
-    pub fn core_position(&self) -> Position {
-        Position { t: self.core.t, pc: self.next_instruction_address(), asleep: self.core.is_asleep() }
+    pub fn core_position(&self) -> CorePosition {
+        CorePosition { t: self.core.t, pc: self.next_instruction_address(), asleep: self.core.is_asleep() }
     }
 }
 

@@ -5,9 +5,9 @@ use rtoslab_cpu::v7m::core::Core;
 use super::families::Run;
 use super::machine::Machine;
 use crate::image::Symbol;
-use crate::observe::{ObservedMachine, ObservedParts};
+use crate::observe::{CycleObservableMachine, ObservedParts};
 
-impl<F: Run> ObservedMachine for Machine<F> {
+impl<F: Run> CycleObservableMachine for Machine<F> {
     /// The type of the machine's cores.
     type Core = Core;
 

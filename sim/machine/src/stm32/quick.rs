@@ -5,8 +5,8 @@ use rtoslab_cpu::timing_store::Counts;
 use rtoslab_cpu::v7m::core::{Core, Request};
 use rtoslab_cpu::v7m::op::Op;
 use rtoslab_cpu::v7m::timing_cache::{
-    self, CacheableTiming, Constants, ConstantsAt, QuickBus, QuickRam, RamLayout, Repeating, Repeats, TimingCache,
-    WatchedCore,
+    self, CacheLookupReplayData, CacheableTiming, CachedConstantMemory, ConstantMemoryAddresses, DirectRamAccess,
+    QuickBus, RamLayout, Repeats, TimingCache, WatchedCore,
 };
 
 use super::chip::{FLASH_BASE, Kind, RAM_BASE};
@@ -98,22 +98,22 @@ where
     /// Returns main RAM, if native code may access it directly, to the same effect as [`QuickBus::ram_load`] and
     /// [`QuickBus::ram_store`].
     #[inline(always)]
-    fn native_ram(&mut self) -> Option<QuickRam<'_>> {
+    fn native_ram(&mut self) -> Option<DirectRamAccess<'_>> {
         const _: () = assert!(1 << MARK_SHIFT == timing_cache::MARKED_BYTES);
         let layout = RamLayout { base: RAM_BASE, split: self.ram_split, end: self.fast_end };
-        Some(QuickRam { bytes: &mut self.ram, marks: &self.marks, layout })
+        Some(DirectRamAccess { bytes: &mut self.ram, marks: &self.marks, layout })
     }
 
     /// Returns the constant memory whose loads are answered by a cache at once, if native code can read it by itself.
-    fn native_constants(&self) -> Option<Constants> {
+    fn native_constants(&self) -> Option<CachedConstantMemory> {
         let (line_bytes, sets) = F::Flash::CONSTANTS?;
-        Some(Constants { base: FLASH_BASE, bytes: self.map.flash_bytes, line_bytes, sets })
+        Some(CachedConstantMemory { base: FLASH_BASE, bytes: self.map.flash_bytes, line_bytes, sets })
     }
 
     /// Returns the current host address of the constant memory, and of the table of its cache lines.
     #[inline(always)]
-    fn constants_at(&mut self) -> ConstantsAt {
-        ConstantsAt { bytes: self.flash.as_ptr() as u64, found: self.flash_port.hit_line_table_address() }
+    fn constants_at(&mut self) -> ConstantMemoryAddresses {
+        ConstantMemoryAddresses { bytes: self.flash.as_ptr() as u64, found: self.flash_port.hit_line_table_address() }
     }
 
     /// Loads from main RAM. Returns the value and the part of RAM that answers, or `None` for other addresses.
@@ -172,7 +172,7 @@ where
             return false;
         }
         !store
-            || !self.is_near_code_or_watch(first) && !self.is_near_code_or_watch(last)
+            || !self.is_near_code_or_watched_word(first) && !self.is_near_code_or_watched_word(last)
             || self.is_ordinary_ram_store(first, bytes)
     }
 
@@ -241,7 +241,7 @@ where
 
     /// Returns what native code needs to repeat cache look-ups by itself, until the next look-up or fetch.
     #[inline(always)]
-    fn native_lookup_data(&mut self) -> Repeating {
+    fn native_lookup_data(&mut self) -> CacheLookupReplayData {
         self.flash_port.native_lookup_data()
     }
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use rtoslab_cpu::v7m::exception::ExceptionTiming;
 use rtoslab_cpu::v7m::scb::ccr;
-use rtoslab_timing::{Grade, Setting, stm32_bus};
+use rtoslab_timing::{RuleConfidenceGrade, Setting, stm32_bus};
 
 use super::chip::Map;
 use super::family::{AcrBit, Family};
@@ -41,25 +41,35 @@ fn exception_rules(timing: ExceptionTiming) -> Vec<Row> {
     let rule =
         |key, value, about, grade| Row { rule: Setting { key, default: value, min: 0, max: 64, about, grade }, value };
     vec![
-        rule("exception_entry_cycles", timing.entry, "recognised to first handler instruction", Grade::Documented),
+        rule(
+            "exception_entry_cycles",
+            timing.entry,
+            "recognised to first handler instruction",
+            RuleConfidenceGrade::Documented,
+        ),
         rule(
             "exception_exit_cycles",
             timing.exit,
             "return to first instruction of the interrupted code",
-            Grade::Documented,
+            RuleConfidenceGrade::Documented,
         ),
         rule(
             "tail_chain_cycles",
             timing.tail_chain,
             "return to first instruction of the next handler",
-            Grade::Documented,
+            RuleConfidenceGrade::Documented,
         ),
-        rule("late_arrival_cycles", timing.late_arrival, "recognised to the choice of the vector", Grade::Assumed),
+        rule(
+            "late_arrival_cycles",
+            timing.late_arrival,
+            "recognised to the choice of the vector",
+            RuleConfidenceGrade::Assumed,
+        ),
         rule(
             "pop_preemption_cycles",
             timing.pop_preemption,
             "return to where unstacking is no longer aborted",
-            Grade::Assumed,
+            RuleConfidenceGrade::Assumed,
         ),
     ]
 }
@@ -86,16 +96,30 @@ impl<F: Family> Settings<F> {
         let timing = rows.map(|row| (format!("timing.{}", row.rule.key), row.rule, row.value));
         let flash = self.acr_bits.iter().map(|bit| {
             let max = u64::from(bit.mask >> bit.mask.trailing_zeros());
-            let rule = Setting { key: bit.name, default: 0, min: 0, max, about: bit.about, grade: Grade::Documented };
+            let rule = Setting {
+                key: bit.name,
+                default: 0,
+                min: 0,
+                max,
+                about: bit.about,
+                grade: RuleConfidenceGrade::Documented,
+            };
             (format!("flash.{}", bit.name), rule, u64::from((self.acr.1 & bit.mask) >> bit.mask.trailing_zeros()))
         });
         let about = "core clock of the run; 0: the clock set in RCC's registers";
-        let rule = Setting { key: CLOCK, default: 0, min: 0, max: 1_000_000_000, about, grade: Grade::Documented };
+        let rule = Setting {
+            key: CLOCK,
+            default: 0,
+            min: 0,
+            max: 1_000_000_000,
+            about,
+            grade: RuleConfidenceGrade::Documented,
+        };
         let clock = (CLOCK.to_owned(), rule, self.clock_hz.unwrap_or(0));
         let caches = ["icache", "dcache"].into_iter().zip(self.caches).filter(|_| F::CACHES);
         let caches = caches.map(|(name, on)| {
             let about = "the core's cache, whatever CCR says";
-            let rule = Setting { key: name, default: 0, min: 0, max: 1, about, grade: Grade::Documented };
+            let rule = Setting { key: name, default: 0, min: 0, max: 1, about, grade: RuleConfidenceGrade::Documented };
             (name.to_owned(), rule, u64::from(on == Some(true)))
         });
         timing.chain(flash).chain(caches).chain([clock]).collect()

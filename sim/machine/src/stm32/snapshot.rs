@@ -8,7 +8,7 @@ use rtoslab_lab::{Console, Injections, Probes};
 use rtoslab_periph::stm32::{Chip, Effects, ResetCause, Stm32};
 use rtoslab_timing::stm32_bus;
 
-use super::cleared::ClearingStore;
+use super::cleared::InterruptClearingStore;
 use super::families::Run;
 use super::family::Family;
 use super::flash_port::FlashPort;
@@ -19,8 +19,8 @@ use super::system::{Home, MARK_CODE, MARK_SHIFT, System};
 use crate::board::Stats;
 use crate::debugger::Debugger;
 use crate::image::Symbol;
-use crate::observe::ObservedMachine;
-use crate::snapshot::{ParkedPages, Snapshot, changed_pages};
+use crate::observe::CycleObservableMachine;
+use crate::snapshot::{PointerFreeSavedCore, Snapshot, changed_pages};
 use crate::stop::Stop;
 use crate::warnings::Warnings;
 
@@ -30,7 +30,7 @@ const AREA_PAGE: usize = 1024;
 /// The saved state of a machine, for a snapshot.
 struct SavedBoard<F: Family> {
     chip: Chip,
-    core: ParkedPages<Core>,
+    core: PointerFreeSavedCore<Core>,
     pipe: F::Pipe,
     own_table: Option<u32>,
     now: u64,
@@ -48,7 +48,7 @@ struct SavedSystem<F: Family> {
     periph: Stm32,
     effects: Effects,
     lines: [u32; 5],
-    cleared: Option<ClearingStore>,
+    cleared: Option<InterruptClearingStore>,
     settings: Arc<Settings<F>>,
     bus_rules: [u64; stm32_bus::SETTINGS.len()],
     probes: Probes,
@@ -70,7 +70,7 @@ impl<F: Run> Machine<F> {
             self;
         let saved = SavedBoard::<F> {
             chip: *chip,
-            core: ParkedPages::<Core>::from_core(core),
+            core: PointerFreeSavedCore::<Core>::from_core(core),
             pipe: pipe.clone(),
             own_table: *own_table,
             now: *now,
@@ -96,7 +96,7 @@ impl<F: Run> Machine<F> {
         self.now = saved.now;
         self.symbols = saved.symbols.clone();
         self.stats_base.clone_from(&saved.stats_base);
-        self.end_observing();
+        self.end_cycle_observation();
         true
     }
 

@@ -15,15 +15,15 @@ use rtoslab_periph::stm32::{Effects, Stm32};
 use rtoslab_timing::stm32_bus;
 
 use super::chip::{FLASH_BASE, Map, Memory, RAM_BASE};
-use super::cleared::ClearingStore;
+use super::cleared::InterruptClearingStore;
 use super::code::CodeTable;
 use super::family::Family;
 use super::flash_port::FlashPort;
 use super::settings::Settings;
 use crate::board::ProfileRow;
 use crate::debugger::Debugger;
-use crate::known::KnownOps;
-use crate::polling::Polling;
+use crate::known::DecodedOpCache;
+use crate::polling::BusyWaitDetector;
 use crate::stop::{Stop, StopReason};
 use crate::warnings::Warnings;
 
@@ -46,7 +46,7 @@ pub struct System<F: Family> {
     pub(super) ram_split: u32,
     pub(super) marks: Vec<u8>,
     /// Words of main RAM that are watched, among those of pages with a mark for that.
-    pub(super) watched: Words,
+    pub(super) watched: MemoryWordSet,
     /// Shared by snapshots until it is written to.
     pub(super) flash: Arc<[u8]>,
     pub(super) flash_port: F::Flash,
@@ -54,13 +54,13 @@ pub struct System<F: Family> {
     /// Code tables: main flash, main RAM, then alias and areas.
     pub(super) tables: Vec<CodeTable>,
     /// Instructions with probes.
-    pub(super) known: KnownOps<Op>,
+    pub(super) known: DecodedOpCache<Op>,
     pub(super) periph: Stm32,
     pub(super) effects: Effects,
     /// Levels of the interrupt lines as the core knows them.
     pub(super) lines: [u32; 5],
     /// The last access to a peripheral cleared the interrupt that is being handled.
-    pub(super) cleared: Option<ClearingStore>,
+    pub(super) cleared: Option<InterruptClearingStore>,
     /// Changes when opcodes or the flash's timing do.
     pub(super) epoch: u64,
     pub(super) settings: Arc<Settings<F>>,
@@ -80,7 +80,7 @@ pub struct System<F: Family> {
     /// A reset of the chip that the machine must carry out.
     pub(super) chip_reset: Option<rtoslab_periph::stm32::ResetCause>,
     /// Reads of registers, for waits that are passed over.
-    pub(super) polling: Polling,
+    pub(super) polling: BusyWaitDetector,
     pub(super) debugger: Debugger,
 }
 
@@ -121,12 +121,12 @@ impl<F: Family> System<F> {
             fast_end: ram_bytes_without_waits(map) - 3,
             ram_split: map.ram_split,
             marks: vec![0; (map.ram_bytes >> MARK_SHIFT) as usize],
-            watched: Words::new(map.ram_bytes),
+            watched: MemoryWordSet::new(map.ram_bytes),
             flash: vec![0xff; map.flash_bytes as usize].into(),
             flash_port,
             memories,
             tables,
-            known: KnownOps::default(),
+            known: DecodedOpCache::default(),
             periph,
             effects: Effects::default(),
             lines: [0; 5],
@@ -143,7 +143,7 @@ impl<F: Family> System<F> {
             stop: None,
             warnings: Warnings::new(strict),
             chip_reset: None,
-            polling: Polling::default(),
+            polling: BusyWaitDetector::default(),
             debugger: Debugger::default(),
         });
         system.pass_flash_settings();
@@ -211,7 +211,8 @@ impl<F: Family> System<F> {
         if let Some(known) = self.known.find_decoded_instruction(address, halfwords) {
             return known;
         }
-        let (decoded, site) = (self.decode_instruction_at(core_features, address), self.probes.site_number(address));
+        let (decoded, site) =
+            (self.decode_instruction_at(core_features, address), self.probes.probe_site_number(address));
         self.known.cache_decoded_instruction(address, halfwords, decoded, site)
     }
 
@@ -235,7 +236,7 @@ impl<F: Family> System<F> {
         let offset = address.wrapping_sub(RAM_BASE);
         if offset < self.map.ram_bytes {
             self.marks[(offset >> MARK_SHIFT) as usize] |= MARK_WATCH;
-            self.watched.add_word(offset);
+            self.watched.add_word_at_offset(offset);
         } else if matches!(self.memory_at(address), Some((Home::Area(_), _))) || self.is_register_address(address) {
             self.watched_elsewhere = true;
         } else {
@@ -293,7 +294,7 @@ impl<F: Family> System<F> {
     }
 
     /// Returns whether code or a watched word is near this offset of main RAM, so that a store there must be checked.
-    pub(super) fn is_near_code_or_watch(&self, offset: u32) -> bool {
+    pub(super) fn is_near_code_or_watched_word(&self, offset: u32) -> bool {
         self.marks[(offset >> MARK_SHIFT) as usize] != 0
     }
 
@@ -306,7 +307,7 @@ impl<F: Family> System<F> {
     /// bytes are written already.
     #[cold]
     #[inline(never)]
-    pub(super) fn handle_store_near_mark(&mut self, core: &mut Core, offset: u32, bytes: u32, at: u64) {
+    pub(super) fn handle_store_near_code_or_watch(&mut self, core: &mut Core, offset: u32, bytes: u32, at: u64) {
         let mark = self.marks[(offset >> MARK_SHIFT) as usize];
         if mark & MARK_CODE != 0 {
             self.drop_decoded_ops(Home::Ram, offset, bytes);
@@ -411,16 +412,16 @@ impl<F: Family> System<F> {
 }
 
 /// A set of words of a memory, with a bit for each word.
-pub(super) struct Words(Vec<u64>);
+pub(super) struct MemoryWordSet(Vec<u64>);
 
-impl Words {
+impl MemoryWordSet {
     /// Creates an empty set for a memory of `bytes` bytes.
-    fn new(bytes: u32) -> Words {
-        Words(vec![0; (bytes as usize / 4).div_ceil(64)])
+    fn new(bytes: u32) -> MemoryWordSet {
+        MemoryWordSet(vec![0; (bytes as usize / 4).div_ceil(64)])
     }
 
     /// Adds the word at an offset to the set.
-    fn add_word(&mut self, offset: u32) {
+    fn add_word_at_offset(&mut self, offset: u32) {
         self.0[offset as usize / 256] |= 1 << (offset / 4 % 64);
     }
 
@@ -482,7 +483,7 @@ unsafe impl<F: Family> Bus for System<F> {
         if address.wrapping_sub(FLASH_BASE) < self.map.flash_bytes {
             return self.flash_port.fetch_code(core, address, at);
         }
-        self.fetch_elsewhere(core, address, at)
+        self.fetch_outside_main_flash(core, address, at)
     }
 
     /// Returns whether fetches may have to wait. False: every fetch answers at once, so that unused fetches cannot
@@ -520,7 +521,7 @@ unsafe impl<F: Family> Bus for System<F> {
                 *self.marks.get_unchecked((offset >> MARK_SHIFT) as usize)
             };
             if mark != 0 {
-                self.handle_store_near_mark(core, offset, bytes, at);
+                self.handle_store_near_code_or_watch(core, offset, bytes, at);
             }
             return Ok(0);
         }
@@ -580,7 +581,7 @@ unsafe impl<F: Family> Bus for System<F> {
         let held = self.probes.probed_registers(site, &core.r, |address| {
             self.memory_content_at(address, 4)?.try_into().ok().map(u32::from_le_bytes)
         });
-        if self.probes.fire_probes_of_site(site, address, 0, core.next_execution_cycle(), held, skip) {
+        if self.probes.fire_probes_of_probe_site(site, address, 0, core.next_execution_cycle(), held, skip) {
             self.passed_until = Some(address);
             self.stop_for_reason(
                 StopReason::Until,

@@ -7,7 +7,7 @@ use rtoslab_cpu::v7m::exec;
 use super::families::Run;
 use super::machine::Machine;
 use super::runner::Runner;
-use crate::polling::{Polling, Waiting};
+use crate::polling::{BusyWaitDetector, Waiting};
 
 impl<F: Run> Waiting for Machine<F> {
     const ANCIENT_CYCLES: u64 = 128;
@@ -15,7 +15,7 @@ impl<F: Run> Waiting for Machine<F> {
     type State = <F::Runner as Runner<F::Pipe, super::system::System<F>>>::State;
 
     /// Returns the detector of busy waits.
-    fn busy_wait_detector(&mut self) -> &mut Polling {
+    fn busy_wait_detector(&mut self) -> &mut BusyWaitDetector {
         &mut self.system.polling
     }
 

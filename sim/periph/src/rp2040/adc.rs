@@ -24,7 +24,7 @@ const CONVERSION: u64 = 96;
 
 /// An analog-to-digital conversion that is under way or planned.
 #[derive(Debug, Clone, Copy)]
-struct Conversion {
+struct AnalogConversion {
     start: u64,
     end: u64,
     input: u32,
@@ -42,7 +42,7 @@ pub struct Adc {
     underrun: bool,
     inte: bool,
     intf: bool,
-    conversion: Option<Conversion>,
+    conversion: Option<AnalogConversion>,
     /// Starts of free-running conversions, and how many there were.
     starts: RateCounter,
     started: u64,
@@ -73,7 +73,8 @@ impl Adc {
             0 => NEVER,
             hz => (CONVERSION * access.clocks.sys_hz).div_ceil(hz),
         };
-        self.conversion = Some(Conversion { start, end: start.saturating_add(cycles), input: self.selected_input() });
+        self.conversion =
+            Some(AnalogConversion { start, end: start.saturating_add(cycles), input: self.selected_input() });
     }
 
     /// Starts free-running conversions: one every 1 + DIV cycles of clk_adc, at least 96.
@@ -82,7 +83,7 @@ impl Adc {
         let period = units.max(256 * CONVERSION);
         let now = access.now_cycles;
         self.starts =
-            RateCounter::counting_from_cycle(now, 0, 256 * access.clocks.adc_hz, period, access.clocks.sys_hz);
+            RateCounter::new_counting_from_cycle(now, 0, 256 * access.clocks.adc_hz, period, access.clocks.sys_hz);
         self.started = 0;
         self.schedule_conversion(now, access);
     }
@@ -109,7 +110,7 @@ impl Adc {
     }
 
     /// Completes a conversion: converts its input's value, and pushes it into the FIFO if that is enabled.
-    fn complete_conversion(&mut self, conversion: Conversion, access: &Access) {
+    fn complete_conversion(&mut self, conversion: AnalogConversion, access: &Access) {
         self.result = match conversion.input {
             INPUT_TEMPERATURE => TEMPERATURE,
             0..=3 => self.inputs[conversion.input as usize],
@@ -128,7 +129,7 @@ impl Adc {
         }
         if self.cs & CS_START_MANY != 0 {
             self.started += 1;
-            let next = self.starts.first_cycle_at_value(self.started);
+            let next = self.starts.first_cycle_at_counter_value(self.started);
             self.schedule_conversion(next.max(conversion.end), access);
         }
     }

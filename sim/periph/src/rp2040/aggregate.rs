@@ -2,9 +2,9 @@
 
 use super::bus_map::{Block, block_at};
 use super::dispatch::{on_block, scheduled, with_block};
-use super::limits::Touch;
+use super::limits::RegisterAccessKind;
 use super::*;
-use crate::device::{Attached, Attachments, Connection};
+use crate::device::{AttachedDevice, AttachedDevices, Connection};
 use crate::{Access, ClockTree, Effects, NEVER, Peripheral};
 
 /// Levels of the 30 GPIO pads.
@@ -77,7 +77,7 @@ pub struct Rp2040Peripherals {
     /// DMA.
     pub dma: Dma,
     /// Devices at serial ports and pins.
-    pub attachments: Attachments,
+    pub attachments: AttachedDevices,
     usb_dpram: RegFile,
     usb: RegFile,
     /// PIO0 and PIO1.
@@ -128,7 +128,7 @@ impl Rp2040Peripherals {
             pwm: Pwm::default(),
             rtc: Rtc::default(),
             dma: Dma::default(),
-            attachments: Attachments::default(),
+            attachments: AttachedDevices::default(),
             usb_dpram: RegFile::new(0x1000, &[]),
             usb: RegFile::new(0x100, &USB_FIXED),
             pios: [Pio::new(7), Pio::new(9)],
@@ -214,8 +214,10 @@ impl Rp2040Peripherals {
         }
         let offset = address & 0xffc;
         let value = with_block!(self, block, b => b.read_register(offset, access));
-        access.effects.limit =
-            access.effects.limit.or_else(|| limits::row_of_unsupported_request(block, Touch::Read, offset, value));
+        access.effects.limit = access
+            .effects
+            .limit
+            .or_else(|| limits::row_of_unsupported_request(block, RegisterAccessKind::Read, offset, value));
         // Polling is the commonest access, and the only read that moves a schedule ahead of time is one that
         // makes room in a FIFO of a UART, or that brings one of the blocks named here up to date.
         let takes_byte = match block {
@@ -248,7 +250,7 @@ impl Rp2040Peripherals {
                 _ => b.peek_register(offset, access) & !value,
             };
             b.write_register(offset, value, access);
-            access.effects.limit = access.effects.limit.or_else(|| limits::row_of_unsupported_request(block, Touch::Write, offset, value));
+            access.effects.limit = access.effects.limit.or_else(|| limits::row_of_unsupported_request(block, RegisterAccessKind::Write, offset, value));
         });
         if block == Block::IoBank0 {
             self.pwm.set_shown_outputs(self.io_bank0.pwm_outputs_shown_on_pins(), access);
@@ -416,7 +418,7 @@ impl Rp2040Peripherals {
     }
 
     /// Attaches a device at this place. The error is one sentence.
-    pub fn attach_device(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
+    pub fn attach_device(&mut self, connection: Connection, device: AttachedDevice) -> Result<(), String> {
         let missing = |bus: &str, number: u8| format!("the rp2040 has no {bus}{number}; it has {bus}0 and {bus}1");
         let is_free = match connection {
             Connection::Spi(n @ 0..=1, select) => {
@@ -427,7 +429,7 @@ impl Rp2040Peripherals {
                 true
             }
             Connection::I2c(n @ 0..=1, address) => self.i2cs[usize::from(n)].bus.attach_i2c_device(address, device),
-            Connection::Uart(n @ 0..=1) => self.attachments.attach_to_port(n, device),
+            Connection::Uart(n @ 0..=1) => self.attachments.attach_device_to_serial_port(n, device),
             Connection::Pins => {
                 self.attachments.attach_to_pins(device);
                 true

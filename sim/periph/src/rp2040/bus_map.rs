@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_of_the_map() {
+    fn addresses_map_to_known_blocks() {
         for (address, name) in [
             (0x1400_0000, "XIP_CTRL"),
             (0x1800_0060, "SSI"),

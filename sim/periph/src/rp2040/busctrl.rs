@@ -10,7 +10,7 @@ const SELECT_RESET: u32 = 0x1f;
 
 /// A bus master, by its bit in BUS_PRIORITY.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Master {
+pub enum BusMaster {
     /// Core 0.
     Proc0 = 0,
     /// Core 1.
@@ -42,7 +42,7 @@ impl Busctrl {
     /// Returns whether `master` has high priority.
     #[inline]
     #[must_use]
-    pub fn has_high_priority(&self, master: Master) -> bool {
+    pub fn has_high_priority(&self, master: BusMaster) -> bool {
         self.priority >> (master as u32) & 1 != 0
     }
 
@@ -136,8 +136,8 @@ mod tests {
         let mut bus = Busctrl::default();
         bus.write_register(0, !0x10, &mut bench.access());
         assert_eq!(bus.read_register(0, &mut bench.access()), 0x1101);
-        assert!(bus.has_high_priority(Master::Proc0) && !bus.has_high_priority(Master::Proc1));
-        assert!(bus.has_high_priority(Master::DmaWrite));
+        assert!(bus.has_high_priority(BusMaster::Proc0) && !bus.has_high_priority(BusMaster::Proc1));
+        assert!(bus.has_high_priority(BusMaster::DmaWrite));
         assert_eq!(bus.read_register(4, &mut bench.access()), 1);
     }
 

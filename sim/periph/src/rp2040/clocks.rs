@@ -35,7 +35,7 @@ const GATE_MASK: [u32; 2] = [u32::MAX, 0x7fff];
 
 /// The frequencies of the oscillators and PLLs, in Hz, before any clock generator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Sources {
+pub struct ClockSourceFrequencies {
     /// Ring oscillator.
     pub rosc_hz: u64,
     /// Crystal oscillator, 0 until stable.
@@ -77,7 +77,7 @@ pub struct Clocks {
     wake_en: [u32; 2],
     sleep_en: [u32; 2],
     fc0: FrequencyCounter,
-    sources: Sources,
+    sources: ClockSourceFrequencies,
 }
 
 impl Default for Clocks {
@@ -99,7 +99,7 @@ impl Default for Clocks {
             wake_en: GATE_MASK,
             sleep_en: GATE_MASK,
             fc0,
-            sources: Sources::default(),
+            sources: ClockSourceFrequencies::default(),
         }
     }
 }
@@ -118,7 +118,7 @@ impl Clocks {
     }
 
     /// Returns the frequency of clk_ref in Hz. 0 without a source.
-    fn ref_hz(&self, sources: &Sources) -> u64 {
+    fn ref_hz(&self, sources: &ClockSourceFrequencies) -> u64 {
         let slice = self.slices[REF];
         let hz = match (slice.ctrl & 3, (slice.ctrl >> 5) & 3) {
             (0, _) => sources.rosc_hz,
@@ -130,7 +130,7 @@ impl Clocks {
     }
 
     /// Returns the frequency of clk_sys in Hz. After a resuscitation it is that of clk_ref.
-    fn sys_hz(&self, sources: &Sources) -> u64 {
+    fn sys_hz(&self, sources: &ClockSourceFrequencies) -> u64 {
         let slice = self.slices[SYS];
         let hz = match (slice.ctrl & 1, (slice.ctrl >> 5) & 7) {
             _ if self.resussed => self.ref_hz(sources),
@@ -145,7 +145,7 @@ impl Clocks {
     }
 
     /// Returns the frequency of clk_peri in Hz. 0 while it is off.
-    fn peri_hz(&self, sources: &Sources) -> u64 {
+    fn peri_hz(&self, sources: &ClockSourceFrequencies) -> u64 {
         if !self.is_enabled(PERI) {
             return 0;
         }
@@ -160,7 +160,7 @@ impl Clocks {
     }
 
     /// Returns the frequency of clk_usb, clk_adc or clk_rtc in Hz, which share one list of auxiliary sources.
-    fn undivided_clock_hz(&self, number: usize, sources: &Sources) -> u64 {
+    fn undivided_clock_hz(&self, number: usize, sources: &ClockSourceFrequencies) -> u64 {
         if !self.is_enabled(number) {
             return 0;
         }
@@ -195,7 +195,7 @@ impl Clocks {
 
     /// Sets the sources' frequencies (for FC0), and resuscitates clk_sys if it has died and RESUS is enabled. Returns
     /// true if the resuscitation happened now.
-    pub fn update_sources(&mut self, sources: Sources) -> bool {
+    pub fn update_sources(&mut self, sources: ClockSourceFrequencies) -> bool {
         self.sources = sources;
         let dead = self.sys_hz(&sources) == 0;
         let forced = self.resus_ctrl & RESUS_FORCE != 0;
@@ -283,7 +283,7 @@ pub fn frequencies_of_all_clocks(
     let sys_hz = clocks.sys_hz(&sources);
     ClockTree {
         sys_hz,
-        elapsed: ElapsedTime::starting_at_power_on(sys_hz),
+        elapsed: ElapsedTime::new_at_power_on(sys_hz),
         ref_hz,
         peri_hz: clocks.peri_hz(&sources),
         usb_hz: clocks.undivided_clock_hz(USB, &sources),
@@ -296,9 +296,19 @@ pub fn frequencies_of_all_clocks(
 
 /// Returns the frequencies of the oscillators and PLLs.
 #[must_use]
-pub fn oscillator_and_pll_frequencies(pll_sys: &Pll, pll_usb: &Pll, xosc: &Xosc, rosc: &Rosc) -> Sources {
+pub fn oscillator_and_pll_frequencies(
+    pll_sys: &Pll,
+    pll_usb: &Pll,
+    xosc: &Xosc,
+    rosc: &Rosc,
+) -> ClockSourceFrequencies {
     let xosc_hz = xosc.hz();
-    Sources { rosc_hz: rosc.hz(), xosc_hz, pll_sys_hz: pll_sys.hz(xosc_hz), pll_usb_hz: pll_usb.hz(xosc_hz) }
+    ClockSourceFrequencies {
+        rosc_hz: rosc.hz(),
+        xosc_hz,
+        pll_sys_hz: pll_sys.hz(xosc_hz),
+        pll_usb_hz: pll_usb.hz(xosc_hz),
+    }
 }
 
 impl Peripheral for Clocks {

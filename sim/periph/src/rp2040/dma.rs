@@ -47,7 +47,7 @@ struct Channel {
 
 /// A pacing timer: X requests per Y cycles.
 #[derive(Debug, Clone, Copy, Default)]
-struct Pacer {
+struct DmaPacingTimer {
     register: u32,
     requests: RateCounter,
     taken: u64,
@@ -60,7 +60,7 @@ pub struct Dma {
     intr: u32,
     inte: [u32; 2],
     intf: [u32; 2],
-    pacers: [Pacer; 4],
+    pacers: [DmaPacingTimer; 4],
     sniff: [u32; 2],
     /// Busy channels, a bit each: most programs have none, and the machine asks at every turn.
     busy: u32,
@@ -114,7 +114,7 @@ impl Dma {
             TREQ_PERMANENT => self.free_at,
             treq @ TREQ_TIMER0..TREQ_PERMANENT => {
                 let pacer = &self.pacers[(treq - TREQ_TIMER0) as usize];
-                pacer.requests.first_cycle_at_value(pacer.taken + 1).max(self.free_at)
+                pacer.requests.first_cycle_at_counter_value(pacer.taken + 1).max(self.free_at)
             }
             treq if requests >> treq & 1 != 0 => self.free_at,
             _ => NEVER,
@@ -219,8 +219,8 @@ impl Dma {
     /// Writes a pacing timer: X transfers in Y cycles.
     fn write_pacing_timer(&mut self, index: usize, value: u32, access: &Access) {
         let (x, y) = (u64::from(value >> 16), u64::from(value & 0xffff));
-        let requests = RateCounter::counting_from_cycle(access.now_cycles, 0, x, y, 1);
-        self.pacers[index] = Pacer { register: value, requests, taken: 0 };
+        let requests = RateCounter::new_counting_from_cycle(access.now_cycles, 0, x, y, 1);
+        self.pacers[index] = DmaPacingTimer { register: value, requests, taken: 0 };
     }
 
     /// Returns the channels' interrupts of an interrupt output, after enable and force (INTS).

@@ -39,7 +39,7 @@ struct Masks {
 
 /// One interrupt output of the pins: PROC0, PROC1 or the dormant wake.
 #[derive(Debug, Clone, Copy, Default)]
-struct Destination {
+struct PinInterruptOutput {
     inte: [u32; 4],
     intf: [u32; 4],
 }
@@ -54,16 +54,16 @@ pub struct IoBank0 {
     /// Levels after INOVER: what the peripherals and the interrupts see.
     inputs: u32,
     /// The levels that the block drives, for STATUS.
-    driven: Driven,
+    driven: DrivenPinOutputs,
     edges: [u32; 4],
-    destinations: [Destination; 3],
+    destinations: [PinInterruptOutput; 3],
     /// False while a destination enables and forces nothing, which is nearly always.
     listening: [bool; 3],
 }
 
 /// The outputs of the multiplexer towards the pads: levels and directions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Driven {
+pub struct DrivenPinOutputs {
     /// Level each pin would drive.
     pub out: u32,
     /// Pins that drive.
@@ -78,9 +78,9 @@ impl Default for IoBank0 {
             masks: Masks::default(),
             pads: 0,
             inputs: 0,
-            driven: Driven::default(),
+            driven: DrivenPinOutputs::default(),
             edges: [0; 4],
-            destinations: [Destination::default(); 3],
+            destinations: [PinInterruptOutput::default(); 3],
             listening: [false; 3],
         }
     }
@@ -147,13 +147,13 @@ impl IoBank0 {
         sio_oe: u32,
         pwm: u32,
         [pio0, pio1]: [(u32, u32); 2],
-    ) -> Driven {
+    ) -> DrivenPinOutputs {
         let m = &self.masks;
         let pio_out = pio0.0 & m.pio[0] | pio1.0 & m.pio[1];
         let pio_oe = pio0.1 & m.pio[0] | pio1.1 & m.pio[1];
         let out = (sio_out & m.sio) | m.uart_tx | ((pwm | pwm << 16) & m.pwm) | pio_out;
         let oe = (sio_oe & m.sio) | m.uart_tx | m.pwm | pio_oe;
-        self.driven = Driven {
+        self.driven = DrivenPinOutputs {
             out: ((out ^ m.out_invert) & !m.out_low) | m.out_high,
             oe: ((oe ^ m.oe_invert) & !m.oe_off) | m.oe_on,
         };
@@ -301,12 +301,12 @@ mod tests {
         let mut bench = Bench::new();
         let mut io = IoBank0::default();
         assert_eq!(io.read_register(25 * 8 + 4, &mut bench.access()), 0x1f);
-        assert_eq!(io.pad_levels_and_directions(1 << 25, 1 << 25, 0, NO_PIO), Driven::default());
+        assert_eq!(io.pad_levels_and_directions(1 << 25, 1 << 25, 0, NO_PIO), DrivenPinOutputs::default());
         io.write_register(25 * 8 + 4, FUNC_SIO, &mut bench.access());
         assert!(bench.effects.pins_changed);
         assert_eq!(
             io.pad_levels_and_directions(1 << 25 | 1, 1 << 25 | 1, 0, NO_PIO),
-            Driven { out: 1 << 25, oe: 1 << 25 }
+            DrivenPinOutputs { out: 1 << 25, oe: 1 << 25 }
         );
         assert_eq!(io.read_register(25 * 8, &mut bench.access()), 1 << 9 | 1 << 13);
     }
@@ -318,7 +318,7 @@ mod tests {
         for pin in 0..2 {
             io.write_register(pin * 8 + 4, FUNC_UART, &mut bench.access());
         }
-        assert_eq!(io.pad_levels_and_directions(0, 0, 0, NO_PIO), Driven { out: 1, oe: 1 });
+        assert_eq!(io.pad_levels_and_directions(0, 0, 0, NO_PIO), DrivenPinOutputs { out: 1, oe: 1 });
     }
 
     #[test]
@@ -330,7 +330,7 @@ mod tests {
         }
         assert_eq!(
             io.pad_levels_and_directions(0b000111, 0b010111, 0, NO_PIO),
-            Driven { out: 0b000110 & !0b10, oe: 0b101111 }
+            DrivenPinOutputs { out: 0b000110 & !0b10, oe: 0b101111 }
         );
         for (pin, field) in [(0, 1 << 16), (1, 2 << 16), (2, 3 << 16)] {
             io.write_register(pin * 8 + 4, field, &mut bench.access());
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn force_and_missing_pins() {
+    fn forced_interrupt_reaches_its_core() {
         let mut bench = Bench::new();
         let mut io = IoBank0::default();
         assert_eq!(io.read_register(0xfc, &mut bench.access()), 0x0011_1111);

@@ -5,7 +5,7 @@ use super::Block;
 
 /// The kind of an access to a register: read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Touch {
+pub enum RegisterAccessKind {
     /// It is read.
     Read,
     /// It is written, with the value that an alias makes of it.
@@ -17,7 +17,7 @@ pub enum Touch {
 pub struct Limit {
     /// Blocks concerned.
     pub blocks: &'static [Block],
-    touch: Touch,
+    touch: RegisterAccessKind,
     /// Whether an access to this offset with this value asks for it.
     asks: fn(offset: u32, value: u32) -> bool,
     /// The missing effect, as a sentence without its stop.
@@ -33,7 +33,7 @@ const fn row_for_unsupported_write(
     about: &'static str,
     example: &'static [(u32, Option<u32>)],
 ) -> Limit {
-    Limit { blocks, touch: Touch::Write, asks, about, example }
+    Limit { blocks, touch: RegisterAccessKind::Write, asks, about, example }
 }
 
 /// Creates a row for reads that request something unsupported.
@@ -43,7 +43,7 @@ const fn row_for_unsupported_read(
     about: &'static str,
     example: &'static [(u32, Option<u32>)],
 ) -> Limit {
-    Limit { blocks, touch: Touch::Read, asks, about, example }
+    Limit { blocks, touch: RegisterAccessKind::Read, asks, about, example }
 }
 
 /// Returns whether a TREQ number is one that something raises: PIO, SPI, UART, I2C and ADC, the pacing timers,
@@ -286,7 +286,7 @@ const READ_BLOCKS: u64 = {
     let (mut blocks, mut row) = (0, 0);
     while row < LIMITS.len() {
         let mut index = 0;
-        while matches!(LIMITS[row].touch, Touch::Read) && index < LIMITS[row].blocks.len() {
+        while matches!(LIMITS[row].touch, RegisterAccessKind::Read) && index < LIMITS[row].blocks.len() {
             blocks |= 1 << LIMITS[row].blocks[index] as u64;
             index += 1;
         }
@@ -297,8 +297,13 @@ const READ_BLOCKS: u64 = {
 
 /// Returns the row that describes an access, if it requests something unsupported.
 #[must_use]
-pub fn row_of_unsupported_request(block: Block, touch: Touch, offset: u32, value: u32) -> Option<&'static Limit> {
-    if touch == Touch::Read && READ_BLOCKS >> block as u64 & 1 == 0 {
+pub fn row_of_unsupported_request(
+    block: Block,
+    touch: RegisterAccessKind,
+    offset: u32,
+    value: u32,
+) -> Option<&'static Limit> {
+    if touch == RegisterAccessKind::Read && READ_BLOCKS >> block as u64 & 1 == 0 {
         return None;
     }
     LIMITS.iter().find(|row| row.touch == touch && row.blocks.contains(&block) && (row.asks)(offset, value))
@@ -316,7 +321,7 @@ mod tests {
     fn last_access_of_an_example_triggers_only_its_limit() {
         for row in LIMITS {
             for (index, &(address, value)) in row.example.iter().enumerate() {
-                let touch = if value.is_some() { Touch::Write } else { Touch::Read };
+                let touch = if value.is_some() { RegisterAccessKind::Write } else { RegisterAccessKind::Read };
                 let block = block_at(address).expect("a block");
                 let limit = row_of_unsupported_request(block, touch, address & 0xfff, value.unwrap_or(0))
                     .map(|limit| limit.about);

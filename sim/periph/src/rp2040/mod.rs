@@ -39,11 +39,11 @@ mod xip_ctrl;
 mod xosc;
 
 pub use adc::Adc;
-pub use busctrl::{Busctrl, Master};
-pub use clocks::{Clocks, Sources, frequencies_of_all_clocks, oscillator_and_pll_frequencies};
+pub use busctrl::{BusMaster, Busctrl};
+pub use clocks::{ClockSourceFrequencies, Clocks, frequencies_of_all_clocks, oscillator_and_pll_frequencies};
 pub use dma::{Dma, DmaTransfer};
 pub use i2c::I2c;
-pub use io_bank0::{Driven, IoBank0};
+pub use io_bank0::{DrivenPinOutputs, IoBank0};
 pub use io_qspi::IoQspi;
 pub use limits::Limit;
 pub use pads::Pads;

@@ -12,7 +12,7 @@ mod instructions;
 mod machine;
 mod pins;
 
-use engine::{Engine, RXF, Visible};
+use engine::{PioBlockOutputs, PioBlockState, RXF};
 use inputs::PinInputs;
 
 use crate::{Access, NEVER, Peripheral};
@@ -27,16 +27,16 @@ const CONFIGURATION: u32 = 0x0020_0404;
 #[derive(Debug, Clone)]
 pub struct Pio {
     irq: u32,
-    engine: Box<Engine>,
+    engine: Box<PioBlockState>,
     /// The engine after the cycle `due`.
-    ahead: Option<Box<Engine>>,
+    ahead: Option<Box<PioBlockState>>,
     /// The next cycle that changes what is visible, or to which the copy has got.
     due: u64,
     /// Steps to look ahead.
     reach: u32,
     /// DMA requests that a channel waits for.
     watched: u32,
-    shown: Visible,
+    shown: PioBlockOutputs,
     /// Levels that the block was last given.
     sensed: u32,
     /// No state machine is enabled, and none is about to be.
@@ -47,7 +47,7 @@ impl Pio {
     /// Creates a block whose first interrupt is NVIC line `irq`.
     #[must_use]
     pub fn new(irq: u32) -> Self {
-        let engine = Box::new(Engine::new(PinInputs::default()));
+        let engine = Box::new(PioBlockState::new(PinInputs::default()));
         let (shown, reach) = (engine.visible_outputs(0), FIRST_REACH);
         Self { irq, engine, ahead: None, due: NEVER, reach, watched: 0, shown, sensed: 0, idle: true }
     }
@@ -140,21 +140,21 @@ impl Pio {
     }
 
     /// Accepts a store, or the read of a FIFO, which takes effect one cycle later.
-    fn accept_store_or_read(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn queue_store_or_fifo_read(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.execute_up_to_access(access);
-        self.engine.accept_store(offset, value, access.now_cycles);
+        self.engine.queue_register_store(offset, value, access.now_cycles);
         self.reach = FIRST_REACH;
         self.find_next_event();
     }
 }
 
 /// Returns whether a state machine waits for a level of a pin.
-fn waits_for_pins(engine: &Engine) -> bool {
+fn waits_for_pins(engine: &PioBlockState) -> bool {
     engine.machines.iter().any(|machine| machine.stall == Some(machine::Stall::Pins))
 }
 
 /// Returns the value of the register at a byte offset.
-fn register_value(engine: &Engine, offset: u32) -> u32 {
+fn register_value(engine: &PioBlockState, offset: u32) -> u32 {
     let index = (offset / 4) as usize;
     let by_machine = |bits: &dyn Fn(&machine::StateMachine) -> u32, width: usize| {
         let machines = engine.machines.iter().enumerate();
@@ -206,7 +206,7 @@ impl Peripheral for Pio {
     fn reset_registers(&mut self) {
         let sensed = self.sensed;
         *self = Self { sensed, watched: self.watched, ..Self::new(self.irq) };
-        self.engine.inputs = PinInputs::with_steady_levels(sensed);
+        self.engine.inputs = PinInputs::new_with_steady_levels(sensed);
         self.shown = self.engine.visible_outputs(self.watched);
     }
 
@@ -219,7 +219,7 @@ impl Peripheral for Pio {
         self.execute_up_to_access(access);
         let value = register_value(&self.engine, offset);
         if (RXF..RXF + 0x10).contains(&offset) {
-            self.accept_store_or_read(offset, 0, access);
+            self.queue_store_or_fifo_read(offset, 0, access);
         }
         value
     }
@@ -230,7 +230,7 @@ impl Peripheral for Pio {
         match offset {
             // Read-only registers. A store to RXF does not take a word.
             0x04 | 0x0c | 0x20..=0x2c | 0x3c..=0x44 | 0x128 | 0x134 | 0x140 => {}
-            0x00..=0x13c => self.accept_store_or_read(offset, value, access),
+            0x00..=0x13c => self.queue_store_or_fifo_read(offset, value, access),
             _ => access.effects.unmodelled = Some((offset, true)),
         }
     }

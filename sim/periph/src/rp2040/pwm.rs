@@ -56,7 +56,7 @@ impl PwmSlice {
     }
 
     /// Returns the compare levels that hold after `steps` steps.
-    fn compare_levels_after(&self, steps: u64) -> u32 {
+    fn compare_output_levels_after_steps(&self, steps: u64) -> u32 {
         if steps < self.cc_before.1 { self.cc_before.0 } else { self.cc }
     }
 
@@ -65,13 +65,14 @@ impl PwmSlice {
         let steps = self.steps.value_at_cycle(now);
         let wrap =
             if self.steps.is_counting() { (steps / self.steps_in_period() + 1) * self.steps_in_period() } else { 0 };
-        self.cc_before = (self.compare_levels_after(steps), wrap);
+        self.cc_before = (self.compare_output_levels_after_steps(steps), wrap);
         self.cc = value;
     }
 
     /// Returns outputs A and B as bits 0 and 1.
     fn output_levels(&self, now: u64) -> u32 {
-        let (counter, cc) = (self.counter_value(now), self.compare_levels_after(self.steps.value_at_cycle(now)));
+        let (counter, cc) =
+            (self.counter_value(now), self.compare_output_levels_after_steps(self.steps.value_at_cycle(now)));
         let high = |level: u32| u32::from(counter < u64::from(level & 0xffff));
         (high(cc) | high(cc >> 16) << 1) ^ (self.csr >> CSR_INVERT_SHIFT & 3)
     }
@@ -83,13 +84,13 @@ impl PwmSlice {
         }
         let (steps, period) = (self.steps.value_at_cycle(now), self.steps_in_period());
         let begin = steps / period * period;
-        let cc = self.compare_levels_after(steps);
+        let cc = self.compare_output_levels_after_steps(steps);
         let falls = [cc & 0xffff, cc >> 16].map(u64::from);
         let rises = falls.map(|level| period.saturating_sub(level));
         let rises = rises.into_iter().filter(|_| self.csr & CSR_PHASE_CORRECT != 0);
         let inside = falls.into_iter().chain(rises).map(|at| begin + at.min(period));
         let next = inside.filter(|&at| at > steps).min().unwrap_or(begin + period);
-        self.steps.first_cycle_at_value(next)
+        self.steps.first_cycle_at_counter_value(next)
     }
 
     /// Restarts the step count from counter value `from`, at the present rate.
@@ -97,8 +98,8 @@ impl PwmSlice {
         let on = self.csr & CSR_EN != 0 && (self.csr >> 4) & 3 == 0;
         let div = if self.div >> 4 == 0 { 256 * 16 + u64::from(self.div) } else { u64::from(self.div) };
         // 16 / div steps per clk_sys cycle. The wrap count starts again with the steps.
-        let cc = self.compare_levels_after(self.steps.value_at_cycle(now));
-        self.steps = RateCounter::counting_from_cycle(now, from, if on { 16 } else { 0 }, div, 1);
+        let cc = self.compare_output_levels_after_steps(self.steps.value_at_cycle(now));
+        self.steps = RateCounter::new_counting_from_cycle(now, from, if on { 16 } else { 0 }, div, 1);
         self.cc_before = (cc, if on && cc != self.cc { self.steps_in_period() } else { 0 });
         self.wraps_seen = from / self.steps_in_period();
     }
@@ -106,7 +107,7 @@ impl PwmSlice {
     /// Returns the cycle of the next wrap, or [`NEVER`].
     fn next_wrap_cycle(&self) -> u64 {
         if self.steps.is_counting() {
-            self.steps.first_cycle_at_value((self.wraps_seen + 1) * self.steps_in_period())
+            self.steps.first_cycle_at_counter_value((self.wraps_seen + 1) * self.steps_in_period())
         } else {
             NEVER
         }
@@ -151,11 +152,11 @@ impl Pwm {
     /// Sets which outputs pins show.
     pub fn set_shown_outputs(&mut self, outputs: u32, access: &mut Access) {
         self.shown = outputs;
-        self.update_levels_and_next_event(access);
+        self.update_pwm_levels_and_next_event(access);
     }
 
     /// Updates the output levels, and computes the cycle of the next event.
-    fn update_levels_and_next_event(&mut self, access: &mut Access) {
+    fn update_pwm_levels_and_next_event(&mut self, access: &mut Access) {
         let now = access.now_cycles;
         let enabled = |n: usize| self.inte >> n & 1 != 0;
         self.due = (0..SLICES).filter(|&n| enabled(n)).map(|n| self.slices[n].next_wrap_cycle()).min().unwrap_or(NEVER);
@@ -170,7 +171,7 @@ impl Pwm {
     }
 
     /// Writes a register of a slice at cycle `now`.
-    fn write_slice(&mut self, index: usize, register: u32, value: u32, now: u64) {
+    fn write_pwm_slice_register(&mut self, index: usize, register: u32, value: u32, now: u64) {
         let slice = &mut self.slices[index];
         let from = slice.counter_value(now);
         match register {
@@ -219,13 +220,13 @@ impl Peripheral for Pwm {
                 if register == 4 && self.slices[slice].steps.is_counting() {
                     access.effects.limit = Some(&TOP_AT_ONCE);
                 }
-                self.write_slice(slice, register, value, now);
+                self.write_pwm_slice_register(slice, register, value, now);
             }
             0xa0 => {
                 for n in 0..SLICES {
                     let csr = self.slices[n].csr & !CSR_EN | (value >> n & 1);
                     if csr != self.slices[n].csr {
-                        self.write_slice(n, 0, csr, now);
+                        self.write_pwm_slice_register(n, 0, csr, now);
                     }
                 }
             }
@@ -235,7 +236,7 @@ impl Peripheral for Pwm {
             0xb0 => {}
             _ => access.effects.unmodelled = Some((offset, true)),
         }
-        self.update_levels_and_next_event(access);
+        self.update_pwm_levels_and_next_event(access);
     }
 
     /// Returns the value of a register of the PWM block at a byte offset, without the side effects of a read.
@@ -280,7 +281,7 @@ impl Peripheral for Pwm {
                 self.intr |= 1 << n;
             }
         }
-        self.update_levels_and_next_event(access);
+        self.update_pwm_levels_and_next_event(access);
     }
 
     /// Returns the level of the PWM's wrap interrupt, at its NVIC line's bit.

@@ -126,7 +126,8 @@ impl Peripheral for Rosc {
             0x1c => {}
             0x20 => {
                 self.count_from = value & 0xff;
-                self.count = RateCounter::counting_from_cycle(access.now_cycles, 0, self.hz(), 1, access.clocks.sys_hz);
+                self.count =
+                    RateCounter::new_counting_from_cycle(access.now_cycles, 0, self.hz(), 1, access.clocks.sys_hz);
             }
             _ => access.effects.unmodelled = Some((offset, true)),
         }
@@ -159,7 +160,7 @@ impl Peripheral for Rosc {
     /// Adapts the COUNT register, if it counts, to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         if self.count.is_counting() {
-            self.count.change_rate(access.now_cycles, self.hz(), 1, access.clocks.sys_hz);
+            self.count.change_counting_rate(access.now_cycles, self.hz(), 1, access.clocks.sys_hz);
         }
     }
 }

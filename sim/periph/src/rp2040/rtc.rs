@@ -52,7 +52,7 @@ impl Rtc {
     }
 
     /// Counts one second, with carries up to the year.
-    fn count_second(&mut self) {
+    fn advance_by_one_second(&mut self) {
         let field = |word: u32, shift: u32, mask: u32| word >> shift & mask;
         let (mut weekday, mut hour) = (field(self.time, 24, 7), field(self.time, 16, 31));
         let (mut minute, mut second) = (field(self.time, 8, 63), field(self.time, 0, 63));
@@ -103,7 +103,7 @@ impl Rtc {
         }
         if was != self.ctrl & CTRL_ENABLE || value & CTRL_LOAD != 0 {
             let (num, den) = self.clock_hz_and_divider(access);
-            self.seconds = RateCounter::counting_from_cycle(access.now_cycles, 0, num, den, access.clocks.sys_hz);
+            self.seconds = RateCounter::new_counting_from_cycle(access.now_cycles, 0, num, den, access.clocks.sys_hz);
         }
     }
 
@@ -178,21 +178,21 @@ impl Peripheral for Rtc {
 
     /// Returns the cycle of the next second, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        if self.ctrl & CTRL_ENABLE == 0 { NEVER } else { self.seconds.first_cycle_at_value(1) }
+        if self.ctrl & CTRL_ENABLE == 0 { NEVER } else { self.seconds.first_cycle_at_counter_value(1) }
     }
 
     /// Counts the seconds that have passed, up to the cycle in `access`.
     fn advance_to_now(&mut self, access: &mut Access) {
         while self.next_event_cycle() <= access.now_cycles {
             self.seconds.set_value(self.next_event_cycle(), 0);
-            self.count_second();
+            self.advance_by_one_second();
         }
     }
 
     /// Adapts the counting of seconds to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         let (num, den) = self.clock_hz_and_divider(access);
-        self.seconds.change_rate(access.now_cycles, num, den, access.clocks.sys_hz);
+        self.seconds.change_counting_rate(access.now_cycles, num, den, access.clocks.sys_hz);
     }
 
     /// Returns the levels of the NVIC lines of the real-time clock, each at its number's bit.

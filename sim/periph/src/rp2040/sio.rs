@@ -67,12 +67,12 @@ impl Sio {
             0x004 => self.gpio.input_levels(),
             0x010..=0x02c => self.gpio.read_register(offset - 0x010),
             0x058 => self.mailboxes.pop_from_other_core(core),
-            _ => self.read_other_register(offset, core, now_cycles, effects),
+            _ => self.read_uncommon_register(offset, core, now_cycles, effects),
         }
     }
 
     /// Reads a register that [`Sio::read_register`] leaves out.
-    fn read_other_register(&mut self, offset: u32, core: usize, now_cycles: u64, effects: &mut Effects) -> u32 {
+    fn read_uncommon_register(&mut self, offset: u32, core: usize, now_cycles: u64, effects: &mut Effects) -> u32 {
         match offset {
             0x008 => self.gpio_hi.input_levels(),
             0x030..=0x04c => self.gpio_hi.read_register(offset - 0x030),

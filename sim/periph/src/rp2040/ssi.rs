@@ -95,9 +95,9 @@ impl Ssi {
     }
 
     /// Transfers a frame to the flash. The frame that the flash sends goes to the receive FIFO.
-    fn transfer_frame(&mut self, value: u32) {
+    fn transfer_spi_frame(&mut self, value: u32) {
         let bytes = (((self.ctrlr0 >> 16) & 31) + 1).div_ceil(8);
-        let selected_here = !self.flash.is_selected();
+        let selected_here = !self.flash.is_chip_select_active();
         if selected_here {
             self.flash.set_chip_select(true);
         }
@@ -172,7 +172,7 @@ impl Peripheral for Ssi {
             0x4c => self.dmacr = value & 3,
             0x60..=0xec => {
                 if self.ssienr & 1 != 0 {
-                    self.transfer_frame(value);
+                    self.transfer_spi_frame(value);
                 }
             }
             0xf0 => self.rx_sample_dly = value & 0xff,

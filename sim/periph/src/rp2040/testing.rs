@@ -22,7 +22,7 @@ impl Bench {
             rtc_hz: 46_875,
             tick_hz_num: 12_000_000,
             tick_hz_den: 12,
-            elapsed: ElapsedTime::starting_at_power_on(125_000_000),
+            elapsed: ElapsedTime::new_at_power_on(125_000_000),
         };
         Self { now: 0, core: 0, tree, effects: Effects::default() }
     }

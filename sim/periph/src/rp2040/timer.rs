@@ -65,16 +65,16 @@ impl Timer {
                 NEVER
             } else {
                 let ahead = self.alarm[n].wrapping_sub(value as u32);
-                if ahead == 0 { now } else { self.counter.first_cycle_at_value(value + u64::from(ahead)) }
+                if ahead == 0 { now } else { self.counter.first_cycle_at_counter_value(value + u64::from(ahead)) }
             };
         }
     }
 
     /// Sets the counter's rate to that of the tick, or stops the counter while it is paused.
-    fn set_rate(&mut self, access: &Access) {
+    fn update_tick_rate(&mut self, access: &Access) {
         let clocks = access.clocks;
         let num = if self.paused { 0 } else { clocks.tick_hz_num };
-        self.counter.change_rate(access.now_cycles, num, clocks.tick_hz_den, clocks.sys_hz);
+        self.counter.change_counting_rate(access.now_cycles, num, clocks.tick_hz_den, clocks.sys_hz);
         self.schedule_alarms(access.now_cycles);
     }
 }
@@ -131,7 +131,7 @@ impl Peripheral for Timer {
             0x2c => self.dbgpause = value & 6,
             0x30 => {
                 self.paused = value & 1 != 0;
-                self.set_rate(access);
+                self.update_tick_rate(access);
             }
             0x34 => self.intr &= !value,
             0x38 => self.inte = value & 15,
@@ -188,7 +188,7 @@ impl Peripheral for Timer {
 
     /// Adapts the counter's rate to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
-        self.set_rate(access);
+        self.update_tick_rate(access);
     }
 
     /// Returns the levels of the four alarms' NVIC lines, each at its number's bit.

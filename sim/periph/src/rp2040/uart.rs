@@ -146,7 +146,7 @@ impl Uart {
     /// Creates a counter of bit times from now: clk_peri * 4 / divisor, the divisor being in 1/64 of 16 clocks.
     fn new_bit_counter(&self, access: &Access) -> RateCounter {
         let clocks = access.clocks;
-        RateCounter::counting_from_cycle(access.now_cycles, 0, clocks.peri_hz * 4, self.divisor, clocks.sys_hz)
+        RateCounter::new_counting_from_cycle(access.now_cycles, 0, clocks.peri_hz * 4, self.divisor, clocks.sys_hz)
     }
 
     /// Applies a changed baud rate to all bit counters.
@@ -154,19 +154,19 @@ impl Uart {
         let (clocks, divisor) = (access.clocks, self.divisor);
         let counters = [Some(&mut self.tx_bits), Some(&mut self.rx_bits), self.idle_bits.as_mut()];
         for counter in counters.into_iter().flatten() {
-            counter.change_rate(access.now_cycles, clocks.peri_hz * 4, divisor, clocks.sys_hz);
+            counter.change_counting_rate(access.now_cycles, clocks.peri_hz * 4, divisor, clocks.sys_hz);
         }
     }
 
     /// Returns the cycle in which the frame being sent ends, or [`NEVER`].
     fn transmit_end_cycle(&self) -> u64 {
-        if self.tx_shift.is_some() { self.tx_bits.first_cycle_at_value(self.tx_frame_bits) } else { NEVER }
+        if self.tx_shift.is_some() { self.tx_bits.first_cycle_at_counter_value(self.tx_frame_bits) } else { NEVER }
     }
 
     /// Returns the cycle in which the frame being received ends, 0 if one can begin, or [`NEVER`].
     fn receive_end_cycle(&self) -> u64 {
         if self.rx_shift.is_some() {
-            self.rx_bits.first_cycle_at_value(self.rx_frame_bits)
+            self.rx_bits.first_cycle_at_counter_value(self.rx_frame_bits)
         } else if self.can_begin_receiving() {
             0
         } else {
@@ -176,7 +176,7 @@ impl Uart {
 
     /// Returns the cycle of the receive timeout, or [`NEVER`].
     fn receive_timeout_cycle(&self) -> u64 {
-        self.idle_bits.as_ref().map_or(NEVER, |bits| bits.first_cycle_at_value(TIMEOUT_BITS))
+        self.idle_bits.as_ref().map_or(NEVER, |bits| bits.first_cycle_at_counter_value(TIMEOUT_BITS))
     }
 
     /// Moves the next byte into the idle shift register. The bit counter must be at 0 now.
@@ -223,7 +223,7 @@ impl Uart {
 
     /// Returns the cycle in which the frame in the shift register ends.
     fn frame_end_cycle(&self) -> u64 {
-        self.tx_bits.first_cycle_at_value(self.tx_frame_bits)
+        self.tx_bits.first_cycle_at_counter_value(self.tx_frame_bits)
     }
 
     /// Writes DR: appends a byte to the transmit FIFO.

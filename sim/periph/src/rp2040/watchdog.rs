@@ -79,7 +79,7 @@ impl Watchdog {
     }
 
     /// Loads the down counter.
-    fn load_counter(&mut self, now: u64, value: u32) {
+    fn load_down_counter(&mut self, now: u64, value: u32) {
         self.loaded = value;
         self.ticks.set_value(now, 0);
     }
@@ -93,7 +93,8 @@ impl Watchdog {
         if was != on {
             let time = self.counter_value(now);
             let num = if on { access.clocks.tick_hz_num } else { 0 };
-            self.ticks = RateCounter::counting_from_cycle(now, 0, num, access.clocks.tick_hz_den, access.clocks.sys_hz);
+            self.ticks =
+                RateCounter::new_counting_from_cycle(now, 0, num, access.clocks.tick_hz_den, access.clocks.sys_hz);
             self.loaded = time;
         }
         if value & CTRL_TRIGGER != 0 {
@@ -124,12 +125,12 @@ impl Peripheral for Watchdog {
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => self.write_control_register(value, access),
-            0x04 => self.load_counter(access.now_cycles, value & TIME_MASK),
+            0x04 => self.load_down_counter(access.now_cycles, value & TIME_MASK),
             0x08 => {}
             0x0c..=0x28 => self.scratch[(offset as usize - 0x0c) / 4] = value,
             0x2c => {
                 self.tick = value & 0x3ff;
-                self.ref_cycles = RateCounter::counting_from_cycle(
+                self.ref_cycles = RateCounter::new_counting_from_cycle(
                     access.now_cycles,
                     0,
                     access.clocks.ref_hz,
@@ -165,7 +166,7 @@ impl Peripheral for Watchdog {
         if self.ctrl & CTRL_ENABLE == 0 {
             return NEVER;
         }
-        self.ticks.first_cycle_at_value(u64::from(self.loaded.div_ceil(2)))
+        self.ticks.first_cycle_at_counter_value(u64::from(self.loaded.div_ceil(2)))
     }
 
     /// Requests a reset of the chip if the watchdog's time is over at the cycle in `access`.
@@ -182,8 +183,8 @@ impl Peripheral for Watchdog {
     fn clocks_changed(&mut self, access: &mut Access) {
         let clocks = access.clocks;
         let num = if self.ctrl & CTRL_ENABLE != 0 { clocks.tick_hz_num } else { 0 };
-        self.ticks.change_rate(access.now_cycles, num, clocks.tick_hz_den, clocks.sys_hz);
-        self.ref_cycles.change_rate(access.now_cycles, clocks.ref_hz, 1, clocks.sys_hz);
+        self.ticks.change_counting_rate(access.now_cycles, num, clocks.tick_hz_den, clocks.sys_hz);
+        self.ref_cycles.change_counting_rate(access.now_cycles, clocks.ref_hz, 1, clocks.sys_hz);
     }
 }
 

@@ -70,8 +70,13 @@ impl Xosc {
             ENABLE if !self.enabled => {
                 self.enabled = true;
                 self.stable = false;
-                self.cycles =
-                    RateCounter::counting_from_cycle(access.now_cycles, 0, self.crystal_hz, 1, access.clocks.sys_hz);
+                self.cycles = RateCounter::new_counting_from_cycle(
+                    access.now_cycles,
+                    0,
+                    self.crystal_hz,
+                    1,
+                    access.clocks.sys_hz,
+                );
                 self.advance_to_now(access);
             }
             DISABLE => {
@@ -117,7 +122,7 @@ impl Peripheral for Xosc {
             0x1c => {
                 self.count_from = value & 0xff;
                 let hz = if self.enabled { self.crystal_hz } else { 0 };
-                self.count = RateCounter::counting_from_cycle(access.now_cycles, 0, hz, 1, access.clocks.sys_hz);
+                self.count = RateCounter::new_counting_from_cycle(access.now_cycles, 0, hz, 1, access.clocks.sys_hz);
             }
             _ => access.effects.unmodelled = Some((offset, true)),
         }
@@ -148,7 +153,11 @@ impl Peripheral for Xosc {
 
     /// Returns the cycle at which the started oscillator becomes stable, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        if self.enabled && !self.stable { self.cycles.first_cycle_at_value(self.startup_cycles()) } else { NEVER }
+        if self.enabled && !self.stable {
+            self.cycles.first_cycle_at_counter_value(self.startup_cycles())
+        } else {
+            NEVER
+        }
     }
 
     /// Makes the oscillator stable if its start-up time is over at the cycle in `access`.
@@ -162,9 +171,9 @@ impl Peripheral for Xosc {
     /// Adapts the start-up time and the COUNT register to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         let sys_hz = access.clocks.sys_hz;
-        self.cycles.change_rate(access.now_cycles, self.crystal_hz, 1, sys_hz);
+        self.cycles.change_counting_rate(access.now_cycles, self.crystal_hz, 1, sys_hz);
         if self.count.is_counting() {
-            self.count.change_rate(access.now_cycles, self.crystal_hz, 1, sys_hz);
+            self.count.change_counting_rate(access.now_cycles, self.crystal_hz, 1, sys_hz);
         }
     }
 }

@@ -90,7 +90,7 @@ impl Converter {
     }
 
     /// Returns the channel of the present conversion. SQR3 has the first six of a sequence, SQR2 and SQR1 the others.
-    fn present_channel(&self) -> usize {
+    fn current_conversion_channel(&self) -> usize {
         let (offset, place) = match self.position {
             n @ 0..6 => (0x34, n),
             n @ 6..12 => (0x30, n - 6),
@@ -106,7 +106,7 @@ impl Converter {
 
     /// Returns the duration of the present conversion in half cycles of ADCCLK.
     fn conversion_half_cycles(&self, layout: AdcLayout) -> u64 {
-        let channel = self.present_channel();
+        let channel = self.current_conversion_channel();
         let code = if channel < 10 {
             self.stored_register(0x10) >> (3 * channel)
         } else {
@@ -192,7 +192,7 @@ impl Adc {
     fn complete_conversion(&mut self, n: usize, at: u64, access: &Access) {
         let layout = self.layout;
         let converter = &mut self.converters[n];
-        let level = self.levels.get(converter.present_channel()).copied().unwrap_or(0);
+        let level = self.levels.get(converter.current_conversion_channel()).copied().unwrap_or(0);
         let level = if layout == AdcLayout::F4 { level >> (2 * (converter.cr1 >> 24 & 3)) } else { level };
         let each = layout == AdcLayout::F4 && converter.cr2 & CR2_EOCS != 0;
         converter.end = NEVER;

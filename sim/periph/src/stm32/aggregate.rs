@@ -18,7 +18,7 @@ use super::i2c_v2::I2cV2;
 use super::iwdg::Iwdg;
 use super::map::PageMap;
 use super::pwr::Pwr;
-use super::rcc::{Crystals, Rcc, StartUp};
+use super::rcc::{Crystals, OscillatorStartUpTimes, Rcc};
 use super::regfile::RegFile;
 use super::rng::Rng;
 use super::rtc::Rtc;
@@ -31,7 +31,7 @@ use super::timer::pins::timer_pins;
 use super::timer::{Timer, TimerKind};
 use super::usart::{Usart, UsartLayout};
 use super::wwdg::Wwdg;
-use crate::device::{Attached, Attachments, Connection};
+use crate::device::{AttachedDevice, AttachedDevices, Connection};
 use crate::{ElapsedTime, NEVER};
 
 /// A pin of a GPIO port.
@@ -60,7 +60,7 @@ pub struct Options {
     /// Crystal on LSE. 0: none.
     pub lse_hz: u64,
     /// How long clock sources take to start.
-    pub start_up: StartUp,
+    pub start_up: OscillatorStartUpTimes,
     /// Wires between pins.
     pub wires: Vec<Wire>,
     /// Pins that resistors hold at a level while nothing drives them.
@@ -75,7 +75,7 @@ impl Default for Options {
     /// Returns the usual options: crystals of 8 MHz and 32,768 Hz, no wires between pins, and a host that waits until a
     /// receiver has room.
     fn default() -> Self {
-        let start_up = StartUp::default();
+        let start_up = OscillatorStartUpTimes::default();
         let (wires, rest) = (Vec::new(), Vec::new());
         Self { hse_hz: 8_000_000, lse_hz: 32_768, start_up, wires, rest, host_overruns: false, seed: 1 }
     }
@@ -160,7 +160,7 @@ pub struct Stm32 {
     /// The unsupported requests so far.
     told: Vec<&'static str>,
     /// Devices at serial ports and pins.
-    pub attachments: Attachments,
+    pub attachments: AttachedDevices,
 }
 
 impl Stm32 {
@@ -204,12 +204,12 @@ impl Stm32 {
             timer_routes: timers::TimerRoutes::default(),
             clocks: Clocks::default(),
             adc_hz: 0,
-            elapsed: ElapsedTime::starting_at_power_on(0),
+            elapsed: ElapsedTime::new_at_power_on(0),
             stated_hz: None,
             lines: Lines::new(),
             due: NEVER,
             told: Vec::new(),
-            attachments: Attachments::default(),
+            attachments: AttachedDevices::default(),
         };
         chip.create_blocks(options);
         chip.timer_routes = timers::TimerRoutes::new(&chip.slots, &timer_pins(spec.chip));
@@ -283,7 +283,7 @@ impl Stm32 {
             if place == Place::Exti {
                 self.exti_slot = self.slots.len();
             }
-            self.map.map_block(row.base, bytes, self.slots.len());
+            self.map.map_peripheral_addresses(row.base, bytes, self.slots.len());
             self.slots.push(Slot::new(row, place));
             self.dues.push(NEVER);
         }
@@ -405,10 +405,10 @@ impl Stm32 {
     }
 
     /// Attaches a device at this place. The error is one sentence.
-    pub fn attach_device(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
+    pub fn attach_device(&mut self, connection: Connection, device: AttachedDevice) -> Result<(), String> {
         match connection {
             Connection::Uart(number) if self.usart_index(number).is_some() => {
-                let is_free = self.attachments.attach_to_port(number, device);
+                let is_free = self.attachments.attach_device_to_serial_port(number, device);
                 if is_free { Ok(()) } else { Err(format!("another device is at serial port {number} already")) }
             }
             Connection::Uart(number) => Err(format!("the chip has no serial port {number}")),
@@ -422,17 +422,17 @@ impl Stm32 {
     }
 
     /// Returns the block with a name, such as SPI1. `None` if the chip lacks it.
-    fn block_with_name(&self, name: &str) -> Option<Place> {
+    fn peripheral_with_name(&self, name: &str) -> Option<Place> {
         self.slots.iter().find(|slot| slot.row.name == name).map(|slot| slot.place)
     }
 
     /// Attaches a device to an SPI controller. `select` is its chip select pin, if it has one. Returns an error
     /// sentence if the chip lacks the pin or the controller.
-    fn attach_to_spi(&mut self, number: u8, select: Option<u16>, device: Attached) -> Result<(), String> {
+    fn attach_to_spi(&mut self, number: u8, select: Option<u16>, device: AttachedDevice) -> Result<(), String> {
         if let Some(pin) = select.filter(|&pin| self.gpio_port((pin / 16) as u8).is_none()) {
             return Err(format!("the chip has no pin number {pin}"));
         }
-        let bus = match self.block_with_name(&format!("SPI{number}")) {
+        let bus = match self.peripheral_with_name(&format!("SPI{number}")) {
             Some(Place::Spi(index)) => &mut self.spis[usize::from(index)].bus,
             Some(Place::SpiH7(index)) => &mut self.spis_h7[usize::from(index)].bus,
             _ => return Err(format!("the chip has no spi{number}")),
@@ -443,8 +443,8 @@ impl Stm32 {
 
     /// Attaches a device to an I2C controller at a 7- or 10-bit address. Returns an error sentence if the chip lacks
     /// the controller or the address is taken.
-    fn attach_to_i2c(&mut self, number: u8, address: u16, device: Attached) -> Result<(), String> {
-        let bus = match self.block_with_name(&format!("I2C{number}")) {
+    fn attach_to_i2c(&mut self, number: u8, address: u16, device: AttachedDevice) -> Result<(), String> {
+        let bus = match self.peripheral_with_name(&format!("I2C{number}")) {
             Some(Place::I2cV1(index)) => &mut self.i2cs_v1[usize::from(index)].bus,
             Some(Place::I2cV2(index)) => &mut self.i2cs_v2[usize::from(index)].bus,
             _ => return Err(format!("the chip has no i2c{number}")),

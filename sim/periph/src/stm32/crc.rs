@@ -46,7 +46,7 @@ impl Crc {
     }
 
     /// Adds `bits` bits of data to the checksum, most significant bit first.
-    fn add_data_bits(&mut self, data: u32, bits: u32) {
+    fn add_bits_to_checksum(&mut self, data: u32, bits: u32) {
         let (width, mask) = (self.polynomial_width(), self.polynomial_mask());
         let data = self.reverse_input(data, bits);
         for n in (0..bits).rev() {
@@ -77,8 +77,8 @@ impl Block for Crc {
     /// the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
-            0x00 if self.programmable => self.add_data_bits(value, access.bytes * 8),
-            0x00 => self.add_data_bits(value, 32),
+            0x00 if self.programmable => self.add_bits_to_checksum(value, access.bytes * 8),
+            0x00 => self.add_bits_to_checksum(value, 32),
             0x04 => self.idr = value & 0xff,
             0x08 => {
                 if self.programmable {

@@ -1,7 +1,7 @@
 //! The flash interface's registers: access control, locks, programming and erasing.
 //!
 //! The machine owns the bytes and the timing of reads. It reads [`Flash::read_settings`] when ACR changes, carries out
-//! the erasures it finds in the effects, and asks [`Flash::store_to_array`] about every store into the array.
+//! the erasures it finds in the effects, and asks [`Flash::handle_store_to_flash`] about every store into the array.
 //! Programming takes the typical times of the data sheets (assumed where a range is given). Reads meanwhile are not
 //! held up. The bus errors of a wrong key and of a write to a locked array are not raised.
 
@@ -98,14 +98,14 @@ struct Bank {
     cr: u32,
     sr: u32,
     address: u32,
-    keys: Keys,
-    option_keys: Keys,
+    keys: UnlockKeyProgress,
+    option_keys: UnlockKeyProgress,
     busy: Option<(RateCounter, u64)>,
 }
 
 /// The progress of the key sequence that unlocks registers of the flash interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Keys {
+enum UnlockKeyProgress {
     #[default]
     Locked,
     Half,
@@ -114,25 +114,25 @@ enum Keys {
     Barred,
 }
 
-impl Keys {
+impl UnlockKeyProgress {
     /// Takes a written key: the first and then the second key of `pair` unlock, any other key locks until a reset.
-    fn enter_key(&mut self, key: u32, pair: [u32; 2]) {
+    fn accept_unlock_key(&mut self, key: u32, pair: [u32; 2]) {
         *self = match (*self, key) {
-            (Keys::Locked, key) if key == pair[0] => Keys::Half,
-            (Keys::Half, key) if key == pair[1] => Keys::Open,
-            (Keys::Open, _) => Keys::Open,
-            _ => Keys::Barred,
+            (UnlockKeyProgress::Locked, key) if key == pair[0] => UnlockKeyProgress::Half,
+            (UnlockKeyProgress::Half, key) if key == pair[1] => UnlockKeyProgress::Open,
+            (UnlockKeyProgress::Open, _) => UnlockKeyProgress::Open,
+            _ => UnlockKeyProgress::Barred,
         };
     }
 
     /// Returns whether both keys were entered, so that the registers are unlocked.
     fn are_keys_entered(self) -> bool {
-        self == Keys::Open
+        self == UnlockKeyProgress::Open
     }
 
     /// Locks the registers again, as a write of the LOCK bit does.
-    fn lock_registers(&mut self) {
-        *self = Keys::Locked;
+    fn lock_flash_registers(&mut self) {
+        *self = UnlockKeyProgress::Locked;
     }
 }
 
@@ -144,12 +144,12 @@ impl Bank {
 
     /// Begins to program or erase the bank, which takes `ns` nanoseconds.
     fn begin_operation(&mut self, ns: u64, access: &Access) {
-        self.busy = Some((RateCounter::counting_from_cycle(access.now, 0, 1_000_000_000, 1, access.core_hz), ns));
+        self.busy = Some((RateCounter::new_counting_from_cycle(access.now, 0, 1_000_000_000, 1, access.core_hz), ns));
     }
 
     /// Returns the core cycle at which programming or erasing ends, or [`NEVER`].
     fn operation_end_cycle(&self) -> u64 {
-        self.busy.as_ref().map_or(NEVER, |(time, ns)| time.first_cycle_at_value(*ns))
+        self.busy.as_ref().map_or(NEVER, |(time, ns)| time.first_cycle_at_counter_value(*ns))
     }
 }
 
@@ -188,7 +188,7 @@ impl Flash {
     }
 
     /// Stores `bytes` bytes at `address` in the flash array (or the L0's EEPROM). Returns whether that programs.
-    pub fn store_to_array(&mut self, address: u32, bytes: u32, access: &mut Access) -> FlashStore {
+    pub fn handle_store_to_flash(&mut self, address: u32, bytes: u32, access: &mut Access) -> FlashStore {
         self.advance_to_now(access);
         match self.spec.program {
             Program::Banked(spec) => self.store_to_banked_flash(spec, address, bytes, access),
@@ -296,7 +296,7 @@ impl Block for Flash {
             if self.banks[n].operation_end_cycle() <= access.now {
                 self.banks[n].busy = None;
                 match self.spec.program {
-                    Program::Banked(spec) => self.finish_banked_operation(spec, n),
+                    Program::Banked(spec) => self.finish_flash_bank_operation(spec, n),
                     Program::L0 => self.banks[0].sr |= l0::EOP,
                 }
             }
@@ -307,7 +307,7 @@ impl Block for Flash {
     fn clocks_changed(&mut self, access: &mut Access) {
         for bank in &mut self.banks {
             if let Some((time, _)) = &mut bank.busy {
-                time.change_rate(access.now, 1_000_000_000, 1, access.core_hz);
+                time.change_counting_rate(access.now, 1_000_000_000, 1, access.core_hz);
             }
         }
     }

@@ -110,7 +110,7 @@ impl Gpio {
     }
 
     /// Makes a resistor of the board hold a pin at a level while nothing drives it.
-    pub(super) fn hold_pin(&mut self, pin: u8, level: bool) {
+    pub(super) fn hold_pin_by_resistor(&mut self, pin: u8, level: bool) {
         self.rest.0 |= 1 << pin;
         self.rest.1 |= u16::from(level) << pin;
         self.drive_pin(pin, level);
@@ -143,7 +143,7 @@ impl Gpio {
     }
 
     /// Returns the alternate function that may drive a pin. F1: 0 for a pin in any. `None` for other pins.
-    pub(super) fn output_function(&self, pin: u8) -> Option<u8> {
+    pub(super) fn pin_output_function(&self, pin: u8) -> Option<u8> {
         let in_function = self.function >> pin & 1 != 0;
         let number = self.alternate[usize::from(pin / 8)] >> (pin % 8 * 4) & 0xf;
         in_function.then_some(number as u8)
@@ -151,10 +151,10 @@ impl Gpio {
 
     /// Returns the alternate function whose block reads a pin. F1: 0 for every pin that is not analog. `None` for other
     /// pins.
-    pub(super) fn input_function(&self, pin: u8) -> Option<u8> {
+    pub(super) fn pin_input_function(&self, pin: u8) -> Option<u8> {
         match self.layout {
             GpioLayout::F1 => (self.analog >> pin & 1 == 0).then_some(0),
-            _ => self.output_function(pin),
+            _ => self.pin_output_function(pin),
         }
     }
 

@@ -48,9 +48,9 @@ impl Iwdg {
     }
 
     /// Loads the counter with the reload value.
-    fn reload_counter(&mut self, access: &Access) {
+    fn reload_watchdog_counter(&mut self, access: &Access) {
         self.loaded = self.rlr;
-        self.ticks = Some(RateCounter::counting_from_cycle(
+        self.ticks = Some(RateCounter::new_counting_from_cycle(
             access.now,
             0,
             access.clock_hz,
@@ -62,20 +62,22 @@ impl Iwdg {
     /// Sets a flag of a register update in progress, which the slow clock clears later.
     fn start_register_update(&mut self, flag: u32, access: &Access) {
         let flags = self.updating.as_ref().map_or(0, |(_, flags)| *flags);
-        self.updating =
-            Some((RateCounter::counting_from_cycle(access.now, 0, access.clock_hz, 1, access.core_hz), flags | flag));
+        self.updating = Some((
+            RateCounter::new_counting_from_cycle(access.now, 0, access.clock_hz, 1, access.core_hz),
+            flags | flag,
+        ));
     }
 
     /// Writes KR, the key register: starts the watchdog, reloads its counter or unlocks its registers.
-    fn write_key(&mut self, key: u32, access: &mut Access) {
+    fn write_watchdog_key(&mut self, key: u32, access: &mut Access) {
         self.open = key == UNLOCK;
         match key {
-            START if self.ticks.is_none() => self.reload_counter(access),
+            START if self.ticks.is_none() => self.reload_watchdog_counter(access),
             RELOAD | START if self.ticks.is_some() => {
                 if self.window && self.counter_value(access.now) > self.winr {
                     access.effects.chip_reset = Some(ResetCause::Iwdg);
                 }
-                self.reload_counter(access);
+                self.reload_watchdog_counter(access);
             }
             _ => {}
         }
@@ -84,7 +86,7 @@ impl Iwdg {
     /// Returns the cycle in which the watchdog resets the chip, or [`NEVER`].
     fn reset_cycle(&self) -> u64 {
         // The counter has to pass 0.
-        self.ticks.as_ref().map_or(NEVER, |ticks| ticks.first_cycle_at_value(u64::from(self.loaded) + 1))
+        self.ticks.as_ref().map_or(NEVER, |ticks| ticks.first_cycle_at_counter_value(u64::from(self.loaded) + 1))
     }
 }
 
@@ -106,12 +108,12 @@ impl Block for Iwdg {
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance_to_now(access);
         match offset {
-            0x00 => self.write_key(value & 0xffff, access),
+            0x00 => self.write_watchdog_key(value & 0xffff, access),
             0x04 if self.open => {
                 self.pr = value & 7;
                 let divider = self.prescaler_divider();
                 if let Some(ticks) = &mut self.ticks {
-                    ticks.change_rate(access.now, access.clock_hz, divider, access.core_hz);
+                    ticks.change_counting_rate(access.now, access.clock_hz, divider, access.core_hz);
                 }
                 self.start_register_update(1, access);
             }
@@ -124,7 +126,7 @@ impl Block for Iwdg {
                 self.start_register_update(4, access);
                 // Writing the window reloads the counter.
                 if self.ticks.is_some() {
-                    self.reload_counter(access);
+                    self.reload_watchdog_counter(access);
                 }
             }
             _ => {}
@@ -145,19 +147,23 @@ impl Block for Iwdg {
 
     /// Returns the core cycle of the next reset of the chip or end of a register update, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        let update = self.updating.as_ref().map_or(NEVER, |(periods, _)| periods.first_cycle_at_value(UPDATE_PERIODS));
+        let update =
+            self.updating.as_ref().map_or(NEVER, |(periods, _)| periods.first_cycle_at_counter_value(UPDATE_PERIODS));
         self.reset_cycle().min(update)
     }
 
     /// Ends a register update, or requests the chip's reset, if its time has come at the cycle in `access`.
     fn advance_to_now(&mut self, access: &mut Access) {
-        if self.updating.as_ref().is_some_and(|(periods, _)| periods.first_cycle_at_value(UPDATE_PERIODS) <= access.now)
+        if self
+            .updating
+            .as_ref()
+            .is_some_and(|(periods, _)| periods.first_cycle_at_counter_value(UPDATE_PERIODS) <= access.now)
         {
             self.updating = None;
         }
         if self.reset_cycle() <= access.now {
             access.effects.chip_reset = Some(ResetCause::Iwdg);
-            self.reload_counter(access);
+            self.reload_watchdog_counter(access);
         }
     }
 
@@ -165,10 +171,10 @@ impl Block for Iwdg {
     fn clocks_changed(&mut self, access: &mut Access) {
         let divider = self.prescaler_divider();
         if let Some(ticks) = &mut self.ticks {
-            ticks.change_rate(access.now, access.clock_hz, divider, access.core_hz);
+            ticks.change_counting_rate(access.now, access.clock_hz, divider, access.core_hz);
         }
         if let Some((periods, _)) = &mut self.updating {
-            periods.change_rate(access.now, access.clock_hz, 1, access.core_hz);
+            periods.change_counting_rate(access.now, access.clock_hz, 1, access.core_hz);
         }
     }
 }

@@ -5,20 +5,20 @@ use super::{Chip, Clocks};
 const MHZ: u64 = 1_000_000;
 
 /// The highest clock frequencies of a part in MHz: core, AHB, APB1 to APB4.
-struct Most {
+struct PartClockLimits {
     core: u64,
     ahb: u64,
     apb: [u64; 4],
 }
 
 /// Returns the limits of the core, APB1 and APB2 in MHz. AHB is limited like the core.
-const fn core_limits(core: u64, apb1: u64, apb2: u64) -> Most {
-    Most { core, ahb: core, apb: [apb1, apb2, apb2, apb2] }
+const fn core_limits(core: u64, apb1: u64, apb2: u64) -> PartClockLimits {
+    PartClockLimits { core, ahb: core, apb: [apb1, apb2, apb2, apb2] }
 }
 
 /// Returns the highest clock frequencies of a chip (DS10152, DS10685; DS5319; DS8626, DS10314, DS10693; DS11532;
 /// DS12110, revision V with the boost).
-fn chip_limits(chip: Chip) -> Most {
+fn chip_limits(chip: Chip) -> PartClockLimits {
     match chip {
         Chip::L053 | Chip::L073 => core_limits(32, 32, 32),
         Chip::F103 => core_limits(72, 36, 72),
@@ -26,7 +26,7 @@ fn chip_limits(chip: Chip) -> Most {
         Chip::F411 => core_limits(100, 50, 100),
         Chip::F446 => core_limits(180, 45, 90),
         Chip::F767 => core_limits(216, 54, 108),
-        Chip::H743 => Most { core: 480, ahb: 240, apb: [120; 4] },
+        Chip::H743 => PartClockLimits { core: 480, ahb: 240, apb: [120; 4] },
     }
 }
 

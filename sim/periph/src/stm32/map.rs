@@ -33,7 +33,7 @@ impl PageMap {
     }
 
     /// Maps the peripheral block with number `slot` to `bytes` of addresses from `base` on.
-    pub fn map_block(&mut self, base: u32, bytes: u32, slot: usize) {
+    pub fn map_peripheral_addresses(&mut self, base: u32, bytes: u32, slot: usize) {
         let slot = u8::try_from(slot).expect("fewer than 255 blocks");
         if base >> 10 == DBGMCU_PAGE {
             self.dbgmcu = slot;

@@ -56,7 +56,7 @@ pub use i2c_v1::I2cV1;
 pub use i2c_v2::I2cV2;
 pub use iwdg::Iwdg;
 pub use pwr::{Pwr, PwrKind};
-pub use rcc::{Rcc, StartUp};
+pub use rcc::{OscillatorStartUpTimes, Rcc};
 pub use regfile::{FixedRegisters, RegFile};
 pub use rng::Rng;
 pub use rtc::Rtc;

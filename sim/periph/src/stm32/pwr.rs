@@ -74,7 +74,7 @@ impl Pwr {
 
     /// Begins the settling time of the voltage regulator.
     fn start_regulator_settling(&mut self, access: &Access) {
-        self.settling = Some(RateCounter::counting_from_cycle(access.now, 0, 1_000_000_000, 1, access.core_hz));
+        self.settling = Some(RateCounter::new_counting_from_cycle(access.now, 0, 1_000_000_000, 1, access.core_hz));
     }
 
     /// Returns the value of the status register.
@@ -191,7 +191,7 @@ impl Block for Pwr {
 
     /// Returns the core cycle at which the voltage regulator has settled, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        self.settling.as_ref().map_or(NEVER, |ns| ns.first_cycle_at_value(SETTLE_NS))
+        self.settling.as_ref().map_or(NEVER, |ns| ns.first_cycle_at_counter_value(SETTLE_NS))
     }
 
     /// Ends the settling of the voltage regulator if its time is over at the cycle in `access`.
@@ -204,7 +204,7 @@ impl Block for Pwr {
     /// Adapts the remaining settling time to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         if let Some(ns) = &mut self.settling {
-            ns.change_rate(access.now, 1_000_000_000, 1, access.core_hz);
+            ns.change_counting_rate(access.now, 1_000_000_000, 1, access.core_hz);
         }
     }
 }

@@ -21,7 +21,7 @@ pub(super) use f1::F1;
 pub(super) use f4::{F4, F7, F407, F411};
 pub(super) use h7::{H7, KernelClock};
 pub(super) use l0::L0;
-pub use spec::StartUp;
+pub use spec::OscillatorStartUpTimes;
 pub(super) use spec::{Crystals, Spec};
 use spec::{
     Field, OSCILLATORS, Osc, OscBits, ReadyFlags, ahb_divisor, apb_divisor, compute_ahb_and_apb_frequencies,
@@ -253,7 +253,7 @@ impl Rcc {
                 self.set_register_bit(bits.ready, false);
             } else if !state.ready && state.starting.is_none() {
                 state.starting =
-                    Some(RateCounter::counting_from_cycle(access.now, 0, 1_000_000_000, 1, access.core_hz));
+                    Some(RateCounter::new_counting_from_cycle(access.now, 0, 1_000_000_000, 1, access.core_hz));
             }
         }
         self.update_ready_oscillators(access);
@@ -268,9 +268,9 @@ impl Rcc {
     }
 
     /// Returns the core cycle at which a started oscillator becomes ready, or [`NEVER`].
-    fn ready_cycle_of(&self, osc: Osc) -> u64 {
+    fn oscillator_ready_cycle(&self, osc: Osc) -> u64 {
         let state = &self.states[osc as usize];
-        state.starting.as_ref().map_or(NEVER, |ns| ns.first_cycle_at_value(self.start_up_nanoseconds(osc)))
+        state.starting.as_ref().map_or(NEVER, |ns| ns.first_cycle_at_counter_value(self.start_up_nanoseconds(osc)))
     }
 
     /// Marks the oscillators and PLLs that have started by now as ready, starts those that waited for them, and
@@ -278,7 +278,7 @@ impl Rcc {
     fn update_ready_oscillators(&mut self, access: &mut Access) {
         let mut changed = false;
         for bits in self.spec.oscillators {
-            if self.ready_cycle_of(bits.osc) <= access.now {
+            if self.oscillator_ready_cycle(bits.osc) <= access.now {
                 self.states[bits.osc as usize] = State { starting: None, ready: true };
                 self.set_register_bit(bits.ready, true);
                 self.raise_ready_flag(bits.flag);
@@ -406,7 +406,7 @@ impl Block for Rcc {
 
     /// Returns the core cycle of the next oscillator or PLL to become ready, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        self.spec.oscillators.iter().map(|bits| self.ready_cycle_of(bits.osc)).min().unwrap_or(NEVER)
+        self.spec.oscillators.iter().map(|bits| self.oscillator_ready_cycle(bits.osc)).min().unwrap_or(NEVER)
     }
 
     /// Makes the oscillators and PLLs ready whose start-up time is over, up to the cycle in `access`.
@@ -420,7 +420,7 @@ impl Block for Rcc {
     fn clocks_changed(&mut self, access: &mut Access) {
         for state in &mut self.states {
             if let Some(ns) = &mut state.starting {
-                ns.change_rate(access.now, 1_000_000_000, 1, access.core_hz);
+                ns.change_counting_rate(access.now, 1_000_000_000, 1, access.core_hz);
             }
         }
     }

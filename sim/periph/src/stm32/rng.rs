@@ -34,14 +34,14 @@ impl Rng {
     }
 
     /// Returns whether the generator produces words.
-    pub(super) fn can_produce_words(&self) -> bool {
+    pub(super) fn can_produce_random_words(&self) -> bool {
         self.cr & RNGEN != 0
     }
 
     /// Begins to produce the generator's next random word, unless one is ready or in progress.
-    fn start_next_word(&mut self, access: &Access) {
-        if self.can_produce_words() && self.word.is_none() && self.making.is_none() {
-            self.making = Some(RateCounter::counting_from_cycle(access.now, 0, CLOCK_HZ, 1, access.core_hz));
+    fn start_next_random_word(&mut self, access: &Access) {
+        if self.can_produce_random_words() && self.word.is_none() && self.making.is_none() {
+            self.making = Some(RateCounter::new_counting_from_cycle(access.now, 0, CLOCK_HZ, 1, access.core_hz));
         }
     }
 
@@ -67,7 +67,7 @@ impl Block for Rng {
         self.advance_to_now(access);
         if offset == 8 {
             let word = self.word.take().unwrap_or(0);
-            self.start_next_word(access);
+            self.start_next_random_word(access);
             return word;
         }
         self.peek_register(offset, access)
@@ -82,7 +82,7 @@ impl Block for Rng {
             if value & RNGEN == 0 {
                 self.making = None;
             }
-            self.start_next_word(access);
+            self.start_next_random_word(access);
         }
     }
 
@@ -98,7 +98,7 @@ impl Block for Rng {
 
     /// Returns the core cycle at which the next random number is ready, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        self.making.as_ref().map_or(NEVER, |periods| periods.first_cycle_at_value(WORD_PERIODS))
+        self.making.as_ref().map_or(NEVER, |periods| periods.first_cycle_at_counter_value(WORD_PERIODS))
     }
 
     /// Makes the random number ready if its time has come at the cycle in `access`.
@@ -112,7 +112,7 @@ impl Block for Rng {
     /// Adapts the remaining time of the number in preparation to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         if let Some(periods) = &mut self.making {
-            periods.change_rate(access.now, CLOCK_HZ, 1, access.core_hz);
+            periods.change_counting_rate(access.now, CLOCK_HZ, 1, access.core_hz);
         }
     }
 

@@ -102,7 +102,7 @@ impl Rtc {
 
     /// Restarts the synchronisation of the shadow registers.
     fn restart_shadow_sync(&mut self, access: &Access) {
-        self.sync = Some(RateCounter::counting_from_cycle(access.now, 0, access.clock_hz, 1, access.core_hz));
+        self.sync = Some(RateCounter::new_counting_from_cycle(access.now, 0, access.clock_hz, 1, access.core_hz));
     }
 
     /// Writes ISR: clears flags, and enters or leaves initialisation.
@@ -120,7 +120,7 @@ impl Rtc {
         }
         let (num, den) = self.clock_hz_and_prescaler(access);
         if (isr ^ value) & INIT != 0 || isr & RSF != 0 && value & RSF == 0 {
-            self.sub.change_rate(access.now, num, den, access.core_hz);
+            self.sub.change_counting_rate(access.now, num, den, access.core_hz);
             self.restart_shadow_sync(access);
         }
     }
@@ -203,7 +203,7 @@ impl Block for Rtc {
 
     /// Returns the core cycle at which initialisation or synchronisation ends, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        self.sync.as_ref().map_or(NEVER, |periods| periods.first_cycle_at_value(SYNC_PERIODS))
+        self.sync.as_ref().map_or(NEVER, |periods| periods.first_cycle_at_counter_value(SYNC_PERIODS))
     }
 
     /// Ends the initialisation or synchronisation of the registers if its time is over at the cycle in `access`.
@@ -217,9 +217,9 @@ impl Block for Rtc {
     /// Adapts the counting of seconds to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         let (num, den) = self.clock_hz_and_prescaler(access);
-        self.sub.change_rate(access.now, num, den, access.core_hz);
+        self.sub.change_counting_rate(access.now, num, den, access.core_hz);
         match &mut self.sync {
-            Some(periods) => periods.change_rate(access.now, access.clock_hz, 1, access.core_hz),
+            Some(periods) => periods.change_counting_rate(access.now, access.clock_hz, 1, access.core_hz),
             // The clock came up: the shadow registers follow.
             None if access.clock_hz != 0 && self.words[ISR] & RSF == 0 => self.restart_shadow_sync(access),
             None => {}

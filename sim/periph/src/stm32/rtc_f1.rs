@@ -32,7 +32,7 @@ impl RtcF1 {
 
     /// Updates the rate of the counter after a change of clock or prescaler.
     fn update_count_rate(&mut self, access: &Access) {
-        self.counter.change_rate(access.now, access.clock_hz, u64::from(self.prl) + 1, access.core_hz);
+        self.counter.change_counting_rate(access.now, access.clock_hz, u64::from(self.prl) + 1, access.core_hz);
     }
 
     /// Returns the word with its upper or lower half replaced.
@@ -111,10 +111,13 @@ impl Block for RtcF1 {
 
     /// Returns the core cycle of the next second or alarm whose interrupt is enabled, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        let second =
-            if self.crh & SECF & !self.crl != 0 { self.counter.first_cycle_at_value(self.done + 1) } else { NEVER };
+        let second = if self.crh & SECF & !self.crl != 0 {
+            self.counter.first_cycle_at_counter_value(self.done + 1)
+        } else {
+            NEVER
+        };
         let alarm = if self.crh & ALRF & !self.crl != 0 {
-            self.counter.first_cycle_at_value(self.unwrapped_alarm_value())
+            self.counter.first_cycle_at_counter_value(self.unwrapped_alarm_value())
         } else {
             NEVER
         };

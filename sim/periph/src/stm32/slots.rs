@@ -114,7 +114,7 @@ impl Lines {
     }
 
     /// Updates the NVIC lines that a block's interrupt outputs drive: they went from `before` to `after`.
-    pub fn change_outputs(&mut self, irqs: &[(u32, u8)], before: u32, after: u32) {
+    pub fn update_interrupt_outputs(&mut self, irqs: &[(u32, u8)], before: u32, after: u32) {
         for &(mask, line) in irqs {
             let (was, is) = (before & mask != 0, after & mask != 0);
             if was != is {
@@ -135,13 +135,13 @@ mod tests {
     fn shared_line_is_high_while_any_block_drives_it() {
         let mut lines = Lines::new();
         let (first, second) = ([(1, 40), (2, 41)], [(0xf, 40)]);
-        lines.change_outputs(&first, 0, 3);
-        lines.change_outputs(&second, 0, 4);
+        lines.update_interrupt_outputs(&first, 0, 3);
+        lines.update_interrupt_outputs(&second, 0, 4);
         assert_eq!(lines.irq_line_levels()[1], 3 << 8);
-        lines.change_outputs(&second, 4, 8);
-        lines.change_outputs(&first, 3, 2);
+        lines.update_interrupt_outputs(&second, 4, 8);
+        lines.update_interrupt_outputs(&first, 3, 2);
         assert_eq!(lines.irq_line_levels()[1], 3 << 8, "the second still drives line 40");
-        lines.change_outputs(&second, 8, 0);
+        lines.update_interrupt_outputs(&second, 8, 0);
         assert_eq!(lines.irq_line_levels()[1], 2 << 8);
     }
 }

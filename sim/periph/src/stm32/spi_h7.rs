@@ -132,7 +132,7 @@ impl SpiH7 {
     }
 
     /// Returns whether the master sends (`.0`) and receives (`.1`), by COMM and HDDIR.
-    fn transfer_directions(&self) -> (bool, bool) {
+    fn enabled_transfer_directions(&self) -> (bool, bool) {
         match self.cfg2 >> 17 & 3 {
             0 => (true, true),
             1 => (true, false),
@@ -153,7 +153,7 @@ impl SpiH7 {
     /// Begins a frame at cycle `at`, after `idle` periods of the serial clock, if there is data to send and room to
     /// receive.
     fn begin_frame(&mut self, at: u64, idle: u32, access: &Access) {
-        let (sends, receives) = self.transfer_directions();
+        let (sends, receives) = self.enabled_transfer_directions();
         let is_started = self.cr1 & (CR1_SPE | CR1_CSTART) == CR1_SPE | CR1_CSTART && self.cfg2 & CFG2_MASTER != 0;
         let is_over = self.counts && self.unsent == 0;
         let waits = receives && self.cr1 & CR1_MASRX != 0 && self.rx.len() >= self.fifo_frame_capacity();
@@ -168,9 +168,9 @@ impl SpiH7 {
     }
 
     /// Ends the present frame at cycle `at`, and begins the next one.
-    fn complete_frame(&mut self, at: u64, access: &Access) {
+    fn end_frame_and_begin_next(&mut self, at: u64, access: &Access) {
         self.end = NEVER;
-        if self.transfer_directions().1 {
+        if self.enabled_transfer_directions().1 {
             if self.rx.len() < self.fifo_frame_capacity() {
                 self.rx.push_back(self.answer);
             } else {
@@ -241,7 +241,7 @@ impl SpiH7 {
     }
 
     /// Returns the number of frames in an access of `bytes` bytes to a data register.
-    fn frames_of_access(&self, bytes: u32) -> usize {
+    fn frame_count_of_data_access(&self, bytes: u32) -> usize {
         (bytes as usize / self.bytes_per_frame()).max(1)
     }
 
@@ -251,7 +251,7 @@ impl SpiH7 {
             return;
         }
         let mask = u32::MAX >> (32 - self.frame_bit_count());
-        for n in 0..self.frames_of_access(access.bytes) {
+        for n in 0..self.frame_count_of_data_access(access.bytes) {
             let is_full = self.tx.len() >= self.fifo_frame_capacity();
             if is_full || self.transfer_frame_count() != 0 && self.unwritten == 0 {
                 return;
@@ -267,7 +267,8 @@ impl SpiH7 {
     /// Reads RXDR: removes received frames and returns them.
     fn read_data_register(&mut self, bytes: u32) -> u32 {
         let width = 8 * self.bytes_per_frame();
-        (0..self.frames_of_access(bytes)).fold(0, |word, n| word | self.rx.pop_front().unwrap_or(0) << (width * n))
+        (0..self.frame_count_of_data_access(bytes))
+            .fold(0, |word, n| word | self.rx.pop_front().unwrap_or(0) << (width * n))
     }
 
     /// Returns the requests to the DMA: (transmit, receive). Each stands for a packet.
@@ -371,7 +372,7 @@ impl Block for SpiH7 {
     /// Completes the frames that have ended, up to the cycle in `access`.
     fn advance_to_now(&mut self, access: &mut Access) {
         while self.end <= access.now {
-            self.complete_frame(self.end, access);
+            self.end_frame_and_begin_next(self.end, access);
         }
     }
 

@@ -15,7 +15,7 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub fn new() -> Self {
-        let elapsed = ElapsedTime::starting_at_power_on(16_000_000);
+        let elapsed = ElapsedTime::new_at_power_on(16_000_000);
         Self { now: 0, core_hz: 16_000_000, clock_hz: 16_000_000, elapsed, effects: Effects::default() }
     }
 

@@ -71,7 +71,7 @@ pub struct Timer {
     burst: u32,
     /// Listening: the other one's update events heard of already, and those that the prescaler holds back.
     heard: (Option<u64>, u64),
-    outputs: outputs::Outputs,
+    outputs: outputs::TimerOutputState,
     inputs: inputs::TimerInputs,
 }
 
@@ -94,7 +94,7 @@ impl Timer {
             requests: 0,
             burst: 0,
             heard: (None, 0),
-            outputs: outputs::Outputs::default(),
+            outputs: outputs::TimerOutputState::default(),
             inputs: inputs::TimerInputs::default(),
         }
     }
@@ -161,7 +161,7 @@ impl Timer {
     /// Sets the counter's rate by the registers, from `access.now` on. The counter may start or stop.
     fn update_count_rate(&mut self, access: &Access) {
         let (num, den) = self.count_rate_as_fraction(access);
-        self.position.change_rate(access.now, num, den, access.core_hz);
+        self.position.change_counting_rate(access.now, num, den, access.core_hz);
     }
 
     /// Places the counter at `count` without touching the prescaler.
@@ -197,7 +197,7 @@ impl Timer {
     fn start_counting(&mut self, access: &Access) {
         let (num, den) = self.count_rate_as_fraction(access);
         let delay = access.core_hz.checked_div(access.clock_hz).unwrap_or(0);
-        self.position.change_rate(access.now + delay, num, den, access.core_hz);
+        self.position.change_counting_rate(access.now + delay, num, den, access.core_hz);
     }
 
     /// Writes ARR, the auto-reload value. Without preload it takes effect at once.

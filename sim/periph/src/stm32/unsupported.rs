@@ -650,7 +650,7 @@ fn unsupported_rows(device: Device) -> &'static [Limit] {
 }
 
 /// Returns the rows of all blocks.
-pub fn all_unsupported_rows() -> impl Iterator<Item = &'static Limit> {
+pub fn all_unsupported_write_rows() -> impl Iterator<Item = &'static Limit> {
     let tables = [USART, TIMER, RCC, FLASH, EXTI, WWDG, RTC, BACKUP, SYSCFG, GPIO, PWR, DBGMCU, SPI, I2C, ADC];
     let tables = tables.into_iter().chain([DMA, DMA_MUX]);
     tables.flatten().chain(FOUND)
@@ -676,14 +676,14 @@ mod tests {
 
     #[test]
     fn page_lists_every_limit() {
-        for row in all_unsupported_rows() {
+        for row in all_unsupported_write_rows() {
             assert!(PAGE.contains(row.about), "docs/virtual-stm32.md does not say: {}", row.about);
         }
     }
 
     #[test]
     fn every_limit_has_an_example_and_a_unique_sentence() {
-        let all: Vec<_> = all_unsupported_rows().collect();
+        let all: Vec<_> = all_unsupported_write_rows().collect();
         for (n, row) in all.iter().enumerate() {
             assert!(!row.examples.is_empty(), "{}", row.about);
             assert!(all[..n].iter().all(|other| !other.about.contains(row.about) && !row.about.contains(other.about)));

@@ -137,7 +137,7 @@ impl Usart {
 
     /// Returns the offset of the status register, SR or ISR.
     pub(super) fn status_offset(&self) -> u32 {
-        if self.has_later_layout() { 0x1c } else { 0 }
+        if self.has_newer_register_layout() { 0x1c } else { 0 }
     }
 
     /// Returns the requests to the DMA: (transmit, receive).
@@ -148,7 +148,7 @@ impl Usart {
     }
 
     /// Returns whether the port has the later register layout (L0, F7, H7).
-    fn has_later_layout(&self) -> bool {
+    fn has_newer_register_layout(&self) -> bool {
         matches!(self.layout, UsartLayout::V2 { .. })
     }
 
@@ -164,7 +164,7 @@ impl Usart {
 
     /// Returns whether the port is enabled (UE).
     fn is_enabled(&self) -> bool {
-        self.cr1 & if self.has_later_layout() { 1 } else { 1 << 13 } != 0
+        self.cr1 & if self.has_newer_register_layout() { 1 } else { 1 << 13 } != 0
     }
 
     /// Returns whether port and transmitter are enabled.
@@ -179,7 +179,7 @@ impl Usart {
 
     /// Returns the number of bits between start and stop, parity included: 8, 9 or 7.
     fn bits_per_word(&self) -> u64 {
-        match (self.cr1 >> 12 & 1, self.has_later_layout() && self.cr1 >> 28 & 1 != 0) {
+        match (self.cr1 >> 12 & 1, self.has_newer_register_layout() && self.cr1 >> 28 & 1 != 0) {
             (0, false) => 8,
             (1, false) => 9,
             _ => 7,
@@ -214,7 +214,7 @@ impl Usart {
     /// Returns a counter of half bits on the line, which is 0 at cycle `at`.
     fn new_half_bit_counter(&self, at: u64, access: &Access) -> RateCounter {
         let (num, den) = self.half_bit_rate().unwrap_or((0, 1));
-        RateCounter::counting_from_cycle(at, 0, access.clock_hz * num, den, access.core_hz)
+        RateCounter::new_counting_from_cycle(at, 0, access.clock_hz * num, den, access.core_hz)
     }
 
     /// Adapts the half-bit counters to a new clock or baud rate. Frames on the line go on.
@@ -222,18 +222,18 @@ impl Usart {
         let (num, den) = self.half_bit_rate().unwrap_or((0, 1));
         let counters = [Some(&mut self.tx_bits), Some(&mut self.rx_bits), self.idle_bits.as_mut()];
         for counter in counters.into_iter().flatten() {
-            counter.change_rate(access.now, access.clock_hz * num, den, access.core_hz);
+            counter.change_counting_rate(access.now, access.clock_hz * num, den, access.core_hz);
         }
     }
 
     /// Computes the cycle of the port's next event.
     fn update_next_event_cycle(&mut self) {
-        self.next = self.transmit_end_cycle().min(self.receive_end_cycle()).min(self.line_idle_cycle());
+        self.next = self.transmit_end_cycle().min(self.receive_end_cycle()).min(self.serial_line_idle_cycle());
     }
 
     /// Returns the cycle at which the frame being sent ends, or [`NEVER`].
     fn transmit_end_cycle(&self) -> u64 {
-        if self.sending.is_some() { self.tx_bits.first_cycle_at_value(self.frame_half_bits()) } else { NEVER }
+        if self.sending.is_some() { self.tx_bits.first_cycle_at_counter_value(self.frame_half_bits()) } else { NEVER }
     }
 
     /// Begins to send the next byte. The half-bit counter must be at 0 now.
@@ -277,7 +277,7 @@ impl Usart {
     /// Writes a byte to the transmit data register or FIFO.
     fn append_byte_to_send(&mut self, value: u32, access: &Access) {
         // First layout: TC goes only if SR was read with it set.
-        if self.has_later_layout() || self.seen & TC != 0 {
+        if self.has_newer_register_layout() || self.seen & TC != 0 {
             self.flags &= !TC;
             self.seen &= !TC;
         }
@@ -310,7 +310,7 @@ impl Usart {
 
     /// Returns the mask of CR1's bit that enables the port (UE), whose place depends on the layout.
     fn port_enable_mask(&self) -> u32 {
-        if self.has_later_layout() { 1 } else { 1 << 13 }
+        if self.has_newer_register_layout() { 1 } else { 1 << 13 }
     }
 
     /// Stops transmitter and receiver at once and resets the flags, because UE was cleared.
@@ -380,7 +380,7 @@ impl Block for Usart {
     /// Returns whether a narrow write fills the other bytes of this register with 0, because 0 bits have no effect
     /// there. This holds for RQR, ICR and TDR of the later layout only.
     fn is_strobe(&self, offset: u32) -> bool {
-        self.has_later_layout() && matches!(offset, 0x18 | 0x20 | 0x28)
+        self.has_newer_register_layout() && matches!(offset, 0x18 | 0x20 | 0x28)
     }
 
     /// Returns the core cycle of the next end of a frame, sent or received, or of an idle line, or [`NEVER`].

@@ -51,14 +51,14 @@ impl Wwdg {
             access.effects.chip_reset = Some(ResetCause::Wwdg);
         }
         let (num, den) = self.clock_hz_and_divider(access);
-        self.ticks = RateCounter::counting_from_cycle(access.now, 0, num, den, access.core_hz);
+        self.ticks = RateCounter::new_counting_from_cycle(access.now, 0, num, den, access.core_hz);
         self.warned = false;
     }
 
     /// Returns the cycle at which the counter T reaches `value`.
     fn cycle_at_counter_value(&self, value: u32) -> u64 {
         let ticks = (self.cr & 0x7f).saturating_sub(value);
-        if self.ticks.is_counting() { self.ticks.first_cycle_at_value(u64::from(ticks)) } else { NEVER }
+        if self.ticks.is_counting() { self.ticks.first_cycle_at_counter_value(u64::from(ticks)) } else { NEVER }
     }
 }
 
@@ -86,7 +86,7 @@ impl Block for Wwdg {
                 // EWI can only be set.
                 self.cfr = value & (0x7f | EWI | mask << shift) | self.cfr & EWI;
                 let (num, den) = self.clock_hz_and_divider(access);
-                self.ticks.change_rate(access.now, num, den, access.core_hz);
+                self.ticks.change_counting_rate(access.now, num, den, access.core_hz);
             }
             8 => self.flag &= value & 1 != 0,
             _ => {}
@@ -124,7 +124,7 @@ impl Block for Wwdg {
     /// Adapts the watchdog's counter to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         let (num, den) = self.clock_hz_and_divider(access);
-        self.ticks.change_rate(access.now, num, den, access.core_hz);
+        self.ticks.change_counting_rate(access.now, num, den, access.core_hz);
     }
 
     /// Returns 1 while the window watchdog requests its interrupt: the early warning is flagged and its interrupt
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn window_and_clear_bit() {
+    fn feeding_outside_the_window_resets() {
         // W, ticks waited, new T, reset.
         for (window, ticks, value, reset) in
             [(0x7f, 1, 0x7f, false), (0x60, 1, 0x7f, true), (0x60, 0x20, 0x7f, false), (0x7f, 1, 0x3f, true)]

@@ -1,6 +1,6 @@
 //! Transfers at the pace of peripherals: serial ports, SPI, ADC, timers, I2C.
 
-use rtoslab_periph::device::{Attached, Connection, Device};
+use rtoslab_periph::device::{AttachedDevice, Connection, Device};
 use rtoslab_periph::stm32::Chip;
 
 use super::bench::{Bench, Job, RAM, Stream};
@@ -197,7 +197,7 @@ fn spi_exchanges_in_both_directions() {
     ] {
         const SPI1: u32 = 0x4001_3000;
         let mut bench = Bench::new(chip);
-        bench.chip.attach_device(Connection::Spi(1, None), Attached(Box::<Echo>::default())).expect("SPI1");
+        bench.chip.attach_device(Connection::Spi(1, None), AttachedDevice(Box::<Echo>::default())).expect("SPI1");
         if chip == Chip::L073 {
             bench.write_register(0x4002_00a8, channels.0 << (4 * tx) | channels.1 << (4 * rx));
         }
@@ -301,7 +301,7 @@ fn converter_without_dds_ends_with_the_stream() {
 fn spi_of_the_h743_exchanges_by_dma() {
     const SPI1: u32 = 0x4001_3000;
     let mut bench = Bench::new(Chip::H743);
-    bench.chip.attach_device(Connection::Spi(1, None), Attached(Box::<Echo>::default())).expect("SPI1");
+    bench.chip.attach_device(Connection::Spi(1, None), AttachedDevice(Box::<Echo>::default())).expect("SPI1");
     // Its kernel clock is HSI, and streams 0 and 1 of DMA1 have its requests.
     bench.write_register(0x5802_4450, 4 << 12);
     bench.write_register(0x4002_0800, 37);
@@ -546,7 +546,7 @@ fn i2c_of_the_f4_receives_and_refuses_the_last_byte() {
     for (chip, stream, channel) in [(Chip::F446, 0, 1), (Chip::F103, 6, 0)] {
         const I2C1: u32 = 0x4000_5400;
         let mut bench = Bench::new(chip);
-        bench.chip.attach_device(Connection::I2c(1, 0x50), Attached(Box::<Echo>::default())).expect("I2C1");
+        bench.chip.attach_device(Connection::I2c(1, 0x50), AttachedDevice(Box::<Echo>::default())).expect("I2C1");
         let job = Job {
             peripheral: I2C1 + 0x10,
             memory: RAM,
@@ -585,7 +585,7 @@ fn i2c_of_the_later_chips_sends_and_receives() {
         (Chip::H743, 1, 0x4000_5400, (0, 34), (1, 33)),
     ] {
         let mut bench = Bench::new(chip);
-        bench.chip.attach_device(Connection::I2c(number, 0x50), Attached(Box::<Echo>::default())).expect("I2C");
+        bench.chip.attach_device(Connection::I2c(number, 0x50), AttachedDevice(Box::<Echo>::default())).expect("I2C");
         let port = Port { chip, number: 0, base: i2c, first_layout: false, controller: 1, tx, rx };
         bench.write_register(i2c + 0x10, 0x0101);
         bench.write_register(i2c, 1 | 3 << 14);

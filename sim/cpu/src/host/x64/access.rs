@@ -2,14 +2,14 @@
 
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
-use super::super::{AheadLog, Constants, MARKED_BYTES, WatchedStoreLayout};
+use super::super::{CachedConstantMemory, MARKED_BYTES, NativeSpeculationLogLayout, WatchedStoreLayout};
 use super::access_forms::{
-    Block, Form, Memory, access_form, accessed_word_offset, has_constant_offset, has_register_offset,
-    is_literal_access, writes_base_back,
+    Block, Form, Memory, accessed_word_offset, has_constant_offset, has_register_offset, is_literal_access,
+    load_store_form, writes_base_back,
 };
 use super::prediction::MARKS;
-use super::spans::{CheckedSpans, FAR};
-use super::{HostFlags, RAX, Writer};
+use super::spans::{CheckedWordRange, FAR};
+use super::{HostFlagsOrigin, NativeCodeEmitter, RAX};
 use crate::v7m::code::Code;
 use crate::v7m::op::Op;
 
@@ -18,7 +18,7 @@ const MARK_SHIFT: u32 = MARKED_BYTES.ilog2();
 
 /// Code that is emitted later, for a store near marked bytes of RAM: before the store, the bus is asked whether it
 /// changes code or a watched word.
-pub(super) struct NearMarks {
+pub(super) struct MarkedRamStoreCheck {
     marked: DynamicLabel,
     /// The place where they are made.
     fine: DynamicLabel,
@@ -48,7 +48,7 @@ macro_rules! load {
     };
 }
 
-impl Writer {
+impl NativeCodeEmitter {
     /// Emits a load or store at `ip` that reached this memory when the path was recorded. Returns false if it cannot be
     /// JIT-compiled.
     pub fn emit_access(&mut self, number: u32, op: Op, ip: u64, memory: Memory) -> bool {
@@ -61,10 +61,10 @@ impl Writer {
             }
             _ => {}
         }
-        let Some(form) = access_form(op) else { return false };
+        let Some(form) = load_store_form(op) else { return false };
         if form.single {
-            let exit = self.exit_before_step(number);
-            self.host_flags = HostFlags::None;
+            let exit = self.exit_label_before_step(number);
+            self.host_flags = HostFlagsOrigin::None;
             dynasm!(self.asm ; .arch x64 ; cmp BYTE [rbx + self.at.float_ready], 0 ; je =>exit);
         }
         let block = match memory {
@@ -82,11 +82,11 @@ impl Writer {
             dynasm!(self.asm ; .arch x64 ; mov Rd(value), [rbp + Rq(base) + from]);
             return true;
         }
-        let exit = self.exit_before_step(number);
-        self.emit_item_number(op, base, index, (block, form.bytes), exit);
+        let exit = self.exit_label_before_step(number);
+        self.emit_accessed_item_index(op, base, index, (block, form.bytes), exit);
         let first = block.first as i32;
         if form.store {
-            self.emit_mark_check(block, form.bytes, 1, exit);
+            self.emit_marked_ram_check(block, form.bytes, 1, exit);
             self.log_stores(block, form.bytes, 1);
             let asm = &mut self.asm;
             if form.single {
@@ -98,11 +98,11 @@ impl Writer {
                 2 => dynasm!(asm ; .arch x64 ; mov [rbp + rcx * 2 + first], Rw(value)),
                 _ => dynasm!(asm ; .arch x64 ; mov [rbp + rcx * 4 + first], Rd(value)),
             }
-            self.write_store_prediction(block, form.bytes, 1);
+            self.emit_recent_store_update(block, form.bytes, 1);
             self.emit_base_write_back(op, base, index);
             return true;
         }
-        self.write_load_prediction(block, form.bytes, exit);
+        self.emit_load_after_store_log(block, form.bytes, exit);
         self.log_loads(block, form.bytes, 1);
         self.emit_base_write_back(op, base, index);
         load!(self, op, form, [rbp + rcx + first], [rbp + rcx * 2 + first], [rbp + rcx * 4 + first]);
@@ -111,22 +111,24 @@ impl Writer {
 
     /// Emits a store to a watched word, by the instruction at `pc`. The code leaves the path before it if the function
     /// `asks` returns 0 for the context and the word's offset. Returns false if it cannot be JIT-compiled.
-    pub fn write_notified_store(
+    pub fn emit_watched_store(
         &mut self,
         number: u32,
         op: Op,
         block: Block,
         (log, asks, pc): (WatchedStoreLayout, usize, u32),
     ) -> bool {
-        if !access_form(op).is_some_and(|form| form.store && form.bytes == 4 && !form.single) || writes_base_back(op) {
+        if !load_store_form(op).is_some_and(|form| form.store && form.bytes == 4 && !form.single)
+            || writes_base_back(op)
+        {
             return false;
         }
         let base = (!is_literal_access(op)).then(|| self.register_to_read(op.rn));
         let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
         let value = self.register_to_read(op.rd);
-        let exit = self.exit_before_step(number);
-        self.emit_item_number(op, base, index, (block, 4), exit);
-        self.host_flags = HostFlags::None;
+        let exit = self.exit_label_before_step(number);
+        self.emit_accessed_item_index(op, base, index, (block, 4), exit);
+        self.host_flags = HostFlagsOrigin::None;
         let first = block.first as i32;
         dynasm!(self.asm
             ; .arch x64
@@ -151,12 +153,12 @@ impl Writer {
     }
 
     /// Emits a load from constant memory that a cache contains.
-    fn emit_constant_load(&mut self, number: u32, op: Op, form: Form, constants: Constants) {
+    fn emit_constant_load(&mut self, number: u32, op: Op, form: Form, constants: CachedConstantMemory) {
         let base = (!is_literal_access(op)).then(|| self.register_to_read(op.rn));
         let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
         self.emit_address(op, base, index, constants.base);
-        let exit = self.exit_before_step(number);
-        self.write_constant_prediction(constants, form.bytes, exit);
+        let exit = self.exit_label_before_step(number);
+        self.emit_cached_constant_check(constants, form.bytes, exit);
         load!(self, op, form, [r13 + rcx], [r13 + rcx], [r13 + rcx]);
     }
 
@@ -173,9 +175,9 @@ impl Writer {
         let base = (!is_literal_access(op)).then(|| self.register_to_read(op.rn));
         let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
         self.emit_address(op, base, index, 0);
-        self.host_flags = HostFlags::None;
+        self.host_flags = HostFlagsOrigin::None;
         if form.bytes > 1 {
-            let exit = self.exit_before_step(number);
+            let exit = self.exit_label_before_step(number);
             dynasm!(self.asm ; .arch x64 ; test cl, (form.bytes - 1) as i8 ; jnz =>exit);
         }
         dynasm!(self.asm ; .arch x64 ; mov eax, ecx);
@@ -193,7 +195,7 @@ impl Writer {
         );
         self.emit_log_reload();
         self.registers.drop_registers_changed_by_call();
-        let exit = self.exit_before_step(number);
+        let exit = self.exit_label_before_step(number);
         dynasm!(self.asm ; .arch x64 ; cmp ecx, home as i32 ; jne =>exit);
         self.emit_log_of_memory_bank(4);
         let value = if form.single { RAX } else { self.register_to_write(op.rd) };
@@ -209,7 +211,7 @@ impl Writer {
 
     /// Emits an exit that is taken unless the word of RAM at offset `at` from item ecx is the address of an instruction
     /// in the code's region.
-    pub(super) fn emit_target_check(&mut self, at: i32, exit: DynamicLabel) {
+    pub(super) fn emit_branch_target_check(&mut self, at: i32, exit: DynamicLabel) {
         let place = self.place;
         dynasm!(self.asm
             ; .arch x64
@@ -226,8 +228,8 @@ impl Writer {
     pub fn emit_bx_or_blx(&mut self, number: u32, op: Op, ip: u64) {
         let place = self.place;
         let target = self.register_to_read(op.rm);
-        let exit = self.exit_before_step(number);
-        self.host_flags = HostFlags::None;
+        let exit = self.exit_label_before_step(number);
+        self.host_flags = HostFlagsOrigin::None;
         dynasm!(self.asm
             ; .arch x64
             ; mov eax, Rd(target)
@@ -237,7 +239,7 @@ impl Writer {
             ; cmp ecx, place.bytes as i32
             ; jae =>exit
         );
-        self.write_jump_prediction(ip);
+        self.emit_register_branch_prediction_log(ip);
         if op.code == Code::Blx {
             let link = self.place.board_address_of_op(ip).wrapping_add(3);
             let host = self.register_to_write(14);
@@ -261,7 +263,7 @@ impl Writer {
     /// Emits an exit that is taken unless `count` accesses of `bytes` from offset ecx of the block are inside it and
     /// aligned. Ecx becomes a number of such items.
     pub(super) fn emit_bounds_check(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
-        self.host_flags = HostFlags::None;
+        self.host_flags = HostFlagsOrigin::None;
         let asm = &mut self.asm;
         // Turned by as many bits as must be zero, no address that is not aligned is in range.
         let turned = bytes.ilog2();
@@ -274,7 +276,7 @@ impl Writer {
 
     /// Emits an exit that is taken if one of `count` stores, from item number ecx on, would change code or a watched
     /// word.
-    pub(super) fn emit_mark_check(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
+    pub(super) fn emit_marked_ram_check(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
         let (turned, first) = (bytes.ilog2(), (block.first >> MARK_SHIFT) as i32);
         if self.foresight.is_some() {
             dynasm!(self.asm ; .arch x64 ; mov r13, [rsp + MARKS]);
@@ -285,7 +287,7 @@ impl Writer {
             let asm = &mut self.asm;
             dynasm!(asm ; .arch x64 ; lea eax, [rcx + further as i32] ; shr eax, (MARK_SHIFT - turned) as i8);
             match (self.ahead, self.foresight) {
-                (Some((AheadLog { marks, .. }, _)), _) => {
+                (Some((NativeSpeculationLogLayout { marks, .. }, _)), _) => {
                     dynasm!(asm ; .arch x64 ; add rax, [r13 + marks] ; cmp BYTE [rax + first], 0);
                 }
                 (None, Some(_)) => dynasm!(asm ; .arch x64 ; cmp BYTE [r13 + rax + first], 0),
@@ -296,15 +298,15 @@ impl Writer {
         if marked != exit {
             let fine = self.asm.new_dynamic_label();
             dynasm!(self.asm ; .arch x64 ; =>fine);
-            self.near_marks.push(NearMarks { marked, fine, exit, turned, first: block.first, count });
+            self.near_marks.push(MarkedRamStoreCheck { marked, fine, exit, turned, first: block.first, count });
         }
     }
 
     /// Emits the calls that ask the bus, for stores near marked bytes of RAM, whether they change code or a watched
     /// word.
-    pub(super) fn write_near_marks(&mut self) {
+    pub(super) fn emit_marked_ram_store_checks(&mut self) {
         let function = self.near.unwrap_or(0);
-        for NearMarks { marked, fine, exit, turned, first, count } in std::mem::take(&mut self.near_marks) {
+        for MarkedRamStoreCheck { marked, fine, exit, turned, first, count } in std::mem::take(&mut self.near_marks) {
             dynasm!(self.asm
                 ; .arch x64
                 ; =>marked
@@ -332,7 +334,7 @@ impl Writer {
 
     /// Emits code that computes, into ecx, the number of the accessed item in the block of RAM. The code leaves the
     /// path if the item is outside the block or not aligned.
-    fn emit_item_number(
+    fn emit_accessed_item_index(
         &mut self,
         op: Op,
         base: Option<u8>,
@@ -344,7 +346,7 @@ impl Writer {
         match (accessed_word_offset(op), self.span) {
             (Some(offset), _) if self.is_word_offset_checked(op.rn, block, offset) => {
                 self.emit_address(op, base, index, start);
-                self.host_flags = HostFlags::None;
+                self.host_flags = HostFlagsOrigin::None;
                 dynasm!(self.asm ; .arch x64 ; shr ecx, 2);
             }
             (Some(offset), Some(span)) if block.bytes > 4 * FAR => {
@@ -357,8 +359,8 @@ impl Writer {
                 if !self.registers.is_register_steady(op.rn) {
                     self.checked.retain(|checked| checked.base != op.rn);
                 }
-                self.registers.mark_register_steady(op.rn);
-                self.checked.push(CheckedSpans { base: op.rn, block, span });
+                self.registers.mark_guest_register_unchanging(op.rn);
+                self.checked.push(CheckedWordRange { base: op.rn, block, span });
             }
             _ => {
                 self.emit_address(op, base, index, start);
@@ -399,22 +401,22 @@ impl Writer {
         if !writes_base_back(op) {
             return;
         }
-        let (Some(base), Some(index)) = (base, index) else { return self.emit_base_addition(op, op.imm) };
+        let (Some(base), Some(index)) = (base, index) else { return self.emit_base_register_addition(op, op.imm) };
         self.registers.mark_register_dirty(op.rn);
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(index) ; shl eax, op.shift as i8 ; add Rd(base), eax);
-        self.emit_base_alignment(op, base);
+        self.emit_stack_pointer_base_alignment(op, base);
     }
 
     /// Emits code that adds `more` to the base register of the op.
-    pub(super) fn emit_base_addition(&mut self, op: Op, more: u32) {
+    pub(super) fn emit_base_register_addition(&mut self, op: Op, more: u32) {
         let base = self.register_to_read(op.rn);
         self.registers.mark_register_dirty(op.rn);
         dynasm!(self.asm ; .arch x64 ; add Rd(base), more as i32);
-        self.emit_base_alignment(op, base);
+        self.emit_stack_pointer_base_alignment(op, base);
     }
 
     /// Emits code that clears the two low bits of the base register if that is SP.
-    fn emit_base_alignment(&mut self, op: Op, base: u8) {
+    fn emit_stack_pointer_base_alignment(&mut self, op: Op, base: u8) {
         if op.rn == 13 {
             dynasm!(self.asm ; .arch x64 ; and Rd(base), -4);
         }

@@ -1,14 +1,14 @@
-//! Code for speculative execution: it logs its reads and writes ([`AheadLog`]), and may fork.
+//! Code for speculative execution: it logs its reads and writes ([`NativeSpeculationLogLayout`]), and may fork.
 //!
 //! r15 is the log, r14 the memories accessed, r12 the words read and r11 those written, folded. r13 is the context.
 
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
-use super::super::{AheadLog, Home};
+use super::super::{Home, NativeSpeculationLogLayout};
 use super::access_forms::Block;
 use super::registers::Registers;
-use super::spans::CheckedSpans;
-use super::{HostFlags, Store, Writer};
+use super::spans::CheckedWordRange;
+use super::{HostFlagsOrigin, NativeCodeEmitter, Store};
 use crate::v7m::op::Op;
 
 /// The end of a path: where execution continues, and what is reported.
@@ -26,7 +26,7 @@ pub struct PathEnd {
 
 /// The place where speculative native code continues at the end of a path, and its counter of early ends.
 #[derive(Debug, Clone, Copy)]
-pub struct PathContinuation {
+pub struct PathContinuationPoint {
     /// The offset of the path's end in the context.
     pub transit: i32,
     /// Nothing was executed there.
@@ -64,17 +64,17 @@ pub(super) struct LoggedWords {
 pub struct Fork {
     label: DynamicLabel,
     registers: Registers,
-    host_flags: HostFlags,
-    checked: Vec<CheckedSpans>,
+    host_flags: HostFlagsOrigin,
+    checked: Vec<CheckedWordRange>,
     words: LoggedWords,
 }
 
-impl Writer {
+impl NativeCodeEmitter {
     /// Makes the code keep a speculation log of this form, and continue at `onward` after each path. Called before the
     /// first step.
-    pub fn log_speculation(&mut self, log: AheadLog, onward: PathContinuation) {
+    pub fn log_speculation(&mut self, log: NativeSpeculationLogLayout, onward: PathContinuationPoint) {
         self.ahead = Some((log, onward));
-        self.registers = Registers::without_host_registers(&[11, 14, 15]);
+        self.registers = Registers::allocation_without_host_registers(&[11, 14, 15]);
     }
 
     /// Sets the bank of memory that the next access goes to.
@@ -83,9 +83,9 @@ impl Writer {
     }
 
     /// Emits a conditional branch that was `taken` or not on the path being written, and returns its other way.
-    pub fn emit_branch_fork(&mut self, op: Op, taken: bool) -> Fork {
+    pub fn emit_branch_and_save_other_side(&mut self, op: Op, taken: bool) -> Fork {
         let label = self.asm.new_dynamic_label();
-        self.emit_exit_unless(op, taken, label);
+        self.emit_exit_unless_branch_agrees(op, taken, label);
         Fork {
             label,
             registers: self.registers.clone(),
@@ -96,20 +96,20 @@ impl Writer {
     }
 
     /// Begins to emit the code of the other way of a conditional branch.
-    pub fn resume_at_fork(&mut self, fork: Fork) {
+    pub fn begin_other_branch_side(&mut self, fork: Fork) {
         let Fork { label, registers, host_flags, checked, words } = fork;
         dynasm!(self.asm ; .arch x64 ; =>label);
         (self.registers, self.host_flags, self.checked, self.words) = (registers, host_flags, checked, words);
     }
 
     /// Emits the end of a path: the registers are written back, and execution continues as `ending` says.
-    pub fn emit_path_end(&mut self, ending: PathEnd) {
+    pub fn emit_native_path_end(&mut self, ending: PathEnd) {
         self.emit_write_back_of_registers(self.registers.dirty_registers());
-        self.emit_path_end_without_write_back(self.words, ending);
+        self.emit_path_end_after_write_back(self.words, ending);
     }
 
     /// Emits the end of a path whose register values are all in the core.
-    fn emit_path_end_without_write_back(&mut self, words: LoggedWords, ending: PathEnd) {
+    fn emit_path_end_after_write_back(&mut self, words: LoggedWords, ending: PathEnd) {
         let (Some((log, onward)), counts) = (self.ahead, u16::from_le_bytes([words.read, words.written])) else {
             return;
         };
@@ -146,12 +146,14 @@ impl Writer {
 
     /// Finishes the code after the last path's end, copies it into the store and returns its host address. `endings`
     /// has, for each step, the end of a path that is left before this step.
-    pub fn finish_ahead(mut self, store: &mut Store, endings: &[PathEnd]) -> Option<u64> {
-        self.write_near_marks();
-        self.write_exits(|writer, step, words| writer.emit_path_end_without_write_back(words, endings[step as usize]));
+    pub fn finish_speculative_path(mut self, store: &mut Store, endings: &[PathEnd]) -> Option<u64> {
+        self.emit_marked_ram_store_checks();
+        self.emit_all_path_exits(|writer, step, words| {
+            writer.emit_path_end_after_write_back(words, endings[step as usize])
+        });
         // Nothing leaves otherwise, and nothing is called that ends a path.
         dynasm!(self.asm ; .arch x64 ; =>self.leave ; =>self.called);
-        let at = store.add_code(&self.asm.finalize().ok()?)?;
+        let at = store.copy_into_executable_memory(&self.asm.finalize().ok()?)?;
         Some(at as u64)
     }
 
@@ -175,7 +177,7 @@ impl Writer {
         let Some((log, _)) = self.ahead else { return };
         self.emit_log_of_memory_bank(bytes);
         for further in 0..count {
-            self.emit_folded_bit_number(block, bytes, further);
+            self.emit_word_filter_bit(block, bytes, further);
             self.asm.extend(&BTS_R12_RAX);
             self.log_entry_at(log, block, bytes, further);
             dynasm!(self.asm ; .arch x64 ; mov [r15 + log.read + 4 * i32::from(self.words.read)], eax);
@@ -194,7 +196,7 @@ impl Writer {
             ; bts r12, BYTE bit
         );
         self.words.read += 1;
-        self.host_flags = HostFlags::None;
+        self.host_flags = HostFlagsOrigin::None;
     }
 
     /// Emits code that logs stores to `count` items from item number ecx on, before they are made.
@@ -202,7 +204,7 @@ impl Writer {
         let Some((log, _)) = self.ahead else { return };
         self.emit_log_of_memory_bank(bytes);
         for further in 0..count {
-            self.emit_folded_bit_number(block, bytes, further);
+            self.emit_word_filter_bit(block, bytes, further);
             self.asm.extend(&BTS_R11_RAX);
             let entry = log.written + 8 * i32::from(self.words.written);
             self.emit_old_word_load(block, bytes, further);
@@ -225,7 +227,7 @@ impl Writer {
     }
 
     /// Emits code that computes the log's entry for an item narrower than a word into eax. The item's number is in ecx.
-    fn narrow_log_entry_at(&mut self, log: AheadLog, block: Block, bytes: u32) {
+    fn narrow_log_entry_at(&mut self, log: NativeSpeculationLogLayout, block: Block, bytes: u32) {
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; push rcx);
         if bytes == 2 {
@@ -245,7 +247,7 @@ impl Writer {
     }
 
     /// Emits code that computes, into eax, the number of a word's bit in the folded sets of reads and writes.
-    fn emit_folded_bit_number(&mut self, block: Block, bytes: u32, further: u32) {
+    fn emit_word_filter_bit(&mut self, block: Block, bytes: u32, further: u32) {
         let more = ((block.first >> WORD) + further) as i32 * FOLDED;
         let asm = &mut self.asm;
         if bytes == 4 {
@@ -263,7 +265,7 @@ impl Writer {
 
     /// Emits code that computes the speculation log's entry of an accessed item into eax. The entry is the offset of
     /// the word of RAM and the mask of the accessed bytes. The item's number in `block` is ecx plus `further`.
-    fn log_entry_at(&mut self, log: AheadLog, block: Block, bytes: u32, further: u32) {
+    fn log_entry_at(&mut self, log: NativeSpeculationLogLayout, block: Block, bytes: u32, further: u32) {
         if bytes < 4 {
             self.narrow_log_entry_at(log, block, bytes);
             return;
@@ -292,18 +294,18 @@ impl Writer {
 }
 
 /// Offsets of the core's fields besides its registers.
-impl Writer {
+impl NativeCodeEmitter {
     /// Emits an exit before this step, taken unless the byte at offset `at` of the core is `value`.
-    pub fn emit_exit_unless_byte(&mut self, step: u32, at: i32, value: u8) {
-        let exit = self.exit_before_step(step);
-        self.host_flags = HostFlags::None;
+    pub fn emit_exit_unless_core_byte_is(&mut self, step: u32, at: i32, value: u8) {
+        let exit = self.exit_label_before_step(step);
+        self.host_flags = HostFlagsOrigin::None;
         dynasm!(self.asm ; .arch x64 ; cmp BYTE [rbx + at], value as i8 ; jne =>exit);
     }
 
     /// Emits an exit before this step, taken if two doublewords of the core have a bit in common.
-    pub fn emit_exit_if_overlapping(&mut self, step: u32, [first, second]: [i32; 2]) {
-        let exit = self.exit_before_step(step);
-        self.host_flags = HostFlags::None;
+    pub fn emit_exit_if_core_bits_overlap(&mut self, step: u32, [first, second]: [i32; 2]) {
+        let exit = self.exit_label_before_step(step);
+        self.host_flags = HostFlagsOrigin::None;
         dynasm!(self.asm ; .arch x64 ; mov rax, [rbx + first] ; test [rbx + second], rax ; jnz =>exit);
     }
 
@@ -315,7 +317,7 @@ impl Writer {
     /// Emits code that stores the lowest bit of a register as the byte at offset `at` of the core.
     pub fn emit_core_bit_store(&mut self, register: u8, at: i32) {
         let host = self.register_to_read(register);
-        self.host_flags = HostFlags::None;
+        self.host_flags = HostFlagsOrigin::None;
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(host) ; and eax, 1 ; mov [rbx + at], al);
     }
 
@@ -340,7 +342,7 @@ impl Writer {
     /// Emits code that stores a register, with its two low bits cleared, as the word at offset `at` of the core.
     pub fn store_aligned_word(&mut self, register: u8, at: i32) {
         let host = self.register_to_read(register);
-        self.host_flags = HostFlags::None;
+        self.host_flags = HostFlagsOrigin::None;
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(host) ; and eax, -4 ; mov [rbx + at], eax);
     }
 
@@ -349,8 +351,8 @@ impl Writer {
     pub fn emit_core_number_load(&mut self, step: u32, op: Op, address: u32) {
         let Some((_, onward)) = self.ahead else { return };
         let base = self.register_to_read(op.rn);
-        let exit = self.exit_before_step(step);
-        self.host_flags = HostFlags::None;
+        let exit = self.exit_label_before_step(step);
+        self.host_flags = HostFlagsOrigin::None;
         dynasm!(self.asm
             ; .arch x64
             ; lea eax, [Rq(base) + op.imm as i32]

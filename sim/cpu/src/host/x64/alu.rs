@@ -6,11 +6,11 @@ use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 use super::forms::{
     Form, Second, Work, constant_shift_kind, data_processing_form, is_rare_data_processing, register_shift_kind,
 };
-use super::{HostFlags, RAX, Writer, flags};
+use super::{HostFlagsOrigin, NativeCodeEmitter, RAX, flags};
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::Op;
 
-impl Writer {
+impl NativeCodeEmitter {
     /// Emits x86-64 code for an instruction that only changes registers and flags. Returns false if it cannot be
     /// JIT-compiled.
     pub fn emit_operation(&mut self, op: Op) -> bool {
@@ -30,7 +30,7 @@ impl Writer {
 
     /// Emits a data-processing instruction as one or two host instructions on its registers. Returns false if that is
     /// impossible.
-    fn emit_direct_host_form(&mut self, op: Op, form: Form) -> bool {
+    fn emit_as_host_instructions(&mut self, op: Op, form: Form) -> bool {
         let Form { work, second, sets, tests } = form;
         let is_known = match (second, work) {
             (Second::Shifted, _) => false,
@@ -49,7 +49,7 @@ impl Writer {
             return false;
         }
         let target = if tests { RAX } else { self.register_to_write(op.rd) };
-        self.host_flags = HostFlags::None;
+        self.host_flags = HostFlagsOrigin::None;
         match (first, register) {
             (None, None) => dynasm!(self.asm ; .arch x64 ; mov Rd(target), constant),
             (None, Some(register)) => dynasm!(self.asm ; .arch x64 ; mov Rd(target), Rd(register)),
@@ -107,9 +107,9 @@ impl Writer {
         let Form { work, second, .. } = form;
         let is_sum = matches!(work, Work::Add | Work::Adc | Work::Sub | Work::Sbc | Work::Rsb);
         self.host_flags = match work {
-            Work::Sub | Work::Rsb | Work::Sbc => HostFlags::Difference,
-            Work::Mov | Work::Mvn => HostFlags::None,
-            _ => HostFlags::Result,
+            Work::Sub | Work::Rsb | Work::Sbc => HostFlagsOrigin::Difference,
+            Work::Mov | Work::Mvn => HostFlagsOrigin::None,
+            _ => HostFlagsOrigin::Result,
         };
         let live = self.live;
         let asm = &mut self.asm;
@@ -133,7 +133,7 @@ impl Writer {
 
     /// Emits a data-processing instruction (AND, ADD, MOV and so on) by way of eax and ecx if need be.
     fn write_data_processing(&mut self, op: Op, form: Form) {
-        if self.emit_direct_host_form(op, form) {
+        if self.emit_as_host_instructions(op, form) {
             return;
         }
         let Form { work, second, sets, tests } = form;
@@ -169,7 +169,7 @@ impl Writer {
             Work::Rsb => dynasm!(asm ; .arch x64 ; sub ecx, eax ; mov eax, ecx),
             Work::Mov | Work::Mvn => dynasm!(asm ; .arch x64 ; mov eax, ecx),
         }
-        self.host_flags = HostFlags::None;
+        self.host_flags = HostFlagsOrigin::None;
         if !tests {
             let target = self.register_to_write(op.rd);
             dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
@@ -188,7 +188,7 @@ impl Writer {
 
     /// Emits code that loads a register, shifted by the op's constant, into ecx.
     fn emit_shifted_operand(&mut self, op: Op, register: u8) {
-        self.host_flags = HostFlags::None;
+        self.host_flags = HostFlagsOrigin::None;
         let asm = &mut self.asm;
         let amount = op.shift;
         dynasm!(asm ; .arch x64 ; mov ecx, Rd(register));
@@ -207,7 +207,7 @@ impl Writer {
         let register = self.register_to_read(op.rm);
         let amount = op.shift;
         let is_whole = amount > 31;
-        self.host_flags = if sets && !is_whole { HostFlags::Result } else { HostFlags::None };
+        self.host_flags = if sets && !is_whole { HostFlagsOrigin::Result } else { HostFlagsOrigin::None };
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; mov eax, Rd(register));
         match kind {
@@ -231,7 +231,7 @@ impl Writer {
     /// Emits LSL, LSR, ASR or ROR by a register. More than 32 places are as many as 40.
     fn write_shift_by_register(&mut self, op: Op, kind: u8, sets: bool) {
         let (value, amount) = (self.register_to_read(op.rn), self.register_to_read(op.rm));
-        self.host_flags = HostFlags::None;
+        self.host_flags = HostFlagsOrigin::None;
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; movzx ecx, Rb(amount));
         if kind < 3 {
@@ -264,13 +264,13 @@ impl Writer {
 
     /// Emits bit-field, byte-reversal, extension, MOVT, move-to-SP and multiply instructions.
     fn emit_rare_data_processing(&mut self, op: Op) {
-        self.host_flags = HostFlags::None;
+        self.host_flags = HostFlagsOrigin::None;
         let number = op.code as u8;
         match number {
             code::Ubfx | code::Sbfx => self.write_bit_field_extract(op),
             code::Bfi => self.write_bit_field_insert(op),
             code::Rev | code::Rev16 | code::Revsh => self.write_byte_reversal(op),
-            code::Sxtb..=code::Uxth | code::Sxtab..=code::Uxtah => self.write_extension(op),
+            code::Sxtb..=code::Uxth | code::Sxtab..=code::Uxtah => self.emit_sign_or_zero_extension(op),
             code::MovToSp => {
                 let source = self.register_to_read(op.rm);
                 dynasm!(self.asm ; .arch x64 ; mov eax, Rd(source) ; and eax, -4);
@@ -351,7 +351,7 @@ impl Writer {
     }
 
     /// Emits a sign or zero extension of a byte or halfword (SXTB, UXTH and so on), with or without addition.
-    fn write_extension(&mut self, op: Op) {
+    fn emit_sign_or_zero_extension(&mut self, op: Op) {
         let source = self.register_to_read(op.rm);
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; mov eax, Rd(source));
@@ -377,8 +377,8 @@ impl Writer {
         if !matches!(op.code, Code::Vmov32 | Code::VmovToCore | Code::VmovFromCore) {
             return false;
         }
-        let exit = self.exit_before_step(number);
-        self.host_flags = HostFlags::None;
+        let exit = self.exit_label_before_step(number);
+        self.host_flags = HostFlagsOrigin::None;
         dynasm!(self.asm ; .arch x64 ; cmp BYTE [rbx + self.at.float_ready], 0 ; je =>exit);
         let s = self.at.s;
         let single = |register: u8| s + 4 * i32::from(register);

@@ -34,17 +34,17 @@ impl BlockEntry {
 
 /// Writes the native code that leads from one basic block to the next, and returns where it is entered.
 pub fn block_entry_points(store: &mut Store, layout: &BlockLayout) -> Option<EntryPoints> {
-    let mut writer = BlockWriter { asm: VecAssembler::new(0), layout };
-    writer.emit_entry();
+    let mut writer = BlockChainingEmitter { asm: VecAssembler::new(0), layout };
+    writer.emit_function_entry();
     let entry = writer.copy_into_code_store(store)?;
     let mut way = |has_account| {
-        let mut writer = BlockWriter { asm: VecAssembler::new(0), layout };
+        let mut writer = BlockChainingEmitter { asm: VecAssembler::new(0), layout };
         let begins = writer.emit_transition(has_account);
         let at = writer.copy_into_code_store(store)? as u64;
         Some([at, at + begins])
     };
     let transit = [way(false)?, way(true)?];
-    let mut writer = BlockWriter { asm: VecAssembler::new(0), layout };
+    let mut writer = BlockChainingEmitter { asm: VecAssembler::new(0), layout };
     writer.emit_return(layout.back_none);
     let none = writer.copy_into_code_store(store)?;
     // SAFETY: that is what was written.
@@ -53,19 +53,19 @@ pub fn block_entry_points(store: &mut Store, layout: &BlockLayout) -> Option<Ent
 }
 
 /// The writer of the code that leads from block to block.
-struct BlockWriter<'a> {
+struct BlockChainingEmitter<'a> {
     asm: VecAssembler<X64Relocation>,
     layout: &'a BlockLayout,
 }
 
-impl BlockWriter<'_> {
+impl BlockChainingEmitter<'_> {
     /// Copies the written code into the store and returns its host address.
     fn copy_into_code_store(self, store: &mut Store) -> Option<*const u8> {
-        store.add_code(&self.asm.finalize().ok()?)
+        store.copy_into_executable_memory(&self.asm.finalize().ok()?)
     }
 
     /// Emits the function's entry: it saves the host's registers and jumps to the begin of the first block.
-    fn emit_entry(&mut self) {
+    fn emit_function_entry(&mut self) {
         dynasm!(self.asm
             ; .arch x64
             ; push rbx ; push rbp ; push r12 ; push r13 ; push r14 ; push r15
@@ -91,11 +91,11 @@ impl BlockWriter<'_> {
     fn emit_transition(&mut self, has_account: bool) -> u64 {
         let context = self.layout.context;
         dynasm!(self.asm ; .arch x64 ; ended:);
-        self.emit_transition_lookup();
+        self.emit_cached_transition_lookup();
         if has_account {
-            self.emit_count();
+            self.emit_transition_count();
         }
-        self.emit_advance();
+        self.emit_advance_of_both_cores();
         let begins = self.asm.offset().0;
         self.emit_block_begin();
         self.emit_wait();
@@ -116,7 +116,7 @@ impl BlockWriter<'_> {
     /// Emits the look-up of the ended block's cached transition: its address goes to rdi, that of the other core's log
     /// to rdx. If it is not found, or if both cores' blocks may access the same memory, the code returns to Rust with
     /// the block.
-    fn emit_transition_lookup(&mut self) {
+    fn emit_cached_transition_lookup(&mut self) {
         let BlockLayout { context, log, transition, hash, .. } = *self.layout;
         dynasm!(self.asm
             ; .arch x64
@@ -154,7 +154,7 @@ impl BlockWriter<'_> {
     }
 
     /// Emits code that counts the transition at rdi for the profile.
-    fn emit_count(&mut self) {
+    fn emit_transition_count(&mut self) {
         let BlockLayout { context, hash, .. } = *self.layout;
         let counters_bytes = 2 * size_of::<[u64; 2]>();
         dynasm!(self.asm
@@ -170,7 +170,7 @@ impl BlockWriter<'_> {
 
     /// Emits code that advances both cores by the cached transition at rdi. Rbx and r15 then point to the core that
     /// continues and to its log.
-    fn emit_advance(&mut self) {
+    fn emit_advance_of_both_cores(&mut self) {
         let BlockLayout { context, core, log, transition, .. } = *self.layout;
         dynasm!(self.asm
             ; .arch x64

@@ -10,9 +10,9 @@ use std::mem::offset_of;
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 
-use super::super::{ConstantsAt, Foresight, Logging, PathLayout, Repeats};
+use super::super::{ConstantMemoryAddresses, PathLayout, Repeats, TimingPredictorLayout, TraceLogLayout};
 use super::prediction::{CONTEXT, FOUND, FRAME, MARKS};
-use super::{Store, Writer};
+use super::{NativeCodeEmitter, Store};
 
 /// A native function that continues from path to path: it takes the core, the bytes of the RAM, their marks, the
 /// context and a code address, and returns what is in rax at the end.
@@ -49,7 +49,7 @@ pub struct Records {
 
 /// Where the code of a path continues, with a record in rax.
 #[derive(Debug, Clone, Copy)]
-struct Ways {
+struct PathContinuationLabels {
     /// The path was executed up to there.
     executed: DynamicLabel,
     /// The same. Its last step has said where execution continues.
@@ -61,7 +61,10 @@ struct Ways {
 }
 
 /// Writes the entry function of chained paths into the store. `logs`: the code keeps a log, which the entry begins.
-pub fn write_path_entry_function(store: &mut Store, logs: Option<(Foresight, Logging)>) -> Option<Entry> {
+pub fn write_path_entry_function(
+    store: &mut Store,
+    logs: Option<(TimingPredictorLayout, TraceLogLayout)>,
+) -> Option<Entry> {
     let mut asm = VecAssembler::<X64Relocation>::new(0);
     dynasm!(asm
         ; .arch x64
@@ -73,22 +76,22 @@ pub fn write_path_entry_function(store: &mut Store, logs: Option<(Foresight, Log
         Some((foresight, at)) => dynasm!(asm
             ; .arch x64
             ; mov [rsp + CONTEXT], rcx ; mov [rsp + MARKS], rdx
-            ; mov rax, [rcx + at.constants + offset_of!(ConstantsAt, found) as i32] ; mov [rsp + FOUND], rax
+            ; mov rax, [rcx + at.constants + offset_of!(ConstantMemoryAddresses, found) as i32] ; mov [rsp + FOUND], rax
             ; mov r12, [rcx + at.pipe] ; mov r14d, 1 ; mov r15, [r12 + foresight.stores]
         ),
         None => dynasm!(asm ; .arch x64 ; mov r12, rdx ; mov r13, rcx),
     }
     dynasm!(asm ; .arch x64 ; jmp r8);
-    let at = store.add_code(&asm.finalize().ok()?)?;
+    let at = store.copy_into_executable_memory(&asm.finalize().ok()?)?;
     // SAFETY: that is what was written.
     Some(unsafe { std::mem::transmute::<*const u8, Entry>(at) })
 }
 
-impl Writer {
+impl NativeCodeEmitter {
     /// Finishes a path of `steps` steps, copies its code into the store and returns its host address. The code leaves
     /// the path with one of these records. `jumps`: the last step has set where execution continues. `called` is
     /// returned in rax if a call has ended the path.
-    pub fn finish_chained(
+    pub fn finish_chained_path(
         mut self,
         store: &mut Store,
         records: Records,
@@ -97,10 +100,10 @@ impl Writer {
         layout: &PathLayout,
     ) -> Option<u64> {
         let [executed, jumped, otherwise] = std::array::from_fn(|_| self.asm.new_dynamic_label());
-        let ways = Ways { executed, jumped, otherwise, leave: self.leave };
+        let ways = PathContinuationLabels { executed, jumped, otherwise, leave: self.leave };
         self.emit_write_back_of_registers(self.registers.dirty_registers());
-        self.emit_jump_to_way(records, steps, if jumps { jumped } else { executed });
-        self.write_transit(layout, ways);
+        self.emit_jump_with_exit_record(records, steps, if jumps { jumped } else { executed });
+        self.emit_jump_to_next_path(layout, ways);
         dynasm!(self.asm ; .arch x64 ; =>self.called ; mov rax, QWORD called as i64 ; =>self.leave);
         if let Some((foresight, at)) = self.foresight {
             dynasm!(self.asm
@@ -114,24 +117,24 @@ impl Writer {
             ; pop r15 ; pop r14 ; pop r13 ; pop r12 ; pop rbp ; pop rbx
             ; ret
         );
-        self.write_near_marks();
-        self.write_foresight();
-        self.write_exits(|writer, step, _| {
-            writer.emit_jump_to_way(records, step, if step == 0 { otherwise } else { executed })
+        self.emit_marked_ram_store_checks();
+        self.emit_rare_prediction_cases();
+        self.emit_all_path_exits(|writer, step, _| {
+            writer.emit_jump_with_exit_record(records, step, if step == 0 { otherwise } else { executed })
         });
         let body = self.asm.labels().resolve_dynamic(self.body).unwrap_or(AssemblyOffset(0));
-        let at = store.add_code(&self.asm.finalize().ok()?)?;
+        let at = store.copy_into_executable_memory(&self.asm.finalize().ok()?)?;
         Some(at as u64 + body.0 as u64)
     }
 
     /// Emits a jump to a way out, with the record of this step in rax.
-    fn emit_jump_to_way(&mut self, records: Records, step: u32, way: DynamicLabel) {
+    fn emit_jump_with_exit_record(&mut self, records: Records, step: u32, way: DynamicLabel) {
         let record = records.first + u64::from(step * records.bytes);
         dynasm!(self.asm ; .arch x64 ; mov rax, QWORD record as i64 ; jmp =>way);
     }
 
     /// Emits the code that goes from the end of a path to the next one if its timing is known.
-    fn write_transit(&mut self, layout: &PathLayout, ways: Ways) {
+    fn emit_jump_to_next_path(&mut self, layout: &PathLayout, ways: PathContinuationLabels) {
         let PathLayout { state, executed, counts, record, core, transition, .. } = *layout;
         dynasm!(self.asm
             ; .arch x64
@@ -142,7 +145,7 @@ impl Writer {
             ; jmp rcx
             ; =>ways.jumped
         );
-        self.emit_record_selection(layout);
+        self.emit_exit_record_selection(layout);
         dynasm!(self.asm
             ; .arch x64
             ; mov rdx, [rbx + core.ip]
@@ -151,7 +154,7 @@ impl Writer {
             ; jmp >chosen
             ; =>ways.executed
         );
-        self.emit_record_selection(layout);
+        self.emit_exit_record_selection(layout);
         dynasm!(self.asm ; .arch x64 ; chosen:);
         if self.foresight.is_some() {
             dynasm!(self.asm ; .arch x64 ; cmp [rax + record.log], r14 ; jne >asks);
@@ -204,7 +207,7 @@ impl Writer {
     }
 
     /// Emits code that selects, among the records of an exit, that for the current state and log.
-    fn emit_record_selection(&mut self, layout: &PathLayout) {
+    fn emit_exit_record_selection(&mut self, layout: &PathLayout) {
         let record = layout.record;
         self.emit_context_load();
         dynasm!(self.asm ; .arch x64 ; mov ecx, [r13 + layout.state] ; mov edx, ecx);

@@ -169,7 +169,7 @@ pub(super) fn is_rare_data_processing(op: Op) -> bool {
 }
 
 /// Returns the flags that an instruction sets.
-pub fn flags_set(op: Op) -> u8 {
+pub fn flags_set_by_op(op: Op) -> u8 {
     if let Some((_, sets)) = constant_shift_kind(op) {
         return if sets { flags::NZ | flags::C } else { 0 };
     }
@@ -188,7 +188,7 @@ pub fn flags_set(op: Op) -> u8 {
 }
 
 /// Returns the flags that an instruction reads.
-pub fn flags_read(op: Op) -> u8 {
+pub fn flags_read_by_op(op: Op) -> u8 {
     match data_processing_form(op) {
         Some(Form { work: Work::Adc | Work::Sbc, .. }) => flags::C,
         _ => 0,

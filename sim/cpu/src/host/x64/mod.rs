@@ -17,19 +17,22 @@ use dynasmrt::x64::X64Relocation;
 use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 use std::ffi::c_void;
 
-use super::{AheadLog, CALLED, Constants, Fields, Foresight, Home, Logging, Place};
+use super::{
+    CALLED, CachedConstantMemory, CoreFieldOffsets, Home, NativeSpeculationLogLayout, Place, TimingPredictorLayout,
+    TraceLogLayout,
+};
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::Op;
-use access::NearMarks;
+use access::MarkedRamStoreCheck;
 pub use access_forms::{Block, Memory};
-pub use ahead::{Fork, PathContinuation, PathEnd};
+pub use ahead::{Fork, PathContinuationPoint, PathEnd};
 pub use blocks::{BlockEntry, block_entry_points};
 pub use chain::{Entry, Records, write_path_entry_function};
 pub use prediction::Limit;
 use prediction::{CONTEXT, Load, PredictionRequest};
 use registers::Registers;
-use spans::CheckedSpans;
-pub use spans::{Span, checked_word_spans};
+use spans::CheckedWordRange;
+pub use spans::{Span, checked_word_ranges_of_path};
 pub use store::Store;
 
 /// A native function for one path: it takes the core, the bytes of the RAM, their marks and the context.
@@ -62,7 +65,7 @@ mod flags {
 
 /// The operation that set the host's flags, which decides what the next branch can read from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum HostFlags {
+enum HostFlagsOrigin {
     None,
     Difference,
     /// Only that it is zero or negative.
@@ -72,29 +75,29 @@ enum HostFlags {
 /// The writer of native code for a path. Host registers: rbx points to the core, rbp to the RAM, r12 to its marks, r13
 /// to the context (except in code that logs, see [`prediction`]). Rax and rcx hold intermediate values, all others but
 /// rsp hold guest registers (those of the board's core).
-pub struct Writer {
+pub struct NativeCodeEmitter {
     asm: VecAssembler<X64Relocation>,
     registers: Registers,
-    host_flags: HostFlags,
+    host_flags: HostFlagsOrigin,
     /// Offsets of the core's fields.
-    at: Fields,
+    at: CoreFieldOffsets,
     /// The address of its instructions.
     place: Place,
     /// The address of its main RAM.
     ram: u32,
     exits: Vec<Exit>,
-    near_marks: Vec<NearMarks>,
+    near_marks: Vec<MarkedRamStoreCheck>,
     /// The constants that loads may use without asking, where something is logged.
-    constants: Option<Constants>,
+    constants: Option<CachedConstantMemory>,
     /// The log's form, if something is logged.
-    foresight: Option<(Foresight, Logging)>,
+    foresight: Option<(TimingPredictorLayout, TraceLogLayout)>,
     loads: Vec<Load>,
     asked: Vec<PredictionRequest>,
     /// The log place of the bank of a load that is to be repeated, and the exit before it.
     unlikely: Vec<(DynamicLabel, DynamicLabel)>,
     limit: Limit,
     /// The log that is kept, how many words are in it, and which memory the next access goes to.
-    ahead: Option<(AheadLog, PathContinuation)>,
+    ahead: Option<(NativeSpeculationLogLayout, PathContinuationPoint)>,
     words: ahead::LoggedWords,
     home: Home,
     leave: DynamicLabel,
@@ -108,7 +111,7 @@ pub struct Writer {
     live: u8,
     /// The span that it should check.
     span: Option<Span>,
-    checked: Vec<CheckedSpans>,
+    checked: Vec<CheckedWordRange>,
 }
 
 /// An exit from native code before a step, with the registers to be written back there.
@@ -119,18 +122,18 @@ struct Exit {
     words: ahead::LoggedWords,
 }
 
-impl Writer {
+impl NativeCodeEmitter {
     /// Creates a writer without code. `loader` is the address of a function that loads from outside main RAM: it takes
     /// the context, an address and a number of bytes, and returns the value with the memory that answered above it, or
     /// all ones if it cannot load.
-    pub fn new(at: Fields, place: Place, ram: u32, loader: usize) -> Writer {
+    pub fn new(at: CoreFieldOffsets, place: Place, ram: u32, loader: usize) -> NativeCodeEmitter {
         let mut asm = VecAssembler::new(0);
         let [leave, called, body] = std::array::from_fn(|_| asm.new_dynamic_label());
         dynasm!(asm ; .arch x64 ; =>body);
-        Writer {
+        NativeCodeEmitter {
             asm,
             registers: Registers::default(),
-            host_flags: HostFlags::None,
+            host_flags: HostFlagsOrigin::None,
             at,
             place,
             ram,
@@ -158,26 +161,31 @@ impl Writer {
 
     /// Makes stores near marked bytes of RAM ask this function whether they may be made. Without the function the code
     /// leaves the path before them.
-    pub fn ask_before_marked_stores(&mut self, function: usize) {
+    pub fn set_marked_ram_store_callback(&mut self, function: usize) {
         self.near = Some(function);
     }
 
     /// Makes the code log what this kind of pipeline needs for its timing, loads of `constants` included. Called before
     /// the first step.
-    pub fn set_timing_log_kind(&mut self, foresight: Foresight, logging: Logging, constants: Option<Constants>) {
+    pub fn set_timing_log_kind(
+        &mut self,
+        foresight: TimingPredictorLayout,
+        logging: TraceLogLayout,
+        constants: Option<CachedConstantMemory>,
+    ) {
         self.constants = constants;
         self.foresight = Some((foresight, logging));
-        self.registers = Registers::without_host_registers(&[14, 15]);
+        self.registers = Registers::allocation_without_host_registers(&[14, 15]);
     }
 
     /// Sets the known facts about the load of the next step.
-    pub fn set_load_limit(&mut self, limit: Limit) {
+    pub fn set_load_bounds(&mut self, limit: Limit) {
         self.limit = limit;
     }
 
     /// Begins to emit the next step. `live` has the flags that are read after it, `span` the range of words whose
-    /// addresses it checks, for later steps too ([`checked_word_spans`]).
-    pub fn begin_step(&mut self, live: u8, span: Option<Span>) {
+    /// addresses it checks, for later steps too ([`checked_word_ranges_of_path`]).
+    pub fn begin_instruction_step(&mut self, live: u8, span: Option<Span>) {
         (self.live, self.span) = (live, span);
         self.registers.unlock_all_registers();
     }
@@ -185,8 +193,8 @@ impl Writer {
     /// Finishes the function, which returns `how` after its last instruction, and copies it into the store. Execution
     /// continues at `ip`, unless the last step has set another address.
     pub fn finish_function(mut self, store: &mut Store, how: u32, ip: Option<u64>) -> Option<Function> {
-        let start = self.emit_end(how, ip);
-        let at = store.add_code(&self.asm.finalize().ok()?)?;
+        let start = self.emit_function_end(how, ip);
+        let at = store.copy_into_executable_memory(&self.asm.finalize().ok()?)?;
         // SAFETY: the function that begins there was written in this form.
         Some(unsafe { std::mem::transmute::<*const u8, Function>(at.wrapping_add(start.0)) })
     }
@@ -205,7 +213,7 @@ impl Writer {
     }
 
     /// Emits the function's end, its exits and its entry. Returns the offset at which it begins.
-    fn emit_end(&mut self, how: u32, ip: Option<u64>) -> AssemblyOffset {
+    fn emit_function_end(&mut self, how: u32, ip: Option<u64>) -> AssemblyOffset {
         self.emit_write_back_of_registers(self.registers.dirty_registers());
         if let Some(ip) = ip {
             dynasm!(self.asm ; .arch x64 ; mov rax, QWORD ip as i64 ; mov [rbx + self.at.ip], rax);
@@ -226,8 +234,8 @@ impl Writer {
             ; mov eax, CALLED as i32
             ; jmp =>self.leave
         );
-        self.write_near_marks();
-        self.write_exits(|writer, step, _| {
+        self.emit_marked_ram_store_checks();
+        self.emit_all_path_exits(|writer, step, _| {
             dynasm!(writer.asm ; .arch x64 ; mov eax, step as i32 ; jmp =>writer.leave);
         });
         let start = self.asm.offset();
@@ -258,7 +266,7 @@ impl Writer {
     }
 
     /// Emits all exits: each writes the registers back, and continues with the code that `go` emits for its step.
-    fn write_exits(&mut self, mut go: impl FnMut(&mut Writer, u32, ahead::LoggedWords)) {
+    fn emit_all_path_exits(&mut self, mut go: impl FnMut(&mut NativeCodeEmitter, u32, ahead::LoggedWords)) {
         for Exit { label, step, dirty, words } in std::mem::take(&mut self.exits) {
             dynasm!(self.asm ; .arch x64 ; =>label);
             self.emit_write_back_of_registers(dirty);
@@ -267,7 +275,7 @@ impl Writer {
     }
 
     /// Returns the label of an exit before this step, with the registers as they are now.
-    fn exit_before_step(&mut self, step: u32) -> DynamicLabel {
+    fn exit_label_before_step(&mut self, step: u32) -> DynamicLabel {
         let label = self.asm.new_dynamic_label();
         self.exits.push(Exit { label, step, dirty: self.registers.dirty_registers(), words: self.words });
         label
@@ -311,8 +319,8 @@ impl Writer {
     /// Emits a call of a function with the context and the value `with`. A return value other than 0 ends the path.
     pub fn emit_call(&mut self, function: usize, with: u64) {
         self.write_back_before_call();
-        self.registers.drop_all_registers();
-        self.host_flags = HostFlags::None;
+        self.registers.forget_held_guest_registers();
+        self.host_flags = HostFlagsOrigin::None;
         self.emit_log_save();
         dynasm!(self.asm
             ; .arch x64
@@ -353,16 +361,16 @@ impl Writer {
     /// Emits an exit before this step, taken if byte `index` of the table is 0. The context has the pointer to the
     /// table at offset `table`.
     pub fn require_nonzero_byte(&mut self, step: u32, table: i32, index: u32) {
-        let exit = self.exit_before_step(step);
-        self.host_flags = HostFlags::None;
+        let exit = self.exit_label_before_step(step);
+        self.host_flags = HostFlagsOrigin::None;
         dynasm!(self.asm ; .arch x64 ; mov rax, [r13 + table] ; cmp BYTE [rax + index as i32], 0 ; je =>exit);
     }
 
     /// Emits an exit before this step, taken unless the register plus `more`, masked by `mask`, is `value`.
-    pub fn emit_value_check(&mut self, step: u32, register: u8, more: u32, (mask, value): (u32, u32)) {
+    pub fn emit_register_value_check(&mut self, step: u32, register: u8, more: u32, (mask, value): (u32, u32)) {
         let host = self.register_to_read(register);
-        let exit = self.exit_before_step(step);
-        self.host_flags = HostFlags::None;
+        let exit = self.exit_label_before_step(step);
+        self.host_flags = HostFlagsOrigin::None;
         dynasm!(self.asm
             ; .arch x64
             ; lea eax, [Rq(host) + more as i32]
@@ -387,7 +395,7 @@ impl Writer {
             dynasm!(asm ; .arch x64 ; mov ecx, [r13 + low] ; or rax, rcx);
         }
         dynasm!(asm ; .arch x64 ; mov [r13 + at], rax);
-        self.host_flags = HostFlags::None;
+        self.host_flags = HostFlagsOrigin::None;
     }
 
     /// Emits a load of the word at this offset of the RAM, or of the memory whose pointer is at offset `memory` of the
@@ -415,9 +423,9 @@ impl Writer {
             }
             Code::Cbz | Code::Cbnz => {
                 let host = self.register_to_read(op.rn);
-                let exit = self.exit_before_step(number);
+                let exit = self.exit_label_before_step(number);
                 dynasm!(self.asm ; .arch x64 ; test Rd(host), Rd(host));
-                self.host_flags = HostFlags::None;
+                self.host_flags = HostFlagsOrigin::None;
                 if (op.code == Code::Cbz) == taken {
                     dynasm!(self.asm ; .arch x64 ; jnz =>exit);
                 } else {
@@ -425,21 +433,21 @@ impl Writer {
                 }
             }
             _ => {
-                let exit = self.exit_before_step(number);
-                self.emit_exit_unless(op, taken, exit);
+                let exit = self.exit_label_before_step(number);
+                self.emit_exit_unless_branch_agrees(op, taken, exit);
             }
         }
-        self.write_branch_prediction(op, ip, conditional.then_some(taken));
+        self.emit_branch_prediction_log(op, ip, conditional.then_some(taken));
     }
 
     /// Emits a jump to `exit` that is taken unless the condition of a branch agrees with `taken`.
-    fn emit_exit_unless(&mut self, op: Op, taken: bool, exit: DynamicLabel) {
+    fn emit_exit_unless_branch_agrees(&mut self, op: Op, taken: bool, exit: DynamicLabel) {
         // As in opcodes: the lowest bit is the opposite.
         let condition = (op.code as u8 - code::Beq) ^ u8::from(!taken);
         let known = match self.host_flags {
-            HostFlags::None => false,
-            HostFlags::Difference => true,
-            HostFlags::Result => matches!(condition >> 1, 0 | 2),
+            HostFlagsOrigin::None => false,
+            HostFlagsOrigin::Difference => true,
+            HostFlagsOrigin::Result => matches!(condition >> 1, 0 | 2),
         };
         if known {
             let asm = &mut self.asm;
@@ -461,7 +469,7 @@ impl Writer {
             }
             return;
         }
-        self.host_flags = HostFlags::None;
+        self.host_flags = HostFlagsOrigin::None;
         let asm = &mut self.asm;
         // The flags as they are in the core: al is 1 if the even condition of the pair holds.
         match condition >> 1 {
@@ -494,7 +502,7 @@ pub fn live_flags(ops: &[Op]) -> Vec<u8> {
     for (live, &op) in live.iter_mut().zip(ops).rev() {
         *live = needed;
         if forms::is_translatable(op) {
-            needed = needed & !forms::flags_set(op) | forms::flags_read(op);
+            needed = needed & !forms::flags_set_by_op(op) | forms::flags_read_by_op(op);
         } else if !matches!(op.code as u8, code::B | code::Bl | code::Nop) {
             needed = flags::ALL;
         }

@@ -1,5 +1,5 @@
 //! The inputs of access and branch timing besides the path, on a core that determines them during speculative
-//! execution: see [`Foresight`].
+//! execution: see [`TimingPredictorLayout`].
 //!
 //! r12 is its pipeline, r14 the log, r15 how many stores there were. r13 is for intermediate values, the context is on the
 //! stack.
@@ -8,9 +8,9 @@ use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
 use std::mem::offset_of;
 
-use super::super::{Constants, ConstantsAt, Foresight};
+use super::super::{CachedConstantMemory, ConstantMemoryAddresses, TimingPredictorLayout};
 use super::access_forms::Block;
-use super::{HostFlags, Writer};
+use super::{HostFlagsOrigin, NativeCodeEmitter};
 use crate::v7m::op::Op;
 
 /// log2 of the bytes of a doubleword.
@@ -56,13 +56,13 @@ pub(super) struct PredictionRequest {
     verdict: Option<bool>,
 }
 
-impl Writer {
+impl NativeCodeEmitter {
     /// Emits code that computes, into eax, the number of the doubleword that contains an item. The item's number is ecx
     /// plus `further`. Its bank goes to the carry, and is logged for the first item. Its place in the table of recent
     /// stores goes to r13.
     fn emit_doubleword_number(
         &mut self,
-        Foresight { recent, origin, .. }: Foresight,
+        TimingPredictorLayout { recent, origin, .. }: TimingPredictorLayout,
         block: Block,
         bytes: u32,
         further: u32,
@@ -91,7 +91,7 @@ impl Writer {
 
     /// Emits code that logs how many stores ago the doubleword of a load was stored to. It leaves the path if the log
     /// has no room for that.
-    pub(super) fn write_load_prediction(&mut self, block: Block, bytes: u32, exit: DynamicLabel) {
+    pub(super) fn emit_load_after_store_log(&mut self, block: Block, bytes: u32, exit: DynamicLabel) {
         let Some((at, _)) = self.foresight else { return };
         let [hit, miss, done] = std::array::from_fn(|_| self.asm.new_dynamic_label());
         self.emit_doubleword_number(at, block, bytes, 0);
@@ -108,7 +108,7 @@ impl Writer {
     }
 
     /// Emits code that logs how many stores ago the loaded doubleword was stored to, from the table entry at r13.
-    fn emit_log_of_buffered_doubleword(&mut self, at: Foresight, &Load { miss, limit, exit, .. }: &Load) {
+    fn emit_log_of_buffered_doubleword(&mut self, at: TimingPredictorLayout, &Load { miss, limit, exit, .. }: &Load) {
         dynasm!(self.asm
             ; .arch x64
             ; mov rax, r15
@@ -132,14 +132,14 @@ impl Writer {
 
     /// Emits a check that the cache contains the constant at the offset in ecx, and leaves the path otherwise. Loads
     /// its host address into r13.
-    pub(super) fn write_constant_prediction(
+    pub(super) fn emit_cached_constant_check(
         &mut self,
-        Constants { base, bytes, line_bytes, sets }: Constants,
+        CachedConstantMemory { base, bytes, line_bytes, sets }: CachedConstantMemory,
         size: u32,
         exit: DynamicLabel,
     ) {
         let Some((at, logging)) = self.foresight else { return };
-        self.host_flags = HostFlags::None;
+        self.host_flags = HostFlagsOrigin::None;
         let stored = self.asm.new_dynamic_label();
         if size > 1 {
             dynasm!(self.asm ; .arch x64 ; test cl, (size - 1) as i8 ; jnz =>exit);
@@ -168,13 +168,13 @@ impl Writer {
             ; je =>stored
             ; add r14, r14
             ; mov r13, [rsp + CONTEXT]
-            ; mov r13, [r13 + logging.constants + offset_of!(ConstantsAt, bytes) as i32]
+            ; mov r13, [r13 + logging.constants + offset_of!(ConstantMemoryAddresses, bytes) as i32]
         );
         self.unlikely.push((stored, exit));
     }
 
     /// Emits code that enters `count` stores, from item number ecx on, into the table of recent stores.
-    pub(super) fn write_store_prediction(&mut self, block: Block, bytes: u32, count: u32) {
+    pub(super) fn emit_recent_store_update(&mut self, block: Block, bytes: u32, count: u32) {
         let Some((at, _)) = self.foresight else { return };
         for further in 0..count {
             self.emit_doubleword_number(at, block, bytes, further);
@@ -189,9 +189,9 @@ impl Writer {
 
     /// Emits code that logs whether a branch to a fixed distance at `ip` was predicted right. `verdict` says whether a
     /// conditional branch was taken, and is `None` for others.
-    pub(super) fn write_branch_prediction(&mut self, op: Op, ip: u64, verdict: Option<bool>) {
+    pub(super) fn emit_branch_prediction_log(&mut self, op: Op, ip: u64, verdict: Option<bool>) {
         let Some((at, _)) = self.foresight else { return };
-        self.host_flags = HostFlags::None;
+        self.host_flags = HostFlagsOrigin::None;
         let from = self.place.board_address_of_op(ip);
         let (entry, asked) = (at.predictor_entry_offset(from), self.asm.new_dynamic_label());
         let done = self.asm.new_dynamic_label();
@@ -233,7 +233,7 @@ impl Writer {
 
     /// Emits code that logs whether a branch by register at `ip` to the address in eax, whose lowest bit is set, was
     /// predicted right.
-    pub(super) fn write_jump_prediction(&mut self, ip: u64) {
+    pub(super) fn emit_register_branch_prediction_log(&mut self, ip: u64) {
         let Some((at, _)) = self.foresight else { return };
         let from = self.place.board_address_of_op(ip);
         let (entry, asked) = (at.predictor_entry_offset(from), self.asm.new_dynamic_label());
@@ -255,7 +255,7 @@ impl Writer {
     }
 
     /// Emits the rare cases of load and branch prediction, after the path's own code.
-    pub(super) fn write_foresight(&mut self) {
+    pub(super) fn emit_rare_prediction_cases(&mut self) {
         let Some((at, log)) = self.foresight else { return };
         for load in std::mem::take(&mut self.loads) {
             let Load { hit, miss, done, likely, .. } = load;

@@ -5,7 +5,7 @@ const HOSTS: [u8; 9] = [2, 6, 7, 8, 9, 10, 11, 14, 15];
 
 /// The use of one host register: which guest register it holds, and whether it must be written back.
 #[derive(Debug, Clone, Copy, Default)]
-struct HeldRegisters {
+struct HostRegisterUse {
     /// The target's register in it.
     guest: Option<u8>,
     /// The core has an older value.
@@ -21,7 +21,7 @@ struct HeldRegisters {
 /// The allocation of guest registers to host registers, while a path's code is emitted.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Registers {
-    held: [HeldRegisters; HOSTS.len()],
+    held: [HostRegisterUse; HOSTS.len()],
     now: u32,
     /// Those of the target whose value is what it was when they were called so.
     steady: u32,
@@ -31,7 +31,7 @@ pub(super) struct Registers {
 
 impl Registers {
     /// Creates an empty allocation of guest registers that never uses these registers of the host processor.
-    pub fn without_host_registers(hosts: &[u8]) -> Registers {
+    pub fn allocation_without_host_registers(hosts: &[u8]) -> Registers {
         let mut registers = Registers::default();
         for (held, host) in registers.held.iter_mut().zip(HOSTS) {
             held.reserved = hosts.contains(&host);
@@ -56,7 +56,7 @@ impl Registers {
     /// Assigns a host register to this guest register. Also returns the guest register whose value must be written back
     /// before.
     pub fn allocate_host_register(&mut self, guest: u8) -> (u8, Option<u8>) {
-        let free = |held: &HeldRegisters| if held.guest.is_none() { 0 } else { 1 + held.used };
+        let free = |held: &HostRegisterUse| if held.guest.is_none() { 0 } else { 1 + held.used };
         let (index, held) = self
             .held
             .iter_mut()
@@ -65,7 +65,7 @@ impl Registers {
             .min_by_key(|(_, held)| free(held))
             .expect("an instruction needs fewer registers than there are");
         let evicted = held.guest.filter(|_| held.dirty);
-        *held = HeldRegisters { guest: Some(guest), dirty: false, used: self.now, locked: true, reserved: false };
+        *held = HostRegisterUse { guest: Some(guest), dirty: false, used: self.now, locked: true, reserved: false };
         self.used |= 1 << HOSTS[index];
         (HOSTS[index], evicted)
     }
@@ -74,26 +74,26 @@ impl Registers {
     pub fn drop_registers_changed_by_call(&mut self) {
         for (held, host) in self.held.iter_mut().zip(HOSTS) {
             if host < 12 {
-                *held = HeldRegisters { reserved: held.reserved, ..HeldRegisters::default() };
+                *held = HostRegisterUse { reserved: held.reserved, ..HostRegisterUse::default() };
             }
             held.dirty = false;
         }
     }
 
     /// Drops the guest registers in all host registers.
-    pub fn drop_all_registers(&mut self) {
+    pub fn forget_held_guest_registers(&mut self) {
         self.steady = 0;
         self.held
             .iter_mut()
-            .for_each(|held| *held = HeldRegisters { reserved: held.reserved, ..HeldRegisters::default() });
+            .for_each(|held| *held = HostRegisterUse { reserved: held.reserved, ..HostRegisterUse::default() });
     }
 
     /// Notes that the guest register keeps its value from now on, until it is written.
-    pub fn mark_register_steady(&mut self, guest: u8) {
+    pub fn mark_guest_register_unchanging(&mut self, guest: u8) {
         self.steady |= 1 << guest;
     }
 
-    /// Returns whether the guest register still has the value that it had at [`Registers::mark_register_steady`].
+    /// Returns whether the guest register still has the value that it had at [`Registers::mark_guest_register_unchanging`].
     pub fn is_register_steady(&self, guest: u8) -> bool {
         self.steady >> guest & 1 != 0
     }

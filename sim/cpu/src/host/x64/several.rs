@@ -2,39 +2,39 @@
 
 use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 
-use super::Writer;
+use super::NativeCodeEmitter;
 use super::access_forms::Block;
 use crate::v7m::code::Code;
 use crate::v7m::op::{Op, flag};
 
-impl Writer {
+impl NativeCodeEmitter {
     /// Emits LDRD or STRD. Returns false if it cannot be JIT-compiled.
     pub(super) fn emit_double_access(&mut self, number: u32, op: Op, block: Block) -> bool {
         let base = self.register_to_read(op.rn);
         let offset = if op.has_flag(flag::POST_INDEXED) { 0 } else { op.imm };
         let start = self.ram.wrapping_add(block.first);
         dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + offset.wrapping_sub(start) as i32]);
-        let exit = self.exit_before_step(number);
+        let exit = self.exit_label_before_step(number);
         self.emit_bounds_check(block, 4, 2, exit);
         let first = block.first as i32;
         if op.code == Code::Strd {
-            self.emit_mark_check(block, 4, 2, exit);
+            self.emit_marked_ram_check(block, 4, 2, exit);
             let (low, high) = (self.register_to_read(op.rd), self.register_to_read(op.ra));
             dynasm!(self.asm
                 ; .arch x64
                 ; mov [rbp + rcx * 4 + first], Rd(low)
                 ; mov [rbp + rcx * 4 + (first + 4)], Rd(high)
             );
-            self.write_store_prediction(block, 4, 2);
+            self.emit_recent_store_update(block, 4, 2);
         } else {
-            self.write_load_prediction(block, 4, exit);
+            self.emit_load_after_store_log(block, 4, exit);
             let low = self.register_to_write(op.rd);
             dynasm!(self.asm ; .arch x64 ; mov Rd(low), [rbp + rcx * 4 + first]);
             let high = self.register_to_write(op.ra);
             dynasm!(self.asm ; .arch x64 ; mov Rd(high), [rbp + rcx * 4 + (first + 4)]);
         }
         if op.has_flag(flag::PRE_INDEXED | flag::POST_INDEXED) {
-            self.emit_base_addition(op, op.imm);
+            self.emit_base_register_addition(op, op.imm);
         }
         true
     }
@@ -50,22 +50,22 @@ impl Writer {
         let less = if op.ra == 0 { 0 } else { 4 * count };
         let start = self.ram.wrapping_add(block.first).wrapping_add(less);
         dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + start.wrapping_neg() as i32]);
-        let exit = self.exit_before_step(number);
+        let exit = self.exit_label_before_step(number);
         self.emit_bounds_check(block, 4, count, exit);
         if op.code == Code::Stm {
-            self.emit_mark_check(block, 4, count, exit);
+            self.emit_marked_ram_check(block, 4, count, exit);
             self.log_stores(block, 4, count);
         }
         let mut place = block.first as i32;
         if op.code == Code::LdmPc {
-            self.emit_target_check(place + 4 * (count as i32 - 1), exit);
+            self.emit_branch_target_check(place + 4 * (count as i32 - 1), exit);
         }
         if op.code != Code::Stm {
-            self.write_load_prediction(block, 4, exit);
+            self.emit_load_after_store_log(block, 4, exit);
             self.log_loads(block, 4, count);
         }
         if op.has_flag(flag::POST_INDEXED) {
-            self.emit_base_addition(op, if op.ra == 0 { 4 * count } else { less.wrapping_neg() });
+            self.emit_base_register_addition(op, if op.ra == 0 { 4 * count } else { less.wrapping_neg() });
         }
         for register in (0..15).filter(|&register| listed(register)) {
             self.registers.unlock_all_registers();
@@ -81,10 +81,10 @@ impl Writer {
         match op.code {
             Code::LdmPc => {
                 dynasm!(self.asm ; .arch x64 ; mov eax, [rbp + rcx * 4 + place]);
-                self.write_jump_prediction(ip);
+                self.emit_register_branch_prediction_log(ip);
                 self.emit_jump();
             }
-            Code::Stm => self.write_store_prediction(block, 4, count),
+            Code::Stm => self.emit_recent_store_update(block, 4, count),
             _ => {}
         }
         true
@@ -92,11 +92,11 @@ impl Writer {
 
     /// Emits POP of the `count` low registers in the mask and of the PC, and leaves the path unless the loaded PC is
     /// `pc`.
-    pub fn pop_expected(&mut self, number: u32, mask: u32, count: u32, pc: u32, block: Block) {
+    pub fn emit_pop_to_expected_pc(&mut self, number: u32, mask: u32, count: u32, pc: u32, block: Block) {
         let base = self.register_to_read(13);
         let start = self.ram.wrapping_add(block.first);
         dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + start.wrapping_neg() as i32]);
-        let exit = self.exit_before_step(number);
+        let exit = self.exit_label_before_step(number);
         self.emit_bounds_check(block, 4, count + 1, exit);
         let mut place = block.first as i32;
         dynasm!(self.asm ; .arch x64 ; cmp DWORD [rbp + rcx * 4 + place + 4 * count as i32], pc as i32 ; jne =>exit);

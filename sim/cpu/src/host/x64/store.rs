@@ -19,7 +19,7 @@ pub struct Store {
 impl Store {
     /// Copies position-independent code into executable memory and returns its address. It is at this place then.
     /// `None` if the host gives no memory for it. The earlier content may be gone.
-    pub fn add_code(&mut self, code: &[u8]) -> Option<*const u8> {
+    pub fn copy_into_executable_memory(&mut self, code: &[u8]) -> Option<*const u8> {
         let mut start = self.used.next_multiple_of(ALIGNMENT);
         if self.chunks.is_empty() || start + code.len() > CHUNK {
             let mut fresh = MutableBuffer::new(CHUNK).ok()?;
@@ -49,7 +49,8 @@ mod tests {
     #[test]
     fn code_keeps_its_address() {
         let mut store = Store::default();
-        let functions: Vec<_> = (0..5000).map(|number| store.add_code(&returning(number)).expect("memory")).collect();
+        let functions: Vec<_> =
+            (0..5000).map(|number| store.copy_into_executable_memory(&returning(number)).expect("memory")).collect();
         assert!(store.chunks.len() > 1);
         for (number, &at) in (0..).zip(&functions) {
             assert_eq!(at as usize % ALIGNMENT, 0);
@@ -57,6 +58,6 @@ mod tests {
             let function = unsafe { std::mem::transmute::<*const u8, extern "sysv64" fn() -> u32>(at) };
             assert_eq!(function(), number);
         }
-        assert_eq!(store.add_code(&vec![0; CHUNK + 1]), None);
+        assert_eq!(store.copy_into_executable_memory(&vec![0; CHUNK + 1]), None);
     }
 }

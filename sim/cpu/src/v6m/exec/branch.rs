@@ -1,6 +1,6 @@
 //! Branches: inside the region by distance, anywhere by address, and exception return.
 
-use super::cursor::{Cursor, Flow};
+use super::cursor::{Flow, InterpreterRegisters};
 use super::fetching::{fetch_code_word, second_half_ready};
 use super::operands::is_condition_met;
 use crate::v6m::block::Block;
@@ -29,7 +29,7 @@ pub(super) fn returns_from_exception(core: &Core, value: u32) -> bool {
     core.ipsr != 0 && value >= 0xf000_0000
 }
 
-impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
+impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> {
     /// Executes a conditional branch inside the region.
     #[inline(always)]
     pub fn branch_inside_region_if<B: Bus>(&mut self, core: &mut Core, bus: &mut B, condition: bool) -> Flow {
@@ -115,7 +115,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         if returns_from_exception(core, value) {
             self.t = at;
-            return self.retire_with_request(core, Request::ExceptionReturn(value));
+            return self.retire_with_machine_request(core, Request::ExceptionReturn(value));
         }
         self.branch_to_thumb_address(core, bus, value, at)
     }

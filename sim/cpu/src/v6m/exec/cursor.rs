@@ -37,7 +37,7 @@ pub(super) enum Flow {
 ///
 /// All methods are inlined, so that no field is ever in memory: a call without inlining gets a copy of the fields it
 /// changes.
-pub(super) struct Cursor<const CONTEND: bool, const WATCH: u8> {
+pub(super) struct InterpreterRegisters<const CONTEND: bool, const WATCH: u8> {
     /// The current instruction. It points into the ops of the core's region.
     pub ip: *mut Op,
     /// Local time: the cycle in which it issues, then that of the next one.
@@ -62,7 +62,7 @@ pub(super) struct Cursor<const CONTEND: bool, const WATCH: u8> {
     pub log: *mut SpeculationLog,
 }
 
-impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
+impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> {
     /// Basic blocks of two cores.
     pub const PAIRED: bool = WATCH == watch::PAIRS;
     /// Traces or basic blocks: without arbitration they are executed without time, with it their time is found out
@@ -78,7 +78,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// Creates the cursor from the state of a core, for its turn.
     #[inline(always)]
     pub fn new(core: &Core, log: *mut SpeculationLog) -> Self {
-        Cursor {
+        InterpreterRegisters {
             ip: core.ip,
             t: core.t,
             word: Op::default().to_word(),
@@ -96,14 +96,14 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Writes the state of the core's turn from host registers back to the core.
     #[inline(always)]
-    pub fn write_turn_state_back(&self, core: &mut Core) {
+    pub fn save_turn_state_to_core(&self, core: &mut Core) {
         core.ip = self.ip;
         core.t = self.t;
     }
 
     /// Begins a basic block at `ip`.
     #[inline(always)]
-    pub fn begin_block(&mut self) {
+    pub fn begin_basic_block(&mut self) {
         (self.base, self.end) = (self.ip, self.ip.wrapping_byte_add(Block::BYTES));
         (self.accesses, self.branches, self.ordered) = (0, Trace::NO_BRANCHES, false);
     }
@@ -121,7 +121,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Returns the length, in bytes of ops, of the basic block up to `to`.
     #[inline(always)]
-    pub fn block_length_to(&self, to: *mut Op) -> u64 {
+    pub fn basic_block_length_to(&self, to: *mut Op) -> u64 {
         (to as usize).wrapping_sub(self.base as usize) as u64
     }
 
@@ -156,7 +156,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// As for [`Ahead::run_native_paths`].
     #[inline(always)]
     pub unsafe fn run_native_paths<B: Bus>(&mut self, core: &mut Core, other: &mut Core, bus: &mut B) {
-        self.write_turn_state_back(core);
+        self.save_turn_state_to_core(core);
         self.write_instruction_count(core);
         // SAFETY: the caller's promise.
         unsafe { B::Ahead::run_native_paths(bus, core, other) };
@@ -192,7 +192,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Calls a function that advances time, with a copy of `t`.
     #[inline(always)]
-    pub fn with_time<R>(&mut self, call: impl FnOnce(&mut u64) -> R) -> R {
+    pub fn advance_time_with<R>(&mut self, call: impl FnOnce(&mut u64) -> R) -> R {
         let mut copy = self.t;
         let result = call(&mut copy);
         self.t = copy;
@@ -211,7 +211,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Retires the current instruction, which left a request to the machine.
     #[inline(always)]
-    pub fn retire_with_request(&mut self, core: &mut Core, request: Request) -> Flow {
+    pub fn retire_with_machine_request(&mut self, core: &mut Core, request: Request) -> Flow {
         self.count_retired_instruction(core);
         core.request = request;
         Flow::Left
@@ -221,7 +221,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 /// Writes the position and time of a core back to the core. Only called outside the interpreter's frequent paths.
 #[cold]
 #[inline(never)]
-pub(super) fn write_position_and_time_back(core: &mut Core, ip: *mut Op, t: u64) {
+pub(super) fn save_ip_and_time_to_core(core: &mut Core, ip: *mut Op, t: u64) {
     core.ip = ip;
     core.t = t;
 }

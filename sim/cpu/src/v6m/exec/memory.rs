@@ -3,7 +3,7 @@
 //! Plain RAM is accessed here. Everything else is asked of the bus. Execution without time notes what the time of an
 //! access depends on. When that time is found out, an access goes to any address of the same memory, and has no effect.
 
-use super::cursor::{Cursor, Flow};
+use super::cursor::{Flow, InterpreterRegisters};
 use super::operands::is_access_in_ram;
 use crate::v6m::block::Block;
 use crate::v6m::bus::{Access, Bus, OrderedAccess, Trap};
@@ -55,7 +55,7 @@ unsafe fn write_ram<const BYTES: u32>(at: *mut u8, value: u32) {
     }
 }
 
-impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
+impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> {
     /// Loads `BYTES` bytes, zero-extended. In the simulation of a basic block, which has been executed, it only charges
     /// the load's cycles.
     #[inline(always)]
@@ -67,13 +67,13 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         address: u32,
     ) -> Result<u32, Flow> {
         if Self::PAIRED && CONTEND {
-            let memory = core.remainder.take_next_access();
+            let memory = core.remainder.take_next_accessed_memory();
             if memory == B::CONSTANT_MEMORY {
                 self.t = bus.charge_constant_load(core, self.t);
                 return Ok(0);
             }
             if memory == B::ORDERED_MEMORY {
-                self.charge_ordered_access(core, other, bus)?;
+                self.account_ordered_access_cycle(core, other, bus)?;
                 return Ok(0);
             }
             let sample = B::sample_address_in_memory(memory);
@@ -126,7 +126,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             }
             self.t = slot + timing::MEMORY_CYCLES;
             // SAFETY: it is in the RAM.
-            return Ok(unsafe { read_ram::<BYTES>(bus.main_ram().start_pointer().add(offset as usize)) });
+            return Ok(unsafe { read_ram::<BYTES>(bus.main_ram().main_ram_pointer().add(offset as usize)) });
         }
         if Self::AHEAD {
             let Some(value) = bus.load_constant::<false>(address, BYTES) else {
@@ -142,9 +142,9 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.apart = true;
         // Reports of accesses come from here.
         core.ip = self.ip;
-        match self.with_time(|at| bus.load_data::<CONTEND, false>(core, Some(other), address, BYTES, at)) {
+        match self.advance_time_with(|at| bus.load_data::<CONTEND, false>(core, Some(other), address, BYTES, at)) {
             Ok(value) => Ok(low_bytes_of_word::<BYTES>(value)),
-            Err(trap) => Err(self.end_by_fault(core, bus, trap)),
+            Err(trap) => Err(self.end_instruction_by_trap(core, bus, trap)),
         }
     }
 
@@ -154,8 +154,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if Self::AHEAD {
             return bus.load_constant::<true>(address, 4).ok_or(Flow::InTime);
         }
-        self.with_time(|at| bus.load_data::<CONTEND, true>(core, None, address, 4, at))
-            .map_err(|trap| self.end_by_fault(core, bus, trap))
+        self.advance_time_with(|at| bus.load_data::<CONTEND, true>(core, None, address, 4, at))
+            .map_err(|trap| self.end_instruction_by_trap(core, bus, trap))
     }
 
     /// Stores the low `BYTES` bytes of `value` to memory. In the simulation of a basic block, which has been executed,
@@ -177,9 +177,9 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                     self.t += timing::MEMORY_CYCLES;
                     return Ok(());
                 }
-                let memory = core.remainder.take_next_access();
+                let memory = core.remainder.take_next_accessed_memory();
                 if memory == B::ORDERED_MEMORY {
-                    return self.charge_ordered_access(core, other, bus);
+                    return self.account_ordered_access_cycle(core, other, bus);
                 }
                 B::sample_address_in_memory(memory)
             }
@@ -209,7 +209,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             // SAFETY: it is in the RAM.
             } else if unsafe { bus.main_ram().mark_at_offset(offset) } == 0 {
                 // SAFETY: it is in the RAM.
-                unsafe { write_ram::<BYTES>(bus.main_ram().start_pointer().add(offset as usize), value) };
+                unsafe { write_ram::<BYTES>(bus.main_ram().main_ram_pointer().add(offset as usize), value) };
             } else if Self::TRACED {
                 return Self::store_near_marks::<B, BYTES, SINGLE>(self.ip, core, bus, offset, value);
             } else {
@@ -233,8 +233,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         self.apart = true;
         core.ip = self.ip;
-        self.with_time(|at| bus.store_data::<CONTEND>(core, Some(other), address, BYTES, value, at))
-            .map_err(|trap| self.end_by_fault(core, bus, trap))
+        self.advance_time_with(|at| bus.store_data::<CONTEND>(core, Some(other), address, BYTES, value, at))
+            .map_err(|trap| self.end_instruction_by_trap(core, bus, trap))
     }
 
     /// Stores to RAM in a basic block, before the cycle is known, and logs the old content.
@@ -256,12 +256,12 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         // SAFETY: the word is in the RAM; the bus's logs live as long as it.
         unsafe {
-            let word = bus.main_ram().start_pointer().add((offset & !3) as usize).cast::<u32>();
+            let word = bus.main_ram().main_ram_pointer().add((offset & !3) as usize).cast::<u32>();
             let old = word.read_unaligned();
             if is_notified {
                 // No other store to that word may come between: the report has all of it.
                 (*self.log).log_write::<4>(offset & !3, old);
-                write_ram::<BYTES>(bus.main_ram().start_pointer().add(offset as usize), value);
+                write_ram::<BYTES>(bus.main_ram().main_ram_pointer().add(offset as usize), value);
                 let word = u32::from_le(word.read_unaligned());
                 (*self.log).note_watched_store(WatchedStore {
                     pc: core.address_of_op(self.ip),
@@ -272,7 +272,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 return Ok(());
             }
             (*self.log).log_write::<BYTES>(offset, old);
-            write_ram::<BYTES>(bus.main_ram().start_pointer().add(offset as usize), value);
+            write_ram::<BYTES>(bus.main_ram().main_ram_pointer().add(offset as usize), value);
         }
         Ok(())
     }
@@ -291,8 +291,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         let is_notified = SINGLE && bus.watches_store(offset).ok_or(Flow::InTime)?;
         // SAFETY: the word is in the RAM.
         unsafe {
-            let word = bus.main_ram().start_pointer().add((offset & !3) as usize).cast::<u32>();
-            write_ram::<BYTES>(bus.main_ram().start_pointer().add(offset as usize), value);
+            let word = bus.main_ram().main_ram_pointer().add((offset & !3) as usize).cast::<u32>();
+            write_ram::<BYTES>(bus.main_ram().main_ram_pointer().add(offset as usize), value);
             if is_notified {
                 let word = u32::from_le(word.read_unaligned());
                 core.watched_store = WatchedStore { pc: core.address_of_op(ip), offset: offset & !3, word };
@@ -338,9 +338,9 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// Charges one cycle for an access that both cores make in the order of their cycles. An error if the other core
     /// goes first.
     #[inline(always)]
-    fn charge_ordered_access<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
+    fn account_ordered_access_cycle<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
         if bus.must_wait_for_other_core(core, other, self.t) {
-            core.remainder.put_access_back(B::ORDERED_MEMORY);
+            core.remainder.put_back_accessed_memory(B::ORDERED_MEMORY);
             core.limit = 0;
             return Err(Flow::Stalled);
         }
@@ -379,7 +379,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Ends the current instruction, whose access did not complete, by a fault or a retry.
     #[inline(always)]
-    fn end_by_fault<B: Bus>(&self, core: &mut Core, bus: &mut B, trap: Trap) -> Flow {
+    fn end_instruction_by_trap<B: Bus>(&self, core: &mut Core, bus: &mut B, trap: Trap) -> Flow {
         match trap {
             Trap::Fault(why) => self.fault_current_instruction(core, why),
             Trap::Defer => {

@@ -3,7 +3,7 @@
 //! `Core::transfer` says how far one has come.
 
 use super::branch::returns_from_exception;
-use super::cursor::{Cursor, Flow};
+use super::cursor::{Flow, InterpreterRegisters};
 use super::operands::{are_words_in_constant_memory, are_words_in_plain_ram};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
@@ -14,7 +14,7 @@ const PC: u32 = 8;
 /// No register of a transfer: all that it loads is committed at once.
 const NONE: u32 = u32::MAX;
 
-impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
+impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> {
     /// Executes PUSH.
     #[inline(always)]
     pub fn execute_push<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
@@ -91,7 +91,12 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             let mask = std::mem::take(&mut core.transfer.mask);
             // SAFETY: all of it is plain RAM; the bus's logs live as long as it.
             unsafe {
-                (*self.log).store_words(core, mask, bus.main_ram().start_pointer(), address.wrapping_sub(B::RAM_BASE))
+                (*self.log).store_words(
+                    core,
+                    mask,
+                    bus.main_ram().main_ram_pointer(),
+                    address.wrapping_sub(B::RAM_BASE),
+                )
             };
             return Ok(());
         }
@@ -103,7 +108,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             let address = if Self::TIMES && !Self::PAIRED { B::RAM_BASE } else { core.transfer.address };
             let value = core.r[(core.transfer.mask.trailing_zeros() & 15) as usize];
             self.store_to_address::<B, 4, false>(core, other, bus, address, value)?;
-            self.charge_transferred_word(core, slot);
+            self.account_transferred_word_cycles(core, slot);
             first = false;
         }
         Ok(())
@@ -125,7 +130,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             let offset = address.wrapping_sub(B::RAM_BASE);
             let mask = std::mem::take(&mut core.transfer.mask);
             // SAFETY: as for stores.
-            unsafe { (*self.log).load_words(core, (mask, held), (bus.main_ram().start_pointer(), offset)) };
+            unsafe { (*self.log).load_words(core, (mask, held), (bus.main_ram().main_ram_pointer(), offset)) };
             return Ok(());
         }
         while core.transfer.mask != 0 {
@@ -140,7 +145,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             } else {
                 core.r[(register & 15) as usize] = value;
             }
-            self.charge_transferred_word(core, slot);
+            self.account_transferred_word_cycles(core, slot);
             first = false;
         }
         Ok(())
@@ -171,7 +176,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         core.transfer.mask = mask;
         core.transfer.address = if Self::PAIRED && CONTEND {
-            B::sample_address_in_memory(core.remainder.take_next_access())
+            B::sample_address_in_memory(core.remainder.take_next_accessed_memory())
         } else {
             address
         };
@@ -186,7 +191,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Charges one word of a multiple transfer in this slot: a slot each, and one more cycle after the last.
     #[inline(always)]
-    fn charge_transferred_word(&mut self, core: &mut Core, slot: u64) {
+    fn account_transferred_word_cycles(&mut self, core: &mut Core, slot: u64) {
         // There nobody asks for time, and none has passed.
         if !(Self::PAIRED && Self::AHEAD) {
             self.t = (self.t - 1).max(slot + 1);

@@ -1,6 +1,6 @@
 //! The operands of instructions, and the results of the rarer operations.
 
-use crate::v6m::bus::{Bus, can_store_near_marks};
+use crate::v6m::bus::{Bus, can_store_speculatively};
 use crate::v6m::core::Core;
 use crate::v6m::op::op;
 
@@ -17,7 +17,7 @@ pub(super) fn are_words_in_plain_ram<B: Bus>(bus: &mut B, address: u32, words: u
     }
     // SAFETY: both words are in the RAM.
     let marks = unsafe { ram.mark_at_offset(offset) | ram.mark_at_offset(offset + bytes - 4) };
-    marks == 0 || can_store_near_marks(bus, offset, words.into())
+    marks == 0 || can_store_speculatively(bus, offset, words.into())
 }
 
 /// Returns whether `words` words from `address` on are in constant memory.

@@ -1,6 +1,6 @@
 //! Special registers, hints, sleep, and what leaves the interpreter on purpose.
 
-use super::cursor::{Cursor, Flow};
+use super::cursor::{Flow, InterpreterRegisters};
 use super::fetching::fetch_after_wide_instruction;
 use crate::v6m::block::Block;
 use crate::v6m::bus::{Bus, OrderedAccess};
@@ -16,12 +16,12 @@ fn is_exception_pending_here(core: &Core) -> bool {
 
 /// Makes the interpreter return to the machine before the core's next instruction.
 #[inline(always)]
-fn return_to_machine<B: Bus>(core: &mut Core, bus: &mut B) {
+fn exit_interpreter_to_machine<B: Bus>(core: &mut Core, bus: &mut B) {
     core.limit = 0;
     *bus.next_event_cycle() = 0;
 }
 
-impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
+impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> {
     /// Executes CPSID.
     #[inline(always)]
     pub fn execute_cpsid(&mut self, core: &mut Core) {
@@ -43,7 +43,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if core.is_privileged() {
             core.primask = false;
             if !Self::TRACED && is_exception_pending_here(core) {
-                return_to_machine(core, bus);
+                exit_interpreter_to_machine(core, bus);
             }
         }
         self.t += timing::SINGLE_CYCLES;
@@ -76,7 +76,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         let value = core.r[(self.word.b() & 15) as usize];
         if core.write_special_register(self.word.imm(), value) && !Self::TRACED && is_exception_pending_here(core) {
-            return_to_machine(core, bus);
+            exit_interpreter_to_machine(core, bus);
         }
         self.t += timing::SPECIAL_REGISTER_CYCLES;
         self.end_wide_instruction(core, bus)
@@ -98,7 +98,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         core.event = true;
         other.event = true;
         if other.is_asleep() {
-            return_to_machine(core, bus);
+            exit_interpreter_to_machine(core, bus);
         }
         self.t += timing::SINGLE_CYCLES;
         Flow::Next
@@ -114,7 +114,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if core.event {
             core.event = false;
         } else {
-            self.sleep_and_call_machine(core, bus, Phase::SleepEvent);
+            self.sleep_and_return_to_machine(core, bus, Phase::SleepEvent);
         }
         Flow::Next
     }
@@ -126,16 +126,16 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             return Flow::InTime;
         }
         self.t += timing::SLEEP_CYCLES;
-        self.sleep_and_call_machine(core, bus, Phase::SleepInterrupt { on_exit: None });
+        self.sleep_and_return_to_machine(core, bus, Phase::SleepInterrupt { on_exit: None });
         Flow::Next
     }
 
     /// Puts the core to sleep, by WFI or WFE, and calls the machine.
     #[inline(always)]
-    fn sleep_and_call_machine<B: Bus>(&self, core: &mut Core, bus: &mut B, phase: Phase) {
+    fn sleep_and_return_to_machine<B: Bus>(&self, core: &mut Core, bus: &mut B, phase: Phase) {
         core.phase = phase;
         core.slept_at = self.t;
-        return_to_machine(core, bus);
+        exit_interpreter_to_machine(core, bus);
     }
 
     /// Executes SVC: the exception returns to the next instruction.
@@ -153,7 +153,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             core.request = Request::Svc;
             return Flow::Taken;
         }
-        self.retire_with_request(core, Request::Svc)
+        self.retire_with_machine_request(core, Request::Svc)
     }
 
     /// Executes a call of a boot ROM function that the machine performs.
@@ -162,19 +162,19 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if Self::TRACED {
             return Flow::InTime;
         }
-        self.retire_with_request(core, Request::RomHook(self.word.imm() as u8))
+        self.retire_with_machine_request(core, Request::RomHook(self.word.imm() as u8))
     }
 
     /// Returns the instruction in whose place is a stub op, after doing what the stub op stands for: a cache line is
     /// filled, or probes fire.
     #[inline(always)]
-    pub fn serve_stub_op_here<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Result<Word, Flow> {
+    pub fn run_stub_op_and_get_instruction<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Result<Word, Flow> {
         let address = core.address_of_op(self.ip);
         if Self::TIMES {
             return Ok(bus.op_behind_stub(address).to_word());
         }
         if Self::TRACED {
-            let begins = if Self::PAIRED { self.block_length_to(self.ip) == 0 } else { self.count == 0 };
+            let begins = if Self::PAIRED { self.basic_block_length_to(self.ip) == 0 } else { self.count == 0 };
             if !begins {
                 return Err(Flow::NextTrace);
             }
@@ -186,7 +186,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         if core.brought.take() != Some(address) {
             let requested = self.t;
-            let stays = self.with_time(|at| bus.fill_code_line::<CONTEND>(core, address, at));
+            let stays = self.advance_time_with(|at| bus.fill_code_line::<CONTEND>(core, address, at));
             if self.t > requested && self.t >= core.limit {
                 // It executes in its time: the other core, an event or the end of the run comes first.
                 core.brought = (!stays).then_some(address);

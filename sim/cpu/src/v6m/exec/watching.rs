@@ -7,7 +7,7 @@ use crate::v6m::op::{Op, op};
 
 /// The state at the start of the current instruction, from which the record for observers ([`Step`]) is made.
 #[derive(Clone, Copy, Default)]
-pub(super) struct StartState {
+pub(super) struct InstructionStartState {
     pc: u32,
     t: u64,
     executed: u64,
@@ -15,11 +15,11 @@ pub(super) struct StartState {
     flash_wait: u64,
 }
 
-impl StartState {
+impl InstructionStartState {
     /// Records the state before the instruction at `ip`, which issues in cycle `t`.
-    pub(super) fn new(core: &Core, ip: *mut Op, t: u64, executed: u64) -> StartState {
+    pub(super) fn new(core: &Core, ip: *mut Op, t: u64, executed: u64) -> InstructionStartState {
         let (bus_wait, flash_wait) = (core.bus_wait, core.flash_wait);
-        StartState { pc: core.address_of_op(ip), t, executed, bus_wait, flash_wait }
+        InstructionStartState { pc: core.address_of_op(ip), t, executed, bus_wait, flash_wait }
     }
 
     /// Appends the current instruction's cycles to the core's steps, for the profile of a shadow core.
@@ -60,7 +60,7 @@ impl StartState {
 
 /// The profile cell of the current instruction.
 #[derive(Clone, Copy)]
-pub(super) struct ProfileWatch {
+pub(super) struct CurrentInstructionProfile {
     /// Null in a region without code.
     cell: *mut ProfileCell,
     t: u64,
@@ -68,25 +68,25 @@ pub(super) struct ProfileWatch {
     retired: u64,
 }
 
-impl Default for ProfileWatch {
+impl Default for CurrentInstructionProfile {
     /// Returns notes without an instruction.
-    fn default() -> ProfileWatch {
-        ProfileWatch { cell: std::ptr::null_mut(), t: 0, waits: 0, retired: 0 }
+    fn default() -> CurrentInstructionProfile {
+        CurrentInstructionProfile { cell: std::ptr::null_mut(), t: 0, waits: 0, retired: 0 }
     }
 }
 
-impl ProfileWatch {
+impl CurrentInstructionProfile {
     /// Starts the profile of the instruction at `ip`, which issues in cycle `t` after `retired` others.
     ///
     /// # Safety
     /// `ip` points into the ops of `core.region`, whose profile cells exist if it has code.
     #[inline(always)]
-    pub(super) unsafe fn new(core: &Core, ip: *mut Op, t: u64, retired: u64) -> ProfileWatch {
+    pub(super) unsafe fn new(core: &Core, ip: *mut Op, t: u64, retired: u64) -> CurrentInstructionProfile {
         let index = (ip as usize).wrapping_sub(core.region.ops as usize) >> 3;
         let cells = core.region.profile[core.id];
         // SAFETY: the cells run parallel to the ops.
         let cell = if cells.is_null() { cells } else { unsafe { cells.add(index) } };
-        ProfileWatch { cell, t, waits: core.bus_wait + core.flash_wait, retired }
+        CurrentInstructionProfile { cell, t, waits: core.bus_wait + core.flash_wait, retired }
     }
 
     /// Counts the instruction as executed.
@@ -102,7 +102,7 @@ impl ProfileWatch {
     /// Charges the time up to cycle `t` to the instruction.
     ///
     /// # Safety
-    /// As for [`ProfileWatch::count_retired_instruction`].
+    /// As for [`CurrentInstructionProfile::count_retired_instruction`].
     #[inline(always)]
     pub(super) unsafe fn charge_time_until(&self, core: &Core, t: u64) {
         // SAFETY: the caller's promise.

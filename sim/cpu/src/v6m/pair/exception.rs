@@ -9,8 +9,8 @@
 
 use super::{Node, PairedBus, advance_by_cached_transition};
 use crate::exception_outcome::ExceptionOutcome;
-use crate::v6m::block::{Block, Step, Turn};
-use crate::v6m::bus::{Bus, can_store_near_marks};
+use crate::v6m::block::{Block, NextCoreChoice, Step};
+use crate::v6m::bus::{Bus, can_store_speculatively};
 use crate::v6m::core::{Core, Phase, Request};
 use crate::v6m::exception;
 use crate::v6m::nvic::exception::SVCALL;
@@ -38,25 +38,29 @@ enum Next {
 ///
 /// # Safety
 /// As for [`time_block`](super::time_block). The core is after its block and has begun no other one.
-pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Turn {
+pub unsafe fn take_exception<B: PairedBus>(
+    bus: &mut B,
+    cores: [*mut Core; 2],
+    logs: [*mut SpeculationLog; 2],
+) -> NextCoreChoice {
     // SAFETY: the caller's promise, here and below.
     let next = unsafe {
         let (core, mine) = (&mut *cores[0], &mut *logs[0]);
-        make_private_store(bus, core, mine);
+        apply_private_register_store(bus, core, mine);
         mine.begin_log(core);
         next_exception_step(core)
     };
     // SAFETY: as above.
     let turn = unsafe {
         match next {
-            Next::Nothing => Some(Turn::Same),
+            Next::Nothing => Some(NextCoreChoice::Same),
             Next::Enter { number, calls } => start_exception_entry(bus, cores, logs, number, calls),
             Next::Vector => begin_handler(bus, cores, logs),
             Next::Return(value) => leave_handler(bus, cores, logs, value),
             Next::Stop => None,
         }
     };
-    turn.unwrap_or(Turn::Stop)
+    turn.unwrap_or(NextCoreChoice::Stop)
 }
 
 /// Makes the store to a private register with which the core's last block ended, if it did, before the machine takes
@@ -67,11 +71,11 @@ pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], l
 pub(super) unsafe fn make_last_private_store<B: PairedBus>(bus: &mut B, core: *mut Core, turn: usize) {
     let [log, _] = bus.pair_timing_cache().logs.core_logs(turn);
     // SAFETY: the caller's promise.
-    unsafe { make_private_store(bus, &mut *core, &mut *log) };
+    unsafe { apply_private_register_store(bus, &mut *core, &mut *log) };
 }
 
 /// Makes the store to a private register with which the core's block ended.
-fn make_private_store<B: Bus>(bus: &mut B, core: &mut Core, mine: &mut SpeculationLog) {
+fn apply_private_register_store<B: Bus>(bus: &mut B, core: &mut Core, mine: &mut SpeculationLog) {
     if std::mem::take(&mut mine.summons) & Block::PRIVATE != 0 {
         let ((address, value), mut unused) = (mine.store, core.t);
         // It was looked at before it was put off, and does not fault.
@@ -102,18 +106,18 @@ unsafe fn start_exception_entry<B: PairedBus>(
     logs: [*mut SpeculationLog; 2],
     number: u32,
     calls: bool,
-) -> Option<Turn> {
+) -> Option<NextCoreChoice> {
     let timing = bus.exception_timing()?;
     // SAFETY: the caller's promise.
     let core = unsafe { &mut *cores[0] };
-    let offset = exception::entry_frame(core).wrapping_sub(B::RAM_BASE);
+    let offset = exception::exception_entry_frame_address(core).wrapping_sub(B::RAM_BASE);
     let memory = memory_of_frame(bus, offset)?;
     let ram = bus.main_ram();
     // SAFETY: all of the frame is in the RAM.
     let marks = unsafe { ram.mark_at_offset(offset) | ram.mark_at_offset(offset + exception::FRAME_BYTES - 4) };
     // SAFETY: as above.
     let conflicts = || unsafe { conflicts_with_access(logs, offset, WORDS, true) };
-    if marks != 0 && !can_store_near_marks(bus, offset, WORDS) || conflicts() {
+    if marks != 0 && !can_store_speculatively(bus, offset, WORDS) || conflicts() {
         return None;
     }
     // SAFETY: as above.
@@ -139,7 +143,7 @@ unsafe fn begin_handler<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
-) -> Option<Turn> {
+) -> Option<NextCoreChoice> {
     let timing = bus.exception_timing()?;
     let node = |bus: &mut B| {
         let pairs = bus.pair_timing_cache();
@@ -150,7 +154,7 @@ unsafe fn begin_handler<B: PairedBus>(
         let turn = unsafe { advance_by_cached_transition(bus, cores, logs[0], Block::wait_block(false)) };
         // SAFETY: as above.
         unsafe { (*logs[0]).summons = Block::UNMASKS };
-        if turn? != Turn::Same {
+        if turn? != NextCoreChoice::Same {
             return turn;
         }
     }
@@ -176,11 +180,11 @@ unsafe fn leave_handler<B: PairedBus>(
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
     value: u32,
-) -> Option<Turn> {
+) -> Option<NextCoreChoice> {
     let timing = bus.exception_timing()?;
     // SAFETY: the caller's promise, here and below.
     let core = unsafe { &mut *cores[0] };
-    let frame = exception::return_frame(core, value)?.wrapping_sub(B::RAM_BASE);
+    let frame = exception::exception_return_frame_address(core, value)?.wrapping_sub(B::RAM_BASE);
     let (step, target) = if let Some(next) = exception::next_tail_chained_exception(core) {
         // SAFETY: as above.
         ((Step::Chain, None), unsafe { handler_address(bus, core, logs, next) }?)
@@ -217,7 +221,7 @@ unsafe fn advance_by_exception_step<B: PairedBus>(
     mine: *mut SpeculationLog,
     (step, memory): (Step, Option<u32>),
     to: Option<u32>,
-) -> Option<(Turn, u64)> {
+) -> Option<(NextCoreChoice, u64)> {
     let pairs = bus.pair_timing_cache();
     let Node { state, address, .. } = *pairs.table.node_with_number(pairs.node);
     let at = pairs.now + state.times_of_cores()[0];
@@ -228,7 +232,7 @@ unsafe fn advance_by_exception_step<B: PairedBus>(
             bus,
             cores,
             mine,
-            Block::exception_step_block(step, memory, address, to.unwrap_or(address)),
+            Block::new_exception_step_block(step, memory, address, to.unwrap_or(address)),
         )?;
         (*cores[0]).t = at;
         Some((turn, (*cores[0]).bus_wait - lost))
@@ -305,5 +309,5 @@ unsafe fn conflicts_with_access(
 /// Returns the word of RAM at this offset.
 unsafe fn ram_word_at_offset<B: Bus>(bus: &mut B, offset: u32) -> u32 {
     // SAFETY: the caller promises that it is in the RAM.
-    u32::from_le(unsafe { bus.main_ram().start_pointer().add(offset as usize).cast::<u32>().read_unaligned() })
+    u32::from_le(unsafe { bus.main_ram().main_ram_pointer().add(offset as usize).cast::<u32>().read_unaligned() })
 }

@@ -4,7 +4,7 @@ use super::order::must_wait_for_other_core;
 use super::table::{Outcome, Transition};
 use super::{Node, PairedBus, Place, State, report_watched_store};
 use crate::step::watch;
-use crate::v6m::block::{Block, Remainder, Step, Turn};
+use crate::v6m::block::{Block, NextCoreChoice, Step, UntimedBlockRemainder};
 use crate::v6m::core::{Core, Phase};
 use crate::v6m::exception;
 use crate::v6m::exec;
@@ -24,13 +24,13 @@ pub(super) unsafe fn simulate_missing_transition<B: PairedBus>(
     [core, other]: [*mut Core; 2],
     mine: *mut SpeculationLog,
     block: Block,
-) -> Option<Turn> {
+) -> Option<NextCoreChoice> {
     // SAFETY: `time_block`'s promise: the block was executed, so that its instructions are ops, and so are the other
     // core's.
     unsafe {
         let regions = [(*core).region, (*other).region];
         let Some(outcome) = simulate_transition(bus, regions, block) else {
-            (*mine).roll_back(&mut *core, bus.main_ram().start_pointer());
+            (*mine).roll_back(&mut *core, bus.main_ram().main_ram_pointer());
             return None;
         };
         let Outcome { node, cycles, waits, instructions, swaps, stored } = outcome;
@@ -53,12 +53,13 @@ pub(super) unsafe fn simulate_missing_transition<B: PairedBus>(
                 let key = Transition::transition_key(before, block.shape);
                 pairs.node = next;
                 if let Some(transition) = Transition::new(&outcome, next) {
-                    pairs.table.cache_transition(key, &block, transition);
+                    pairs.table.add_transition_to_cache(key, &block, transition);
                 }
             }
             None => pairs.node = pairs.table.number_of_node_after_reset(node),
         }
-        let turn = if pairs.count_timing_cache_miss() { Turn::Stop } else { pairs.core_executing_next(swaps) };
+        let turn =
+            if pairs.count_timing_cache_miss() { NextCoreChoice::Stop } else { pairs.core_executing_next(swaps) };
         if stored != 0 {
             report_watched_store(bus, began + stored - 1);
         }
@@ -74,8 +75,8 @@ pub(super) unsafe fn simulate_missing_transition<B: PairedBus>(
 unsafe fn simulate_transition<B: PairedBus>(bus: &mut B, regions: [Region; 2], block: Block) -> Option<Outcome> {
     let pairs = bus.pair_timing_cache();
     let node = *pairs.table.node_with_number(pairs.node);
-    pairs.table.account.begin_transition();
-    if let Some((step, memory, to)) = block.exception_step_of_block(node.address) {
+    pairs.table.account.begin_simulated_transition();
+    if let Some((step, memory, to)) = block.decode_exception_step(node.address) {
         return simulate_exception_step(bus, regions, &node, step, (memory, to));
     }
     if block.is_wait() {
@@ -88,13 +89,13 @@ unsafe fn simulate_transition<B: PairedBus>(bus: &mut B, regions: [Region; 2], b
     let first = if shown.code == Code::Attend { bus.op_behind_stub(node.address) } else { shown };
     // SAFETY: as above.
     let instructions = unsafe { block.instruction_count(place, first) };
-    let remainder = block.whole_block_as_remainder(node.address, instructions);
-    let begun = Place { remainder, ..Place::before_block_at(node.address) };
-    if let Some(before) = block.preceding_wait() {
+    let remainder = block.untimed_remainder_of_block(node.address, instructions);
+    let begun = Place { remainder, ..Place::position_before_block(node.address) };
+    if let Some(before) = block.preceding_wait_for_other_core() {
         // SAFETY: as above.
         return unsafe { simulate_wait_and_access(bus, regions, &node, before, begun) };
     }
-    if node.other.remainder.instructions == 0 && (!block.is_ordered() || block.is_busy_wait()) {
+    if node.other.remainder.instructions == 0 && (!block.is_ordered_between_cores() || block.is_busy_wait()) {
         // The other core has not executed its own one yet: that is handed in next, and no time passes before.
         return Some(Outcome::with_cores_swapped(&node, begun));
     }
@@ -114,14 +115,15 @@ unsafe fn simulate_blocks<B: PairedBus>(
     begun: Place,
 ) -> Option<Outcome> {
     let now = bus.pair_timing_cache().now;
-    let mut shadows = shadow_cores(bus, regions, [begun, node.other], &node.state);
+    let mut shadows = prepare_shadow_cores(bus, regions, [begun, node.other], &node.state);
     let start = usize::from(shadows[0].t >= shadows[1].t + u64::from(bus.tie_winner() == 0));
     shadows[start].limit = shadows[1 - start].t + u64::from(bus.tie_winner() == start);
-    let is_single = node.state.are_cores_in_entry()[1].then(|| SingleCore::begin_single_core(bus, &mut shadows[0]));
+    let is_single = node.state.are_cores_in_exception_entry()[1]
+        .then(|| SingleCore::begin_single_core_simulation(bus, &mut shadows[0]));
     // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
     unsafe { exec::run_cores::<B, true, { watch::PAIRS }>(shadows.as_mut_ptr(), start, bus) };
     if let Some(alone) = is_single {
-        alone.restore_both(bus, &mut shadows[0]);
+        alone.restore_arbitration_of_both_cores(bus, &mut shadows[0]);
     }
     let ended = usize::from(shadows[0].remainder.instructions != 0);
     let (at_end, under_way) = (&shadows[ended], &shadows[1 - ended]);
@@ -134,7 +136,7 @@ unsafe fn simulate_blocks<B: PairedBus>(
         begun.remainder.instructions
     );
     let outcome = bus.timing_state(at_end, under_way).map(|state| Outcome {
-        node: Node { state, address: at_end.address_of_op(at_end.ip), other: position_of_shadow_core(under_way) },
+        node: Node { state, address: at_end.address_of_op(at_end.ip), other: shadow_core_position(under_way) },
         cycles: at_end.t.min(under_way.t) - now,
         waits: shadows.each_ref().map(|shadow| shadow.bus_wait),
         instructions: [
@@ -142,7 +144,7 @@ unsafe fn simulate_blocks<B: PairedBus>(
             busy_wait_length(&node.other, &shadows[1]),
         ],
         swaps: ended != 0,
-        stored: last_store_distance(&ends, at_end, now),
+        stored: cycles_to_last_store(&ends, at_end, now),
     });
     add_instruction_cycles_to_profile(bus, &shadows);
     bus.pair_timing_cache().shadows = Some(shadows);
@@ -160,30 +162,31 @@ unsafe fn simulate_wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &
         state.times &= !State::FIRST;
     }
     let node = Node { state, ..*node };
-    let place = Place::before_block_at(node.address);
+    let place = Place::position_before_block(node.address);
     if node.other.remainder.instructions == 0 {
         return Some(Outcome::with_cores_swapped(&node, place));
     }
     let now = bus.pair_timing_cache().now;
-    let mut shadows = shadow_cores(bus, regions, [place, node.other], &state);
+    let mut shadows = prepare_shadow_cores(bus, regions, [place, node.other], &state);
     // The end of an entry goes before the other core's instruction of the same cycle.
-    let may_tie = bus.tie_winner() == 1 && !state.are_cores_in_entry()[0];
+    let may_tie = bus.tie_winner() == 1 && !state.are_cores_in_exception_entry()[0];
     shadows[1].limit = shadows[0].t + u64::from(may_tie);
-    let is_single = state.are_cores_in_entry()[0].then(|| SingleCore::begin_single_core(bus, &mut shadows[1]));
+    let is_single =
+        state.are_cores_in_exception_entry()[0].then(|| SingleCore::begin_single_core_simulation(bus, &mut shadows[1]));
     // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
     unsafe { exec::execute_turn(shadows.as_mut_ptr(), 1, bus) };
     if let Some(alone) = is_single {
-        alone.restore_both(bus, &mut shadows[1]);
+        alone.restore_arbitration_of_both_cores(bus, &mut shadows[1]);
     }
     let swaps = shadows[1].remainder.instructions == 0;
     let (at_end, under_way) = (&shadows[usize::from(swaps)], &shadows[usize::from(!swaps)]);
     let outcome = bus.timing_state(at_end, under_way).map(|state| Outcome {
-        node: Node { state, address: at_end.address_of_op(at_end.ip), other: position_of_shadow_core(under_way) },
+        node: Node { state, address: at_end.address_of_op(at_end.ip), other: shadow_core_position(under_way) },
         cycles: at_end.t.min(under_way.t) - now,
         waits: shadows.each_ref().map(|shadow| shadow.bus_wait),
         instructions: [0, busy_wait_length(&node.other, &shadows[1])],
         swaps,
-        stored: if swaps { last_store_distance(&node.other.remainder, at_end, now) } else { 0 },
+        stored: if swaps { cycles_to_last_store(&node.other.remainder, at_end, now) } else { 0 },
     });
     add_instruction_cycles_to_profile(bus, &shadows);
     bus.pair_timing_cache().shadows = Some(shadows);
@@ -236,11 +239,12 @@ fn simulate_exception_step<B: PairedBus>(
 ) -> Option<Outcome> {
     let timing = bus.exception_timing()?;
     let now = bus.pair_timing_cache().now;
-    let mut shadows = shadow_cores(bus, regions, [Place::before_block_at(node.address), node.other], &node.state);
+    let mut shadows =
+        prepare_shadow_cores(bus, regions, [Place::position_before_block(node.address), node.other], &node.state);
     let [core, other] = &mut *shadows;
     let wait = match step {
         Step::Enter | Step::Return => {
-            exception::frame_arbitration_cycles(core, bus, B::sample_address_in_memory(memory))
+            exception::stack_frame_arbitration_cycles(core, bus, B::sample_address_in_memory(memory))
         }
         Step::Vector | Step::Chain => 0,
     };
@@ -278,7 +282,7 @@ struct SingleCore {
 
 impl SingleCore {
     /// Simulates the core alone on the bus from now on, and saves the bus's arbitration state of both cores.
-    fn begin_single_core<B: PairedBus>(bus: &mut B, core: &mut Core) -> SingleCore {
+    fn begin_single_core_simulation<B: PairedBus>(bus: &mut B, core: &mut Core) -> SingleCore {
         let slots = bus.memory_slots().to_vec();
         bus.memory_slots().fill(NEVER);
         core.fetch_ready = 0;
@@ -286,7 +290,7 @@ impl SingleCore {
     }
 
     /// Restores the bus's arbitration state of both cores.
-    fn restore_both<B: PairedBus>(self, bus: &mut B, core: &mut Core) {
+    fn restore_arbitration_of_both_cores<B: PairedBus>(self, bus: &mut B, core: &mut Core) {
         bus.memory_slots().copy_from_slice(&self.slots);
         core.bus_free = self.bus_free;
         debug_assert!(core.fetch_ready == 0 && core.bus_wait == 0, "no core is in the way of one that is alone");
@@ -299,11 +303,16 @@ const IN_ENTRY: Phase = Phase::Entry { number: 0, exc_return: 0, wait: 0, recogn
 const NEVER: u64 = u64::MAX;
 
 /// Returns the shadow cores, set to these places, with the bus set to that state.
-fn shadow_cores<B: PairedBus>(bus: &mut B, regions: [Region; 2], places: [Place; 2], state: &State) -> Box<[Core; 2]> {
+fn prepare_shadow_cores<B: PairedBus>(
+    bus: &mut B,
+    regions: [Region; 2],
+    places: [Place; 2],
+    state: &State,
+) -> Box<[Core; 2]> {
     let now = bus.pair_timing_cache().now;
     let mut shadows = bus.pair_timing_cache().shadows.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
     for (((shadow, region), place), enters) in
-        shadows.iter_mut().zip(regions).zip(places).zip(state.are_cores_in_entry())
+        shadows.iter_mut().zip(regions).zip(places).zip(state.are_cores_in_exception_entry())
     {
         shadow.phase = if enters { IN_ENTRY } else { Phase::Run };
         shadow.region = region;
@@ -319,7 +328,7 @@ fn shadow_cores<B: PairedBus>(bus: &mut B, regions: [Region; 2], places: [Place;
 
 /// Returns [`Outcome::stored`] of a transition that began in cycle `now` and in which the shadow core came to the end
 /// of `rest`.
-fn last_store_distance(rest: &Remainder, shadow: &Core, now: u64) -> u64 {
+fn cycles_to_last_store(rest: &UntimedBlockRemainder, shadow: &Core, now: u64) -> u64 {
     if rest.is_last_instruction_of_kind(Block::REPORTS_STORE) { shadow.stored + 1 - now } else { 0 }
 }
 
@@ -327,7 +336,10 @@ fn last_store_distance(rest: &Remainder, shadow: &Core, now: u64) -> u64 {
 fn add_instruction_cycles_to_profile<B: PairedBus>(bus: &mut B, shadows: &[Core; 2]) {
     let account = &mut bus.pair_timing_cache().table.account;
     for (shadow, is_other) in shadows.iter().zip([false, true]) {
-        shadow.steps.iter().for_each(|step| account.add_instruction_share(step.as_transition_share(is_other)));
+        shadow
+            .steps
+            .iter()
+            .for_each(|step| account.add_instruction_cycle_share(step.as_instruction_cycle_share(is_other)));
     }
 }
 
@@ -337,7 +349,7 @@ fn busy_wait_length(began: &Place, shadow: &Core) -> u64 {
 }
 
 /// Returns the position of a shadow core inside its block.
-fn position_of_shadow_core(shadow: &Core) -> Place {
+fn shadow_core_position(shadow: &Core) -> Place {
     let mask = shadow.transfer.mask;
     let data = if mask == 0 { 0 } else { shadow.transfer.address };
     Place { address: shadow.address_of_op(shadow.ip), remainder: shadow.remainder, mask, data }

@@ -1,12 +1,12 @@
 //! The cache, and its back-off where caching does not pay.
 
-use super::code::Blocks;
-use super::order::TurnRequest;
-use super::spin::{FailedRead, Spin};
+use super::code::CompiledBlockRegistry;
+use super::order::OrderedInstructionKind;
+use super::spin::{FailedSpinlockRead, SpinlockBusyWait};
 use super::table::Table;
 use crate::profile::ProfileCell;
 use crate::timing_store::{Backoff, Counts, MissRate};
-use crate::v6m::block::Turn;
+use crate::v6m::block::NextCoreChoice;
 use crate::v6m::core::Core;
 use crate::v6m::speculation::{SpeculationLog, SpeculationLogs};
 
@@ -22,10 +22,10 @@ const LONG_BACKOFF_CYCLES: u64 = 1 << 17;
 
 /// The timing cache of two cores, their speculative execution and their native code.
 #[derive(Debug, Default)]
-pub struct Pairs {
+pub struct DualCoreTimingCache {
     pub(super) table: Table,
     /// Blocks that are translated.
-    pub(super) blocks: Blocks,
+    pub(super) blocks: CompiledBlockRegistry,
     /// The node that the cores have reached, and its cycle.
     pub(super) node: u32,
     pub(super) now: u64,
@@ -37,15 +37,15 @@ pub struct Pairs {
     /// Shadow cores: misses are simulated on them. The core that continues first is the first.
     pub(super) shadows: Option<Box<[Core; 2]>>,
     /// The last load of each core that read a lock as taken.
-    pub(super) failed: [Option<FailedRead>; 2],
+    pub(super) failed: [Option<FailedSpinlockRead>; 2],
     /// The wait of the core that spins.
-    pub(super) spin: Option<Spin>,
+    pub(super) spin: Option<SpinlockBusyWait>,
     /// Its lock was released.
     pub(super) freed: bool,
     /// An ordered access is executed next: its cycle.
     pub(super) granted: Option<u64>,
     /// The event that the core whose turn it is waits for.
-    pub(super) asked: TurnRequest,
+    pub(super) asked: OrderedInstructionKind,
     /// The machine must act after it.
     pub(super) stops: bool,
     backoff: Backoff,
@@ -57,7 +57,7 @@ pub struct Pairs {
     pub(super) counts: Counts,
 }
 
-impl Pairs {
+impl DualCoreTimingCache {
     /// Forgets all cached timing and native code.
     pub fn forget_timing_and_native_code(&mut self) {
         self.table.forget_nodes_and_transitions();
@@ -81,7 +81,7 @@ impl Pairs {
 
     /// Returns the cycle at which the back-off ends, if time `t` is in one.
     pub fn backoff_end(&self, t: u64) -> Option<u64> {
-        self.backoff.pause_end(t)
+        self.backoff.caching_pause_end_cycle(t)
     }
 
     /// Returns the speculation logs of this core and of the other one.
@@ -107,14 +107,14 @@ impl Pairs {
     }
 
     /// Returns the cycle of the core whose turn it is. `None` if the other core has not reached that cycle.
-    pub fn cycle_of_core_in_turn(&self) -> Option<u64> {
+    pub fn cycle_of_active_core(&self) -> Option<u64> {
         let state = &self.table.node_with_number(self.node).state;
         (!state.does_first_core_continue_second()).then(|| self.now + state.times_of_cores()[0])
     }
 
     /// Notes that a core is before an instruction of this kind, which it cannot execute before the other core has
     /// reached the same cycle.
-    pub fn request_turn(&mut self, what: TurnRequest) {
+    pub fn request_ordered_execution(&mut self, what: OrderedInstructionKind) {
         self.asked = what;
     }
 
@@ -142,7 +142,7 @@ impl Pairs {
 
     /// Notes that the core's current load read this spinlock as taken.
     pub fn note_failed_lock_read(&mut self, core: &Core, lock: u8) {
-        self.failed[core.id] = Some(FailedRead::new(core, lock));
+        self.failed[core.id] = Some(FailedSpinlockRead::new(core, lock));
     }
 
     /// Forgets which loads read a spinlock as taken, because the cores may have moved.
@@ -158,13 +158,13 @@ impl Pairs {
     /// Returns which core executes next: the same one, or with `swaps` the other one. [`Turn::Stop`] if the machine
     /// must act first.
     #[inline(always)]
-    pub(super) fn core_executing_next(&self, swaps: bool) -> Turn {
+    pub(super) fn core_executing_next(&self, swaps: bool) -> NextCoreChoice {
         if self.now > self.until {
-            Turn::Stop
+            NextCoreChoice::Stop
         } else if swaps {
-            Turn::Other
+            NextCoreChoice::Other
         } else {
-            Turn::Same
+            NextCoreChoice::Same
         }
     }
 
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn back_off_grows_after_short_runs_only() {
-        let mut pairs = Pairs::default();
+        let mut pairs = DualCoreTimingCache::default();
         let mut back_off = |run: u64| {
             let start = pairs.now;
             pairs.now += run;

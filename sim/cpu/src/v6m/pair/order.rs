@@ -1,15 +1,15 @@
 //! Accesses that both cores make in time order: a core comes to one when the other core has come as far.
 
-use super::spin::{self, Spin};
+use super::spin::{self, SpinlockBusyWait};
 use super::{Node, PairedBus, State, advance_by_cached_transition};
-use crate::v6m::block::{Block, Turn};
+use crate::v6m::block::{Block, NextCoreChoice};
 use crate::v6m::core::Core;
 use crate::v6m::op::Code;
 use crate::v6m::speculation::SpeculationLog;
 
 /// The kind of an instruction that both cores must execute in the order of their cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum TurnRequest {
+pub enum OrderedInstructionKind {
     /// An access to what lies behind no bus.
     #[default]
     Port,
@@ -22,17 +22,21 @@ pub enum TurnRequest {
 ///
 /// # Safety
 /// As for [`time_block`](super::time_block). The core is before the instruction and has begun no block.
-pub unsafe fn wait_for_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> Turn {
+pub unsafe fn wait_for_turn<B: PairedBus>(
+    bus: &mut B,
+    cores: [*mut Core; 2],
+    mine: *mut SpeculationLog,
+) -> NextCoreChoice {
     // SAFETY: the caller's promise, here and below; nothing was executed that a block handed in would have to undo.
     unsafe {
-        if bus.pair_timing_cache().asked == TurnRequest::Port
+        if bus.pair_timing_cache().asked == OrderedInstructionKind::Port
             && let Some(spin) = begin_spinlock_wait(bus, &*cores[0])
         {
             let turn = advance_by_cached_transition(bus, cores, mine, spin);
             if turn.is_none() {
                 bus.pair_timing_cache().spin = None;
             }
-            return turn.unwrap_or(Turn::Stop);
+            return turn.unwrap_or(NextCoreChoice::Stop);
         }
     }
     // SAFETY: as above.
@@ -41,28 +45,28 @@ pub unsafe fn wait_for_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mi
         let pairs = bus.pair_timing_cache();
         let Node { state, other, .. } = pairs.table.node_with_number(pairs.node);
         let (state, other, now, asked) = (*state, other.address, pairs.now, pairs.asked);
-        let wait = must_wait_for_other_core(bus, &state, other, is_second && asked == TurnRequest::Port);
-        let access = Block::ordered_access_block(B::ORDERED_MEMORY, is_second);
+        let wait = must_wait_for_other_core(bus, &state, other, is_second && asked == OrderedInstructionKind::Port);
+        let access = Block::new_ordered_access_block(B::ORDERED_MEMORY, is_second);
         let block = match (asked, wait) {
-            (TurnRequest::Probe, None) => return Turn::Same,
-            (TurnRequest::Probe, Some(gives_way)) => Block::wait_block(gives_way),
-            (TurnRequest::Port, None) => access,
-            (TurnRequest::Port, Some(gives_way)) => access.with_preceding_wait(gives_way),
+            (OrderedInstructionKind::Probe, None) => return NextCoreChoice::Same,
+            (OrderedInstructionKind::Probe, Some(gives_way)) => Block::wait_block(gives_way),
+            (OrderedInstructionKind::Port, None) => access,
+            (OrderedInstructionKind::Port, Some(gives_way)) => access.with_wait_for_other_core(gives_way),
         };
         // SAFETY: as above.
         let (turn, is_made) = unsafe {
             let Some(turn) = advance_by_cached_transition(bus, cores, mine, block) else {
-                return Turn::Stop;
+                return NextCoreChoice::Stop;
             };
             (turn, (*mine).instructions != 0)
         };
         if is_made {
             let [at, _] = state.times_of_cores();
             let pairs = bus.pair_timing_cache();
-            (pairs.granted, pairs.stops) = (Some(now + at), turn == Turn::Stop);
-            return Turn::Same;
+            (pairs.granted, pairs.stops) = (Some(now + at), turn == NextCoreChoice::Stop);
+            return NextCoreChoice::Same;
         }
-        if turn != Turn::Same {
+        if turn != NextCoreChoice::Same {
             return turn;
         }
     }
@@ -87,7 +91,7 @@ pub(super) fn must_wait_for_other_core<B: PairedBus>(
 /// other core waits, too.
 fn begin_spinlock_wait<B: PairedBus>(bus: &mut B, core: &Core) -> Option<Block> {
     let pairs = bus.pair_timing_cache();
-    let failed = pairs.failed[core.id].as_ref().filter(|failed| failed.is_back_at_load(core))?;
+    let failed = pairs.failed[core.id].as_ref().filter(|failed| failed.is_back_at_spinlock_load(core))?;
     // SAFETY: `ip` points into the ops of the region.
     if unsafe { *core.ip }.code == Code::Attend {
         return None;
@@ -96,7 +100,7 @@ fn begin_spinlock_wait<B: PairedBus>(bus: &mut B, core: &Core) -> Option<Block> 
     if pairs.spin.is_some() || !bus.is_locked(lock) {
         return None;
     }
-    bus.pair_timing_cache().spin = Some(Spin { lock, began: core.instructions });
+    bus.pair_timing_cache().spin = Some(SpinlockBusyWait { lock, began: core.instructions });
     Some(Block::busy_wait_block(instructions, B::ORDERED_MEMORY, core.id == 1))
 }
 
@@ -105,7 +109,7 @@ fn begin_spinlock_wait<B: PairedBus>(bus: &mut B, core: &Core) -> Option<Block> 
 ///
 /// # Safety
 /// As for [`time_block`](super::time_block).
-pub unsafe fn end_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> Turn {
+pub unsafe fn end_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> NextCoreChoice {
     // SAFETY: the caller's promise.
     unsafe { (*mine).served = false };
     let pairs = bus.pair_timing_cache();
@@ -116,5 +120,5 @@ pub unsafe fn end_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mine: *
         let pairs = bus.pair_timing_cache();
         pairs.node = pairs.table.number_of_node_after_reset(Node { other, ..node });
     }
-    if bus.pair_timing_cache().stops { Turn::Stop } else { Turn::Same }
+    if bus.pair_timing_cache().stops { NextCoreChoice::Stop } else { NextCoreChoice::Same }
 }

@@ -17,7 +17,7 @@ const LONGEST: u64 = 8;
 
 /// A load that read a spinlock as taken.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct FailedRead {
+pub(super) struct FailedSpinlockRead {
     ip: *mut Op,
     /// The core's registers at that time.
     r: [u32; 16],
@@ -26,22 +26,28 @@ pub(super) struct FailedRead {
     lock: u8,
 }
 
-impl FailedRead {
+impl FailedSpinlockRead {
     /// Records the load at `core.ip`, which is counted but not yet complete.
-    pub fn new(core: &Core, lock: u8) -> FailedRead {
-        FailedRead { ip: core.ip, r: core.r, flags: condition_flags(core), instructions: core.instructions, lock }
+    pub fn new(core: &Core, lock: u8) -> FailedSpinlockRead {
+        FailedSpinlockRead {
+            ip: core.ip,
+            r: core.r,
+            flags: condition_flags(core),
+            instructions: core.instructions,
+            lock,
+        }
     }
 
     /// Returns whether the core is back at the load that read the lock as taken.
     #[inline(always)]
-    pub fn is_back_at_load(&self, core: &Core) -> bool {
+    pub fn is_back_at_spinlock_load(&self, core: &Core) -> bool {
         self.ip == core.ip
     }
 
     /// Returns the number of instructions of each repetition, if the core is back at the load in the same state.
     pub fn repetition_instructions(&self, core: &Core) -> Option<u8> {
         let instructions = core.instructions.wrapping_sub(self.instructions) + 1;
-        let same = self.is_back_at_load(core) && self.r == core.r && self.flags == condition_flags(core);
+        let same = self.is_back_at_spinlock_load(core) && self.r == core.r && self.flags == condition_flags(core);
         if !same || !(2..=LONGEST).contains(&instructions) {
             return None;
         }
@@ -51,7 +57,7 @@ impl FailedRead {
         let local = (1..instructions - 1).all(|index| op(index).is_core_local());
         let branch = op(if local { instructions - 1 } else { 0 });
         let back = self.ip.wrapping_add(instructions as usize - 1).wrapping_offset(branch.imm as i32 as isize);
-        (local && branch.is_near_branch() && back == self.ip).then_some(instructions as u8)
+        (local && branch.is_branch_within_region() && back == self.ip).then_some(instructions as u8)
     }
 
     /// Returns the number of the spinlock that was read as taken.
@@ -62,7 +68,7 @@ impl FailedRead {
 
 /// A core's busy wait for a spinlock.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Spin {
+pub(super) struct SpinlockBusyWait {
     pub lock: u8,
     /// Instructions that the core had executed before.
     pub began: u64,
@@ -77,7 +83,7 @@ pub(super) fn end_busy_wait<B: PairedBus>(core: &Core, place: &Place, bus: &mut 
         bus.count_failed_lock_reads(spin.lock, core.id, reads);
     }
     if remainder.instructions == u64::from(remainder.spin) {
-        return Place::before_block_at(place.address);
+        return Place::position_before_block(place.address);
     }
     remainder.is_last = true;
     Place { remainder, ..*place }
@@ -120,7 +126,7 @@ mod tests {
         let mut core = Core::new(0);
         core.ip = ops.as_mut_ptr();
         core.instructions = 100;
-        let failed = FailedRead::new(&core, 5);
+        let failed = FailedSpinlockRead::new(&core, 5);
         assert_eq!(failed.spinlock_number(), 5);
         core.instructions += instructions - 1;
         change(&mut core);

@@ -19,7 +19,7 @@ pub(super) const HASH: BlockHash = BlockHash {
     next_shifted: 20,
     factor: 0x9e37_79b9_7f4a_7c15,
     dropped: u64::BITS - ROWS,
-    row_bytes: size_of::<TransitionPair>(),
+    row_bytes: size_of::<TransitionCacheRow>(),
 };
 
 /// The result of one simulated transition of two cores, before it is cached.
@@ -92,7 +92,7 @@ impl Transition {
 
     /// Returns whether this is the transition of that node and block.
     #[inline(always)]
-    pub fn is_transition_of(&self, key: u64, block: &Block) -> bool {
+    pub fn has_transition_key(&self, key: u64, block: &Block) -> bool {
         (self.key ^ key) | u64::from(self.block_next ^ block.next as u32) | (self.accesses ^ block.accesses) == 0
     }
 
@@ -119,7 +119,7 @@ impl Transition {
     }
 
     /// Returns the transition with this key, for its place in the table.
-    fn with_key(self, key: u64, block: &Block) -> Transition {
+    fn with_cache_key(self, key: u64, block: &Block) -> Transition {
         Transition { key, block_next: block.next as u32, accesses: block.accesses, ..self }
     }
 }
@@ -127,21 +127,21 @@ impl Transition {
 /// A row of the table: two transitions with one hash, the one used last first, in one line of the host's cache.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
-pub(super) struct TransitionPair([Transition; 2]);
+pub(super) struct TransitionCacheRow([Transition; 2]);
 
-const _: () = assert!(size_of::<TransitionPair>() == 64);
+const _: () = assert!(size_of::<TransitionCacheRow>() == 64);
 
-impl Row for TransitionPair {
+impl Row for TransitionCacheRow {
     const WAYS: usize = 2;
 }
 
 /// All transitions of two cores.
-pub(super) type Table = TimingTable<Node, TransitionPair, { 1 << ROWS }, { 1 << NODES }>;
+pub(super) type Table = TimingTable<Node, TransitionCacheRow, { 1 << ROWS }, { 1 << NODES }>;
 
 impl Table {
     /// Returns the number of the first of two places where the transition of this key and block may be.
     #[inline(always)]
-    pub fn first_place_of_key(key: u64, block: &Block) -> usize {
+    pub fn first_slot_of_transition_key(key: u64, block: &Block) -> usize {
         let turned = block.accesses.rotate_left(HASH.accesses_turned);
         let mixed = (key ^ turned ^ block.next << HASH.next_shifted).wrapping_mul(HASH.factor);
         2 * (mixed >> HASH.dropped) as usize
@@ -149,24 +149,24 @@ impl Table {
 
     /// Returns the first of the two cached transitions in the row at this place.
     #[inline(always)]
-    pub fn first_transition_in_row(&self, place: usize) -> &Transition {
+    pub fn first_cached_transition_in_row(&self, place: usize) -> &Transition {
         &self.row_with_number(place / 2).0[0]
     }
 
     /// Moves a transition from the second place of its row to the first. Returns false if it is not there.
     #[cold]
     #[inline(never)]
-    pub fn promote_transition(&mut self, place: usize, key: u64, block: &Block) -> bool {
+    pub fn move_transition_to_first_slot(&mut self, place: usize, key: u64, block: &Block) -> bool {
         self.account.swap_transition_counts(place, place + 1);
         let places = &mut self.row_with_number_mut(place / 2).0;
         places.swap(0, 1);
-        places[0].is_transition_of(key, block)
+        places[0].has_transition_key(key, block)
     }
 
-    /// Caches a transition, which [`Table::promote_transition`] did not find.
-    pub fn cache_transition(&mut self, key: u64, block: &Block, transition: Transition) {
-        let transition = transition.with_key(key, block);
-        self.store_simulated_transition(Table::first_place_of_key(key, block), |row| row.0[0] = transition);
+    /// Caches a transition, which [`Table::move_transition_to_first_slot`] did not find.
+    pub fn add_transition_to_cache(&mut self, key: u64, block: &Block, transition: Transition) {
+        let transition = transition.with_cache_key(key, block);
+        self.store_simulated_transition(Table::first_slot_of_transition_key(key, block), |row| row.0[0] = transition);
     }
 }
 
@@ -174,10 +174,10 @@ impl Table {
 mod tests {
     use super::super::State;
     use super::*;
-    use crate::v6m::block::Remainder;
+    use crate::v6m::block::UntimedBlockRemainder;
 
     fn node(times: u64) -> Node {
-        let other = Place { address: 0, remainder: Remainder::NONE, mask: 0, data: 0 };
+        let other = Place { address: 0, remainder: UntimedBlockRemainder::NONE, mask: 0, data: 0 };
         Node { state: State { times, ..State::default() }, address: 0, other }
     }
 
@@ -204,28 +204,28 @@ mod tests {
         let nodes = (0..1 << 12).flat_map(|node| (0..1 << 8).map(move |branches| (node, branches)));
         let all: Vec<u64> =
             nodes.map(|(node, branches)| Transition::transition_key(node, Block::shape_of_path(8, branches))).collect();
-        let place = Table::first_place_of_key(all[0], &block);
+        let place = Table::first_slot_of_transition_key(all[0], &block);
         let alike: Vec<u64> =
-            all.into_iter().filter(|&key| Table::first_place_of_key(key, &block) == place).take(3).collect();
+            all.into_iter().filter(|&key| Table::first_slot_of_transition_key(key, &block) == place).take(3).collect();
         let mut store = |key: u64, cycles: u64| {
-            assert!(!table.promote_transition(place, key, &block));
+            assert!(!table.move_transition_to_first_slot(place, key, &block));
             let transition = Transition::new(&outcome(cycles), 0).expect("small numbers");
-            table.cache_transition(key, &block, transition);
+            table.add_transition_to_cache(key, &block, transition);
         };
         (0..).zip(&alike).for_each(|(cycles, &key)| store(key, cycles));
-        assert!(!table.promote_transition(place, alike[0], &block));
+        assert!(!table.move_transition_to_first_slot(place, alike[0], &block));
         for (cycles, &key) in (1..).zip(&alike[1..]) {
             assert!(
-                table.first_transition_in_row(place).is_transition_of(key, &block)
-                    || table.promote_transition(place, key, &block)
+                table.first_cached_transition_in_row(place).has_transition_key(key, &block)
+                    || table.move_transition_to_first_slot(place, key, &block)
             );
-            assert_eq!(table.first_transition_in_row(place).cycles, cycles);
+            assert_eq!(table.first_cached_transition_in_row(place).cycles, cycles);
         }
         let other = Block { accesses: 0xa, ..block };
         assert!(
             !table
-                .first_transition_in_row(Table::first_place_of_key(alike[2], &other))
-                .is_transition_of(alike[2], &other)
+                .first_cached_transition_in_row(Table::first_slot_of_transition_key(alike[2], &other))
+                .has_transition_key(alike[2], &other)
         );
     }
 

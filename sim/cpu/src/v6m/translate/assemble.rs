@@ -4,7 +4,7 @@ use super::asks::BusAccess;
 use super::plan::{Path, Step, StepKind};
 use super::writer::{Literal, new_native_code_writer};
 use super::{CALLED, INDIRECT, LINE_BYTES, Layout, RESIDENT};
-use crate::host::x64::{Block, Memory, Writer, checked_word_spans, live_flags};
+use crate::host::x64::{Block, Memory, NativeCodeEmitter, checked_word_ranges_of_path, live_flags};
 use crate::host::{Function, Store};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
@@ -26,9 +26,10 @@ pub(super) fn assemble<B: Bus>(
     let live = live_flags(&path.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
     let mut written = 0;
     let in_ram = |step: &Step| matches!(step.kind, StepKind::Access).then_some(0);
-    let spans = checked_word_spans(&path.steps.iter().map(|step| (step.thumb, in_ram(step))).collect::<Vec<_>>());
+    let spans =
+        checked_word_ranges_of_path(&path.steps.iter().map(|step| (step.thumb, in_ram(step))).collect::<Vec<_>>());
     for ((step, live), span) in path.steps.iter().zip(live).zip(spans) {
-        writer.begin_step(live, span);
+        writer.begin_instruction_step(live, span);
         if !write_step::<B>(&mut writer, written as u32, step, layout) {
             break;
         }
@@ -41,7 +42,7 @@ pub(super) fn assemble<B: Bus>(
 }
 
 /// Emits an exit from native code that is taken unless the cache contains the path's code.
-fn emit_exit_unless_cached(writer: &mut Writer, core: &Core, layout: Layout, path: &Path) {
+fn emit_exit_unless_cached(writer: &mut NativeCodeEmitter, core: &Core, layout: Layout, path: &Path) {
     let lines = path.steps.iter().flat_map(|step| layout.cache_lines_of_instruction(&core.region, step.ip, step.op));
     let mut lines: Vec<u32> = lines.collect();
     lines.sort_unstable();
@@ -52,7 +53,7 @@ fn emit_exit_unless_cached(writer: &mut Writer, core: &Core, layout: Layout, pat
 }
 
 /// Emits the code of one step. Returns false if it cannot be JIT-compiled.
-fn write_step<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Layout) -> bool {
+fn write_step<B: Bus>(writer: &mut NativeCodeEmitter, number: u32, step: &Step, layout: Layout) -> bool {
     let Step { ip, op, thumb, kind, .. } = *step;
     let ram = Block { first: 0, bytes: layout.ram_bytes };
     match kind {
@@ -82,7 +83,7 @@ fn write_step<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Lay
 }
 
 /// Emits the load of a literal, whose address the opcode tells. Returns false if it cannot be JIT-compiled.
-fn write_literal_load<B: Bus>(writer: &mut Writer, number: u32, op: Op, layout: Layout) -> bool {
+fn write_literal_load<B: Bus>(writer: &mut NativeCodeEmitter, number: u32, op: Op, layout: Layout) -> bool {
     let Some(literal) = Literal::from_address::<B>(op.imm, layout) else { return false };
     if let (Literal::Constant(offset), true) = (literal, layout.is_cached) {
         writer.require_nonzero_byte(number, RESIDENT, offset / LINE_BYTES);
@@ -92,15 +93,15 @@ fn write_literal_load<B: Bus>(writer: &mut Writer, number: u32, op: Op, layout: 
 }
 
 /// Emits a branch by register or by POP.
-fn write_jump(writer: &mut Writer, number: u32, step: &Step, target: u32, ram: Block) {
+fn write_jump(writer: &mut NativeCodeEmitter, number: u32, step: &Step, target: u32, ram: Block) {
     let Step { ip, op, .. } = *step;
     match op.code {
-        Code::PopPc => writer.pop_expected(number, op.imm, u32::from(op.c), target | 1, ram),
+        Code::PopPc => writer.emit_pop_to_expected_pc(number, op.imm, u32::from(op.c), target | 1, ram),
         // It is in the opcode.
         Code::MovPc if op.b == 15 => {}
-        Code::MovPc => writer.emit_value_check(number, op.b, 0, (!1, target)),
-        Code::AddPc => writer.emit_value_check(number, op.b, op.imm, (!1, target)),
-        _ => writer.emit_value_check(number, op.b, 0, (!0, target | 1)),
+        Code::MovPc => writer.emit_register_value_check(number, op.b, 0, (!1, target)),
+        Code::AddPc => writer.emit_register_value_check(number, op.b, op.imm, (!1, target)),
+        _ => writer.emit_register_value_check(number, op.b, 0, (!0, target | 1)),
     }
     if op.code == Code::Blx {
         let link = writer.code_region().board_address_of_op(ip as u64).wrapping_add(3);

@@ -6,7 +6,7 @@ use crate::v7m::op::{Op, flag};
 
 /// Converts an ARMv6-M instruction to the ARMv7-M op that the JIT compiler knows. `None` if there is none.
 pub(in crate::v6m) fn convert_to_v7m_op(op: Old) -> Option<Op> {
-    convert_data_processing(op).or_else(|| convert_access(op)).or_else(|| convert_branch(op))
+    convert_data_processing(op).or_else(|| convert_load_or_store_op(op)).or_else(|| convert_branch(op))
 }
 
 /// Converts an instruction that changes registers and flags only.
@@ -65,7 +65,7 @@ fn convert_data_processing(op: Old) -> Option<Op> {
 }
 
 /// Converts a load or store.
-fn convert_access(op: Old) -> Option<Op> {
+fn convert_load_or_store_op(op: Old) -> Option<Op> {
     let Old { a, b, c, imm, .. } = op;
     let offset = |code| Op { code, rd: a, rn: b, imm, ..Op::default() };
     let index = |code| Op { code, rd: a, rn: b, rm: c, ..Op::default() };
@@ -103,7 +103,7 @@ fn convert_branch(op: Old) -> Option<Op> {
         From::Bl => Code::Bl,
         From::Bx | From::MovPc | From::AddPc => Code::Bx,
         From::Blx => Code::Blx,
-        _ if op.is_near_branch() => Code::code_with_number(code::Beq + (op.code as u8 - From::Beq as u8)),
+        _ if op.is_branch_within_region() => Code::code_with_number(code::Beq + (op.code as u8 - From::Beq as u8)),
         _ => return None,
     };
     Some(Op { code, rm: op.b, ra: op.a, imm: op.imm, ..Op::default() })

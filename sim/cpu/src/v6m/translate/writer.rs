@@ -3,15 +3,15 @@
 use std::mem::offset_of;
 
 use super::{BusAccess, Layout};
-use crate::host::x64::Writer;
-use crate::host::{Fields, Place};
+use crate::host::x64::NativeCodeEmitter;
+use crate::host::{CoreFieldOffsets, Place};
 use crate::v6m::bus::{self, Bus};
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::region::Region;
 
 /// Offsets of a core's fields for native code.
-const FIELDS: Fields = Fields {
+const FIELDS: CoreFieldOffsets = CoreFieldOffsets {
     r: offset_of!(Core, r) as i32,
     nz: offset_of!(Core, nz) as i32,
     c: offset_of!(Core, c) as i32,
@@ -22,12 +22,12 @@ const FIELDS: Fields = Fields {
 };
 
 /// Creates a writer of native code for this region, whose context begins with [`BusAccess`].
-pub(in crate::v6m) fn new_native_code_writer<B: Bus>(region: &Region) -> Writer {
+pub(in crate::v6m) fn new_native_code_writer<B: Bus>(region: &Region) -> NativeCodeEmitter {
     let Region { base, bytes, ops, .. } = *region;
     let place = Place { base, bytes, ops: ops as u64, op_bytes: size_of::<Op>() as u32 };
     let loader = load_constant::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
-    let mut writer = Writer::new(FIELDS, place, B::RAM_BASE, loader);
-    writer.ask_before_marked_stores(takes_stores::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize);
+    let mut writer = NativeCodeEmitter::new(FIELDS, place, B::RAM_BASE, loader);
+    writer.set_marked_ram_store_callback(takes_stores::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize);
     writer
 }
 
@@ -50,7 +50,7 @@ unsafe extern "sysv64" fn load_constant<B: Bus>(context: *mut BusAccess, address
 /// As for [`load_constant`].
 unsafe extern "sysv64" fn takes_stores<B: Bus>(context: *mut BusAccess, offset: u32, words: u32) -> u32 {
     // SAFETY: as above.
-    unsafe { u32::from(bus::can_store_near_marks(BusAccess::bus_of_native_code::<B>(context), offset, words)) }
+    unsafe { u32::from(bus::can_store_speculatively(BusAccess::bus_of_native_code::<B>(context), offset, words)) }
 }
 
 /// A literal that native code loads by itself: its offset in constant memory or RAM.
@@ -74,7 +74,7 @@ impl Literal {
     }
 
     /// Emits the load of the literal into a register.
-    pub fn emit_literal_load(self, writer: &mut Writer, register: u8) {
+    pub fn emit_literal_load(self, writer: &mut NativeCodeEmitter, register: u8) {
         match self {
             Literal::Constant(offset) => writer.load_word(register, Some(BusAccess::CONSTANTS), offset),
             Literal::Ram(offset) => writer.load_word(register, None, offset),

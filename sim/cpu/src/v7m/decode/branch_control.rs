@@ -4,7 +4,7 @@ use super::thumb16::{conditional_branch_op, decode_hint};
 use super::{Place, UNDEFINED, bit_field, is_sp_or_pc};
 use crate::v7m::code::Code;
 use crate::v7m::core::Features;
-use crate::v7m::op::{Class, Op, flag};
+use crate::v7m::op::{InstructionTimingClass, Op, flag};
 
 /// Decodes branches and miscellaneous control (A5.3.4).
 pub(super) fn decode_branch_or_control(h: u32, k: u32, place: Place, features: Features) -> Op {
@@ -17,12 +17,14 @@ pub(super) fn decode_branch_or_control(h: u32, k: u32, place: Place, features: F
         ),
         (0, _) => {
             let target = place.pc_seen_by_instruction().wrapping_add(branch_t4_distance(h, k));
-            place.new_branch_op(Code::B, Code::BFar, Class::Branch, target)
+            place.new_branch_op(Code::B, Code::BFar, InstructionTimingClass::Branch, target)
         }
         (_, 0) => UNDEFINED,
         _ => {
             let target = place.pc_seen_by_instruction().wrapping_add(branch_t4_distance(h, k));
-            place.new_branch_op(Code::Bl, Code::BlFar, Class::Branch, target).add_written_registers(1 << 14)
+            place
+                .new_branch_op(Code::Bl, Code::BlFar, InstructionTimingClass::Branch, target)
+                .add_written_registers(1 << 14)
         }
     }
 }
@@ -49,22 +51,24 @@ fn branch_t4_distance(h: u32, k: u32) -> u32 {
 fn decode_control(h: u32, k: u32, features: Features) -> Op {
     match bit_field(h, 4, 7) {
         0x38 | 0x39 => decode_msr(h, k, features),
-        0x3a if k & 0x700 == 0 => decode_hint(bit_field(k, 0, 8)).undefined_if(h & 15 != 15 || k & 0x2800 != 0),
+        0x3a if k & 0x700 == 0 => decode_hint(bit_field(k, 0, 8)).or_undefined_if(h & 15 != 15 || k & 0x2800 != 0),
         0x3b => {
             let op = match bit_field(k, 4, 4) {
-                2 => Op::without_operands(Code::Clrex, Class::System).undefined_if(k & 15 != 15),
-                kind @ 4..=6 => Op::without_operands(Code::Barrier, Class::Barrier).set_variant(kind),
+                2 => Op::without_operands(Code::Clrex, InstructionTimingClass::System).or_undefined_if(k & 15 != 15),
+                kind @ 4..=6 => {
+                    Op::without_operands(Code::Barrier, InstructionTimingClass::Barrier).set_variant_field(kind)
+                }
                 _ => UNDEFINED,
             };
-            op.undefined_if(h & 15 != 15 || k & 0x2f00 != 0x0f00)
+            op.or_undefined_if(h & 15 != 15 || k & 0x2f00 != 0x0f00)
         }
         0x3e | 0x3f => {
             let (rd, sysm) = (bit_field(k, 8, 4), bit_field(k, 0, 8));
-            let op = Op::without_operands(Code::Mrs, Class::System)
-                .set_destination(rd)
-                .set_immediate(sysm)
-                .with_flags_if(sysm < 4, flag::READS_FLAGS);
-            op.undefined_if(h & 0x1f != 0x0f || k & 0x2000 != 0 || is_sp_or_pc(rd) || !is_special_register(sysm))
+            let op = Op::without_operands(Code::Mrs, InstructionTimingClass::System)
+                .set_destination_register(rd)
+                .set_immediate_operand(sysm)
+                .set_op_flags_if(sysm < 4, flag::READS_FLAGS);
+            op.or_undefined_if(h & 0x1f != 0x0f || k & 0x2000 != 0 || is_sp_or_pc(rd) || !is_special_register(sysm))
         }
         _ => UNDEFINED,
     }
@@ -73,11 +77,11 @@ fn decode_control(h: u32, k: u32, features: Features) -> Op {
 /// Decodes MSR.
 fn decode_msr(h: u32, k: u32, features: Features) -> Op {
     let (rn, mask, sysm) = (bit_field(h, 0, 4), bit_field(k, 10, 2), bit_field(k, 0, 8));
-    let op = Op::without_operands(Code::Msr, Class::System)
+    let op = Op::without_operands(Code::Msr, InstructionTimingClass::System)
         .set_first_operand(rn)
-        .set_immediate(sysm)
-        .set_variant(mask)
-        .with_flags_if(sysm < 4, flag::SETS);
+        .set_immediate_operand(sysm)
+        .set_variant_field(mask)
+        .set_op_flags_if(sysm < 4, flag::SETS);
     let writes_ge = mask & 1 != 0;
     let unpredictable = h & 0x10 != 0
         || k & 0x2300 != 0
@@ -85,7 +89,7 @@ fn decode_msr(h: u32, k: u32, features: Features) -> Op {
         || mask == 0
         || writes_ge && (sysm > 3 || !features.dsp)
         || !is_special_register(sysm);
-    op.undefined_if(unpredictable)
+    op.or_undefined_if(unpredictable)
 }
 
 /// Returns whether a value of SYSm names a register (B5.1.1). 4 is unallocated.

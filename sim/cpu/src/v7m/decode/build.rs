@@ -2,7 +2,7 @@
 
 use super::UNDEFINED;
 use crate::v7m::code::Code;
-use crate::v7m::op::{Class, Op, flag};
+use crate::v7m::op::{InstructionTimingClass, Op, flag};
 
 /// Returns a register's bit in `reads` and `writes`. r15 is never in them.
 const fn register_bit(register: u32) -> u16 {
@@ -11,7 +11,7 @@ const fn register_bit(register: u32) -> u16 {
 
 impl Op {
     /// Sets the destination register `rd`.
-    pub(super) fn set_destination(mut self, register: u32) -> Op {
+    pub(super) fn set_destination_register(mut self, register: u32) -> Op {
         self.rd = register as u8;
         self.writes |= register_bit(register);
         self
@@ -53,7 +53,7 @@ impl Op {
     }
 
     /// Marks the base register as written back.
-    pub(super) fn mark_base_written(mut self) -> Op {
+    pub(super) fn mark_base_register_written_back(mut self) -> Op {
         self.writes |= register_bit(u32::from(self.rn));
         self
     }
@@ -71,19 +71,19 @@ impl Op {
     }
 
     /// Sets the immediate.
-    pub(super) fn set_immediate(mut self, value: u32) -> Op {
+    pub(super) fn set_immediate_operand(mut self, value: u32) -> Op {
         self.imm = value;
         self
     }
 
     /// Sets the field `ra`, where it is not a register but selects a variant.
-    pub(super) fn set_variant(mut self, value: u32) -> Op {
+    pub(super) fn set_variant_field(mut self, value: u32) -> Op {
         self.ra = value as u8;
         self
     }
 
     /// Sets the field `shift`.
-    pub(super) fn set_shift(mut self, value: u32) -> Op {
+    pub(super) fn set_shift_field(mut self, value: u32) -> Op {
         self.shift = value as u8;
         self
     }
@@ -95,23 +95,23 @@ impl Op {
     }
 
     /// Sets these flags if `on`.
-    pub(super) fn with_flags_if(self, on: bool, flags: u8) -> Op {
+    pub(super) fn set_op_flags_if(self, on: bool, flags: u8) -> Op {
         if on { self.with_flags(flags) } else { self }
     }
 
     /// Makes the op undefined if `condition` holds.
-    pub(super) fn undefined_if(self, condition: bool) -> Op {
+    pub(super) fn or_undefined_if(self, condition: bool) -> Op {
         if condition { UNDEFINED } else { self }
     }
 }
 
 /// Creates a data-processing op of one cycle.
 pub(super) fn alu_op(code: Code) -> Op {
-    Op::without_operands(code, Class::Alu)
+    Op::without_operands(code, InstructionTimingClass::Alu)
 }
 
 /// Creates an op with the flag-setting code of a pair, or with the code after it, which sets no flags.
-pub(super) fn op_by_flag_setting(code: Code, class: Class, sets: bool) -> Op {
+pub(super) fn new_op_by_flag_setting(code: Code, class: InstructionTimingClass, sets: bool) -> Op {
     let mut op = Op::without_operands(code, class);
     if sets {
         op.flags = flag::SETS;

@@ -6,10 +6,10 @@
 use super::{Place, UNDEFINED, bit_field, is_sp_or_pc};
 use crate::v7m::code::Code;
 use crate::v7m::core::Features;
-use crate::v7m::op::{Class, Op, flag};
+use crate::v7m::op::{InstructionTimingClass, Op, flag};
 
-const NO_COPROCESSOR: Op = Op::without_operands(Code::NoCoprocessor, Class::None);
-const UNDEFINED_FLOAT: Op = Op::without_operands(Code::UndefinedFloat, Class::None);
+const NO_COPROCESSOR: Op = Op::without_operands(Code::NoCoprocessor, InstructionTimingClass::None);
+const UNDEFINED_FLOAT: Op = Op::without_operands(Code::UndefinedFloat, InstructionTimingClass::None);
 
 /// Rounding field of conversions: the mode of FPSCR.
 const BY_FPSCR: u32 = 5;
@@ -74,8 +74,8 @@ fn second_operand_number(k: u32, double: bool) -> Option<u32> {
 }
 
 /// Creates an op with the code for single or double precision.
-fn float_op(codes: [Code; 2], class: Class, double: bool) -> Op {
-    Op::without_operands(codes[usize::from(double)], class).with_flags_if(double, flag::DOUBLE)
+fn float_op(codes: [Code; 2], class: InstructionTimingClass, double: bool) -> Op {
+    Op::without_operands(codes[usize::from(double)], class).set_op_flags_if(double, flag::DOUBLE)
 }
 
 /// Sets floating-point operands, which are not in the sets of core registers.
@@ -87,7 +87,7 @@ fn set_float_operands(op: Op, d: u32, n: u32, m: u32) -> Op {
 fn decode_arithmetic(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
     let (opcode, op) = (bit_field(h, 7, 1) << 2 | bit_field(h, 4, 2), bit_field(k, 6, 1));
     if opcode == 7 {
-        return decode_other(h, k, double, features);
+        return decode_float_moves_and_conversions(h, k, double, features);
     }
     let all = Registers {
         d: destination_register_number(h, k, double)?,
@@ -97,16 +97,16 @@ fn decode_arithmetic(h: u32, k: u32, double: bool, features: Features) -> Option
     let three = |codes, class| set_float_operands(float_op(codes, class, double), all.d, all.n, all.m);
     let accumulate = |kind| {
         let codes = [Code::VmultiplyAccumulate32, Code::VmultiplyAccumulate64];
-        three(codes, Class::FloatMultiplyAccumulate).set_variant(kind)
+        three(codes, InstructionTimingClass::FloatMultiplyAccumulate).set_variant_field(kind)
     };
     Some(match (opcode, op) {
         // VMLA, VMLS. VNMLS, VNMLA.
         (0 | 1, _) => accumulate(opcode << 1 | op),
-        (2, 0) => three([Code::Vmul32, Code::Vmul64], Class::FloatMultiply),
-        (2, _) => three([Code::Vnmul32, Code::Vnmul64], Class::FloatMultiply),
-        (3, 0) => three([Code::Vadd32, Code::Vadd64], Class::FloatSimple),
-        (3, _) => three([Code::Vsub32, Code::Vsub64], Class::FloatSimple),
-        (4, 0) => three([Code::Vdiv32, Code::Vdiv64], Class::FloatDivide),
+        (2, 0) => three([Code::Vmul32, Code::Vmul64], InstructionTimingClass::FloatMultiply),
+        (2, _) => three([Code::Vnmul32, Code::Vnmul64], InstructionTimingClass::FloatMultiply),
+        (3, 0) => three([Code::Vadd32, Code::Vadd64], InstructionTimingClass::FloatSimple),
+        (3, _) => three([Code::Vsub32, Code::Vsub64], InstructionTimingClass::FloatSimple),
+        (4, 0) => three([Code::Vdiv32, Code::Vdiv64], InstructionTimingClass::FloatDivide),
         (4, _) => return None,
         // VFMA, VFMS have opcode 6. VFNMS, VFNMA have 5.
         (6, _) => accumulate(4 | op),
@@ -115,10 +115,10 @@ fn decode_arithmetic(h: u32, k: u32, double: bool, features: Features) -> Option
 }
 
 /// Decodes other floating-point data processing: moves, comparisons, conversions.
-fn decode_other(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
+fn decode_float_moves_and_conversions(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
     let (opc2, opc3) = (bit_field(h, 0, 4), bit_field(k, 6, 2));
     let top = opc3 >> 1;
-    let simple = |codes| float_op(codes, Class::FloatSimple, double);
+    let simple = |codes| float_op(codes, InstructionTimingClass::FloatSimple, double);
     let same = |codes| {
         Some(set_float_operands(
             simple(codes),
@@ -135,21 +135,26 @@ fn decode_other(h: u32, k: u32, double: bool, features: Features) -> Option<Op> 
             0,
         );
         return (k & 0xa0 == 0)
-            .then_some(op.set_immediate(expand_float_immediate(opc2 << 4 | bit_field(k, 0, 4), double)));
+            .then_some(op.set_immediate_operand(expand_float_immediate(opc2 << 4 | bit_field(k, 0, 4), double)));
     }
     match (opc2, top) {
         (0, 0) => same([Code::Vmov32, Code::Vmov64]),
-        (0, _) => same([Code::Vmov32, Code::Vmov64]).map(|op| op.set_variant(1)),
-        (1, 0) => same([Code::Vmov32, Code::Vmov64]).map(|op| op.set_variant(2)),
-        (1, _) => same([Code::Vsqrt32, Code::Vsqrt64]).map(|op| Op { class: Class::FloatSquareRoot, ..op }),
+        (0, _) => same([Code::Vmov32, Code::Vmov64]).map(|op| op.set_variant_field(1)),
+        (1, 0) => same([Code::Vmov32, Code::Vmov64]).map(|op| op.set_variant_field(2)),
+        (1, _) => {
+            same([Code::Vsqrt32, Code::Vsqrt64]).map(|op| Op { class: InstructionTimingClass::FloatSquareRoot, ..op })
+        }
         (2 | 3, _) => {
             // The half is in an S register. The other side may be double.
             let to_half = opc2 == 3;
             let d = destination_register_number(h, k, double && !to_half)?;
             let m = second_operand_number(k, double && to_half)?;
-            Some(set_float_operands(simple([Code::VcvtHalf; 2]), d, 0, m).set_variant(top | u32::from(to_half) << 1))
+            Some(
+                set_float_operands(simple([Code::VcvtHalf; 2]), d, 0, m)
+                    .set_variant_field(top | u32::from(to_half) << 1),
+            )
         }
-        (4, _) => same([Code::Vcmp32, Code::Vcmp64]).map(|op| op.set_variant(top)),
+        (4, _) => same([Code::Vcmp32, Code::Vcmp64]).map(|op| op.set_variant_field(top)),
         (5, _) => {
             let op = set_float_operands(
                 simple([Code::Vcmp32, Code::Vcmp64]),
@@ -157,16 +162,17 @@ fn decode_other(h: u32, k: u32, double: bool, features: Features) -> Option<Op> 
                 0,
                 0,
             )
-            .set_variant(top | 2);
+            .set_variant_field(top | 2);
             (k & 0x2f == 0).then_some(op)
         }
         (6, _) if features.double => {
-            same([Code::Vrint; 2]).map(|op| op.set_variant(if top == 0 { BY_FPSCR } else { TO_ZERO }))
+            same([Code::Vrint; 2]).map(|op| op.set_variant_field(if top == 0 { BY_FPSCR } else { TO_ZERO }))
         }
-        (7, 0) if features.double => same([Code::Vrint; 2]).map(|op| op.set_variant(EXACTLY)),
+        (7, 0) if features.double => same([Code::Vrint; 2]).map(|op| op.set_variant_field(EXACTLY)),
         (7, 1) if features.double => {
             let code = if double { Code::VcvtSingleFromDouble } else { Code::VcvtDoubleFromSingle };
-            let op = Op::without_operands(code, Class::FloatSimple).with_flags_if(double, flag::DOUBLE);
+            let op =
+                Op::without_operands(code, InstructionTimingClass::FloatSimple).set_op_flags_if(double, flag::DOUBLE);
             Some(set_float_operands(
                 op,
                 destination_register_number(h, k, !double)?,
@@ -181,14 +187,14 @@ fn decode_other(h: u32, k: u32, double: bool, features: Features) -> Option<Op> 
                 0,
                 second_operand_number(k, false)?,
             )
-            .set_shift(top),
+            .set_shift_field(top),
         ),
         (10 | 11 | 14 | 15, _) => {
             let width: u32 = 16 << top;
             let fraction = width.checked_sub(bit_field(k, 0, 4) << 1 | bit_field(k, 5, 1))?;
             let kind = u32::from(opc2 & 1 == 0) | bit_field(opc2, 2, 1) << 1;
             let op = set_float_operands(simple([Code::VcvtFixed; 2]), destination_register_number(h, k, double)?, 0, 0);
-            Some(op.set_immediate(fraction).set_shift(width).set_variant(kind))
+            Some(op.set_immediate_operand(fraction).set_shift_field(width).set_variant_field(kind))
         }
         (12 | 13, _) => {
             let op = set_float_operands(
@@ -197,7 +203,7 @@ fn decode_other(h: u32, k: u32, double: bool, features: Features) -> Option<Op> 
                 0,
                 second_operand_number(k, double)?,
             );
-            Some(op.set_shift(opc2 & 1).set_variant(if top == 0 { BY_FPSCR } else { TO_ZERO }))
+            Some(op.set_shift_field(opc2 & 1).set_variant_field(if top == 0 { BY_FPSCR } else { TO_ZERO }))
         }
         _ => None,
     }
@@ -216,7 +222,7 @@ fn expand_float_immediate(imm8: u32, double: bool) -> u32 {
 /// Decodes what FPv5 added: VSEL, VMAXNM, VMINNM, directed roundings (A6.4).
 fn decode_fpv5(h: u32, k: u32, double: bool) -> Option<Op> {
     let (opcode, opc2) = (bit_field(h, 7, 1) << 2 | bit_field(h, 4, 2), bit_field(h, 0, 4));
-    let simple = |codes| float_op(codes, Class::FloatSimple, double);
+    let simple = |codes| float_op(codes, InstructionTimingClass::FloatSimple, double);
     let three = |codes| {
         Some(set_float_operands(
             simple(codes),
@@ -229,14 +235,14 @@ fn decode_fpv5(h: u32, k: u32, double: bool) -> Option<Op> {
         0..=3 if k & 0x40 == 0 => {
             // EQ, VS, GE, GT.
             let condition = [0, 6, 10, 12][opcode as usize];
-            three([Code::Vsel32, Code::Vsel64]).map(|op| op.set_variant(condition).with_flags(flag::READS_FLAGS))
+            three([Code::Vsel32, Code::Vsel64]).map(|op| op.set_variant_field(condition).with_flags(flag::READS_FLAGS))
         }
-        4 => three([Code::Vmaxnm32, Code::Vmaxnm64]).map(|op| op.set_variant(bit_field(k, 6, 1))),
+        4 => three([Code::Vmaxnm32, Code::Vmaxnm64]).map(|op| op.set_variant_field(bit_field(k, 6, 1))),
         7 if k & 0x40 != 0 => {
             let rounding = DIRECTED[(opc2 & 3) as usize];
             match opc2 >> 2 {
                 2 if k & 0x80 == 0 => {
-                    let op = simple([Code::Vrint; 2]).set_variant(rounding);
+                    let op = simple([Code::Vrint; 2]).set_variant_field(rounding);
                     Some(set_float_operands(
                         op,
                         destination_register_number(h, k, double)?,
@@ -245,7 +251,9 @@ fn decode_fpv5(h: u32, k: u32, double: bool) -> Option<Op> {
                     ))
                 }
                 3 => {
-                    let op = simple([Code::VcvtToInteger; 2]).set_variant(rounding).set_shift(bit_field(k, 7, 1));
+                    let op = simple([Code::VcvtToInteger; 2])
+                        .set_variant_field(rounding)
+                        .set_shift_field(bit_field(k, 7, 1));
                     Some(set_float_operands(
                         op,
                         destination_register_number(h, k, false)?,
@@ -268,11 +276,12 @@ fn decode_float_load_store(h: u32, k: u32, double: bool, place: Place) -> Option
     let offset = if up { imm8 * 4 } else { (imm8 * 4).wrapping_neg() };
     if pre && !writes_back {
         let op = match load {
-            true => float_op([Code::Vldr32, Code::Vldr64], Class::FloatLoad, double),
-            false => float_op([Code::Vstr32, Code::Vstr64], Class::FloatStore, double),
+            true => float_op([Code::Vldr32, Code::Vldr64], InstructionTimingClass::FloatLoad, double),
+            false => float_op([Code::Vstr32, Code::Vstr64], InstructionTimingClass::FloatStore, double),
         };
         let address = if rn == 15 { place.literal_base().wrapping_add(offset) } else { offset };
-        return (load || rn != 15).then_some(Op { rd: d as u8, ..op.set_first_operand(rn).set_immediate(address) });
+        return (load || rn != 15)
+            .then_some(Op { rd: d as u8, ..op.set_first_operand(rn).set_immediate_operand(address) });
     }
     if pre == up || rn == 15 {
         return None;
@@ -281,15 +290,18 @@ fn decode_float_load_store(h: u32, k: u32, double: bool, place: Place) -> Option
     let words = if double { imm8 & !1 } else { imm8 };
     let first = if double { 2 * d } else { d };
     let op = match load {
-        true => Op::without_operands(Code::Vldm, Class::FloatLoadMultiple),
-        false => Op::without_operands(Code::Vstm, Class::FloatStoreMultiple),
+        true => Op::without_operands(Code::Vldm, InstructionTimingClass::FloatLoadMultiple),
+        false => Op::without_operands(Code::Vstm, InstructionTimingClass::FloatStoreMultiple),
     };
     let op = Op {
         rd: first as u8,
-        ..op.set_first_operand(rn).set_immediate(imm8 * 4).set_shift(words).set_variant(u32::from(pre))
+        ..op.set_first_operand(rn)
+            .set_immediate_operand(imm8 * 4)
+            .set_shift_field(words)
+            .set_variant_field(u32::from(pre))
     };
-    let op = if writes_back { op.mark_base_written().with_flags(flag::POST_INDEXED) } else { op };
-    (words != 0 && first + words <= 32).then_some(op.with_flags_if(double, flag::DOUBLE))
+    let op = if writes_back { op.mark_base_register_written_back().with_flags(flag::POST_INDEXED) } else { op };
+    (words != 0 && first + words <= 32).then_some(op.set_op_flags_if(double, flag::DOUBLE))
 }
 
 /// Decodes transfers between core registers and one S register, half a D register or FPSCR (A6.6).
@@ -302,8 +314,14 @@ fn decode_transfer(h: u32, k: u32, double: bool) -> Option<Op> {
         _ => return None,
     };
     let op = match to_core {
-        true => Op { rn: s as u8, ..Op::without_operands(Code::VmovToCore, Class::FloatMove).set_destination(rt) },
-        false => Op { rd: s as u8, ..Op::without_operands(Code::VmovFromCore, Class::FloatMove).set_first_operand(rt) },
+        true => Op {
+            rn: s as u8,
+            ..Op::without_operands(Code::VmovToCore, InstructionTimingClass::FloatMove).set_destination_register(rt)
+        },
+        false => Op {
+            rd: s as u8,
+            ..Op::without_operands(Code::VmovFromCore, InstructionTimingClass::FloatMove).set_first_operand(rt)
+        },
     };
     (!is_sp_or_pc(rt) && k & 0x6f == 0).then_some(op)
 }
@@ -311,10 +329,10 @@ fn decode_transfer(h: u32, k: u32, double: bool) -> Option<Op> {
 /// Decodes VMRS and VMSR: FPSCR is the only register.
 fn decode_system_register(h: u32, k: u32, to_core: bool, rt: u32) -> Option<Op> {
     let op = match (to_core, rt) {
-        (true, 15) => Op::without_operands(Code::VmrsFlags, Class::FloatSystem).with_flags(flag::SETS),
-        (true, _) => Op::without_operands(Code::Vmrs, Class::FloatSystem).set_destination(rt),
+        (true, 15) => Op::without_operands(Code::VmrsFlags, InstructionTimingClass::FloatSystem).with_flags(flag::SETS),
+        (true, _) => Op::without_operands(Code::Vmrs, InstructionTimingClass::FloatSystem).set_destination_register(rt),
         (false, 15) => return None,
-        (false, _) => Op::without_operands(Code::Vmsr, Class::FloatSystem).set_first_operand(rt),
+        (false, _) => Op::without_operands(Code::Vmsr, InstructionTimingClass::FloatSystem).set_first_operand(rt),
     };
     (bit_field(h, 0, 4) == 1 && rt != 13 && k & 0xef == 0).then_some(op)
 }
@@ -325,14 +343,14 @@ fn decode_pair_transfer(h: u32, k: u32, double: bool) -> Option<Op> {
     let m = second_operand_number(k, double)?;
     let first = if double { 2 * m } else { m };
     let op = match to_core {
-        true => Op::without_operands(Code::VmovPairToCore, Class::FloatMoveDouble)
-            .set_destination(rt)
+        true => Op::without_operands(Code::VmovPairToCore, InstructionTimingClass::FloatMoveDouble)
+            .set_destination_register(rt)
             .set_second_destination(rt2),
-        false => Op::without_operands(Code::VmovPairFromCore, Class::FloatMoveDouble)
+        false => Op::without_operands(Code::VmovPairFromCore, InstructionTimingClass::FloatMoveDouble)
             .set_transferred_register(rt)
             .set_third_operand(rt2),
     };
-    let op = Op { rm: first as u8, ..op.with_flags_if(double, flag::DOUBLE) };
+    let op = Op { rm: first as u8, ..op.set_op_flags_if(double, flag::DOUBLE) };
     let defined = k & 0xd0 == 0x10 && first != 31 && !is_sp_or_pc(rt) && !is_sp_or_pc(rt2) && !(to_core && rt == rt2);
     defined.then_some(op)
 }

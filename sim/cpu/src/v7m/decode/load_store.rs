@@ -2,7 +2,7 @@
 
 use super::{Place, UNDEFINED, bit_field, is_sp_or_pc};
 use crate::v7m::code::Code;
-use crate::v7m::op::{Class, Op, flag};
+use crate::v7m::op::{InstructionTimingClass, Op, flag};
 
 /// `ra` of the general codes: sign extension.
 const SIGNED: u32 = 1 << 2;
@@ -10,7 +10,7 @@ const SIGNED: u32 = 1 << 2;
 const UNPRIVILEGED: u32 = 1 << 3;
 
 /// The addressing mode of a load or store.
-enum Addressing {
+enum AddressingMode {
     /// Base plus offset.
     Offset(u32),
     /// The same, base written back: these flags.
@@ -22,22 +22,22 @@ enum Addressing {
 }
 
 /// Returns the addressing mode of all but literal accesses. `None`: UNDEFINED or UNPREDICTABLE.
-fn decode_addressing(h: u32, k: u32) -> Option<Addressing> {
+fn decode_addressing(h: u32, k: u32) -> Option<AddressingMode> {
     if h & 0x80 != 0 {
-        return Some(Addressing::Offset(bit_field(k, 0, 12)));
+        return Some(AddressingMode::Offset(bit_field(k, 0, 12)));
     }
     let imm8 = bit_field(k, 0, 8);
     let offset = if k & 0x200 != 0 { imm8 } else { imm8.wrapping_neg() };
     match bit_field(k, 6, 6) {
         0 => {
             let rm = bit_field(k, 0, 4);
-            (!is_sp_or_pc(rm)).then_some(Addressing::Register(rm, bit_field(k, 4, 2)))
+            (!is_sp_or_pc(rm)).then_some(AddressingMode::Register(rm, bit_field(k, 4, 2)))
         }
         0b10_0000..=0b11_1111 => match bit_field(k, 8, 3) {
-            0b100 => Some(Addressing::Offset(offset)),
-            0b110 => Some(Addressing::Unprivileged(offset)),
-            0b101 | 0b111 => Some(Addressing::Indexed(offset, flag::PRE_INDEXED)),
-            0b001 | 0b011 => Some(Addressing::Indexed(offset, flag::POST_INDEXED)),
+            0b100 => Some(AddressingMode::Offset(offset)),
+            0b110 => Some(AddressingMode::Unprivileged(offset)),
+            0b101 | 0b111 => Some(AddressingMode::Indexed(offset, flag::PRE_INDEXED)),
+            0b001 | 0b011 => Some(AddressingMode::Indexed(offset, flag::POST_INDEXED)),
             _ => None,
         },
         _ => None,
@@ -46,17 +46,19 @@ fn decode_addressing(h: u32, k: u32) -> Option<Addressing> {
 
 impl Op {
     /// Sets the addressing mode, with the code for plain offsets, for register offsets, and the general one.
-    fn with_addressing(self, how: &Addressing, codes: [Code; 3]) -> Op {
+    fn with_addressing_mode(self, how: &AddressingMode, codes: [Code; 3]) -> Op {
         let [offset, register, general] = codes.map(|code| Op { code, ..self });
         match *how {
-            Addressing::Offset(imm) => offset.set_immediate(imm),
-            Addressing::Register(rm, amount) => {
-                register.set_second_operand(rm).set_shift(amount).with_flags(flag::REGISTER_OFFSET)
+            AddressingMode::Offset(imm) => offset.set_immediate_operand(imm),
+            AddressingMode::Register(rm, amount) => {
+                register.set_second_operand(rm).set_shift_field(amount).with_flags(flag::REGISTER_OFFSET)
             }
-            Addressing::Indexed(imm, flags) => general.set_immediate(imm).mark_base_written().with_flags(flags),
-            Addressing::Unprivileged(imm) => {
+            AddressingMode::Indexed(imm, flags) => {
+                general.set_immediate_operand(imm).mark_base_register_written_back().with_flags(flags)
+            }
+            AddressingMode::Unprivileged(imm) => {
                 let kind = u32::from(self.ra) | UNPRIVILEGED;
-                general.set_immediate(imm).set_variant(kind)
+                general.set_immediate_operand(imm).set_variant_field(kind)
             }
         }
     }
@@ -72,14 +74,14 @@ pub(super) fn decode_store_single(h: u32, k: u32) -> Op {
         _ => return UNDEFINED,
     };
     let Some(how) = decode_addressing(h, k) else { return UNDEFINED };
-    let sp_permitted = size == 2 && !matches!(how, Addressing::Unprivileged(_));
-    let written_back = matches!(how, Addressing::Indexed(..));
-    let op = Op::without_operands(Code::Store, Class::Store)
+    let sp_permitted = size == 2 && !matches!(how, AddressingMode::Unprivileged(_));
+    let written_back = matches!(how, AddressingMode::Indexed(..));
+    let op = Op::without_operands(Code::Store, InstructionTimingClass::Store)
         .set_transferred_register(rt)
         .set_first_operand(rn)
-        .set_variant(size)
-        .with_addressing(&how, codes);
-    op.undefined_if(rn == 15 || rt == 15 || rt == 13 && !sp_permitted || written_back && rn == rt)
+        .set_variant_field(size)
+        .with_addressing_mode(&how, codes);
+    op.or_undefined_if(rn == 15 || rt == 15 || rt == 13 && !sp_permitted || written_back && rn == rt)
 }
 
 /// Decodes loads of one register, and memory hints (A5.3.7 to A5.3.9).
@@ -97,44 +99,52 @@ pub(super) fn decode_load_single(h: u32, k: u32, place: Place) -> Op {
     if size != 2 && rt == 15 {
         return decode_hint(h, k);
     }
-    let op = Op::without_operands(Code::Load, Class::Load).set_destination(rt).set_variant(size | (signed * SIGNED));
+    let op = Op::without_operands(Code::Load, InstructionTimingClass::Load)
+        .set_destination_register(rt)
+        .set_variant_field(size | (signed * SIGNED));
     if rn == 15 {
         let offset = bit_field(k, 0, 12);
         let base = place.literal_base();
         let address = if h & 0x80 != 0 { base.wrapping_add(offset) } else { base.wrapping_sub(offset) };
-        let op = Op { class: Class::LoadLiteral, ..op.set_first_operand(15).set_immediate(address) };
+        let op = Op {
+            class: InstructionTimingClass::LoadLiteral,
+            ..op.set_first_operand(15).set_immediate_operand(address)
+        };
         return match (size, rt) {
-            (2, 15) => Op { code: Code::LdrPc, class: Class::LoadPc, ..op },
+            (2, 15) => Op { code: Code::LdrPc, class: InstructionTimingClass::LoadPc, ..op },
             (2, 13) => op,
             (2, _) => Op { code: Code::LdrLit, ra: 0, rn: 0, ..op },
-            _ => op.undefined_if(rt == 13),
+            _ => op.or_undefined_if(rt == 13),
         };
     }
     let Some(how) = decode_addressing(h, k) else { return UNDEFINED };
-    let unprivileged = matches!(how, Addressing::Unprivileged(_));
-    let written_back = matches!(how, Addressing::Indexed(..));
+    let unprivileged = matches!(how, AddressingMode::Unprivileged(_));
+    let written_back = matches!(how, AddressingMode::Indexed(..));
     let special = size != 2 || unprivileged;
     if is_sp_or_pc(rt) && special || written_back && rn == rt {
         return UNDEFINED;
     }
     match rt {
-        15 => Op { class: Class::LoadPc, ..op.set_first_operand(rn).with_addressing(&how, [Code::LdrPc; 3]) },
-        13 => op.set_first_operand(rn).with_addressing(&how, [Code::Load; 3]),
-        _ => op.set_first_operand(rn).with_addressing(&how, codes),
+        15 => Op {
+            class: InstructionTimingClass::LoadPc,
+            ..op.set_first_operand(rn).with_addressing_mode(&how, [Code::LdrPc; 3])
+        },
+        13 => op.set_first_operand(rn).with_addressing_mode(&how, [Code::Load; 3]),
+        _ => op.set_first_operand(rn).with_addressing_mode(&how, codes),
     }
 }
 
 /// Decodes PLD, PLI and the unallocated memory hints, which do nothing (A5.3.8, A5.3.9).
 fn decode_hint(h: u32, k: u32) -> Op {
     let (halfword, rn) = (bit_field(h, 5, 1) != 0, bit_field(h, 0, 4));
-    let hint = Op::without_operands(Code::Preload, Class::Preload);
+    let hint = Op::without_operands(Code::Preload, InstructionTimingClass::Preload);
     let op = match decode_addressing(h, k) {
         _ if rn == 15 => return hint,
-        Some(Addressing::Offset(imm)) => hint.set_first_operand(rn).set_immediate(imm),
-        Some(Addressing::Register(rm, amount)) => {
-            hint.set_first_operand(rn).set_second_operand(rm).set_shift(amount).with_flags(flag::REGISTER_OFFSET)
+        Some(AddressingMode::Offset(imm)) => hint.set_first_operand(rn).set_immediate_operand(imm),
+        Some(AddressingMode::Register(rm, amount)) => {
+            hint.set_first_operand(rn).set_second_operand(rm).set_shift_field(amount).with_flags(flag::REGISTER_OFFSET)
         }
         _ => return UNDEFINED,
     };
-    if halfword { Op::without_operands(Code::Nop, Class::Nop) } else { op }
+    if halfword { Op::without_operands(Code::Nop, InstructionTimingClass::Nop) } else { op }
 }

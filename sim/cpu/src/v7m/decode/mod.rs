@@ -17,7 +17,7 @@ mod thumb16;
 
 use super::code::Code;
 use super::core::Features;
-use super::op::{Class, Op, flag};
+use super::op::{InstructionTimingClass, Op, flag};
 
 /// The address and code region of an instruction. The decoder computes branch targets and places of literals with them.
 #[derive(Debug, Clone, Copy)]
@@ -43,17 +43,17 @@ impl Place {
 
     /// Creates the op of a branch: `near` with the distance in halfwords if the target is in the same region, else
     /// `far` with the absolute address.
-    fn new_branch_op(self, near: Code, far: Code, class: Class, target: u32) -> Op {
+    fn new_branch_op(self, near: Code, far: Code, class: InstructionTimingClass, target: u32) -> Op {
         if target.wrapping_sub(self.region_base) < self.region_bytes {
             let halfwords = target.wrapping_sub(self.address) as i32 >> 1;
-            Op::without_operands(near, class).set_immediate(halfwords as u32)
+            Op::without_operands(near, class).set_immediate_operand(halfwords as u32)
         } else {
-            Op::without_operands(far, class).set_immediate(target)
+            Op::without_operands(far, class).set_immediate_operand(target)
         }
     }
 }
 
-const UNDEFINED: Op = Op::without_operands(Code::Undefined, Class::None);
+const UNDEFINED: Op = Op::without_operands(Code::Undefined, InstructionTimingClass::None);
 
 /// Returns whether `first` is the first halfword of a 32-bit encoding.
 pub fn is_wide_encoding(first: u16) -> bool {

@@ -2,35 +2,35 @@
 
 use super::{Place, UNDEFINED, bit_field, is_sp_or_pc};
 use crate::v7m::code::Code;
-use crate::v7m::op::{Class, Op, flag};
+use crate::v7m::op::{InstructionTimingClass, Op, flag};
 
 /// Decodes load and store multiple (A5.3.5).
 pub(super) fn decode_load_store_multiple(h: u32, k: u32) -> Op {
     let (direction, writes_back, load, rn) = (bit_field(h, 7, 2), h & 0x20 != 0, h & 0x10 != 0, bit_field(h, 0, 4));
     let with_pc = k & 0x8000 != 0;
     let (code, class) = match (load, with_pc) {
-        (false, _) => (Code::Stm, Class::StoreMultiple),
-        (true, false) => (Code::Ldm, Class::LoadMultiple),
-        (true, true) => (Code::LdmPc, Class::LoadMultiplePc),
+        (false, _) => (Code::Stm, InstructionTimingClass::StoreMultiple),
+        (true, false) => (Code::Ldm, InstructionTimingClass::LoadMultiple),
+        (true, true) => (Code::LdmPc, InstructionTimingClass::LoadMultiplePc),
     };
     let op = Op::without_operands(code, class)
         .set_first_operand(rn)
-        .set_immediate(k)
-        .set_shift(k.count_ones())
-        .set_variant(u32::from(direction == 2));
+        .set_immediate_operand(k)
+        .set_shift_field(k.count_ones())
+        .set_variant_field(u32::from(direction == 2));
     let op = if load { op.add_written_registers(k) } else { op.add_read_registers(k) };
-    let op = if writes_back { op.mark_base_written().with_flags(flag::POST_INDEXED) } else { op };
+    let op = if writes_back { op.mark_base_register_written_back().with_flags(flag::POST_INDEXED) } else { op };
     let unpredictable = rn == 15
         || k.count_ones() < 2
         || k & 0x2000 != 0
         || if load { k >> 14 == 3 } else { with_pc }
         || writes_back && k >> rn & 1 != 0;
-    op.undefined_if(!matches!(direction, 1 | 2) || unpredictable)
+    op.or_undefined_if(!matches!(direction, 1 | 2) || unpredictable)
 }
 
 /// Decodes load and store dual or exclusive, and table branches (A5.3.6).
 pub(super) fn decode_double_exclusive_table(h: u32, k: u32, place: Place) -> Op {
-    if h & 0x120 != 0 { decode_double(h, k, place) } else { decode_exclusive_or_table(h, k, place) }
+    if h & 0x120 != 0 { decode_double(h, k, place) } else { decode_exclusive_or_table_branch(h, k, place) }
 }
 
 /// Decodes LDRD and STRD.
@@ -39,19 +39,21 @@ fn decode_double(h: u32, k: u32, place: Place) -> Op {
     let (rn, rt, rt2, imm8) = (bit_field(h, 0, 4), bit_field(k, 12, 4), bit_field(k, 8, 4), bit_field(k, 0, 8));
     let offset = if up { imm8 * 4 } else { (imm8 * 4).wrapping_neg() };
     let op = match load {
-        true => Op::without_operands(Code::Ldrd, Class::LoadDouble).set_destination(rt).set_second_destination(rt2),
-        false => {
-            Op::without_operands(Code::Strd, Class::StoreDouble).set_transferred_register(rt).set_third_operand(rt2)
-        }
+        true => Op::without_operands(Code::Ldrd, InstructionTimingClass::LoadDouble)
+            .set_destination_register(rt)
+            .set_second_destination(rt2),
+        false => Op::without_operands(Code::Strd, InstructionTimingClass::StoreDouble)
+            .set_transferred_register(rt)
+            .set_third_operand(rt2),
     };
-    let op = op.set_first_operand(rn).set_immediate(if rn == 15 {
+    let op = op.set_first_operand(rn).set_immediate_operand(if rn == 15 {
         place.literal_base().wrapping_add(offset)
     } else {
         offset
     });
     let op = match (writes_back, pre) {
-        (true, true) => op.mark_base_written().with_flags(flag::PRE_INDEXED),
-        (true, false) => op.mark_base_written().with_flags(flag::POST_INDEXED),
+        (true, true) => op.mark_base_register_written_back().with_flags(flag::PRE_INDEXED),
+        (true, false) => op.mark_base_register_written_back().with_flags(flag::POST_INDEXED),
         _ => op,
     };
     let unpredictable = is_sp_or_pc(rt)
@@ -59,49 +61,49 @@ fn decode_double(h: u32, k: u32, place: Place) -> Op {
         || load && rt == rt2
         || writes_back && (rn == rt || rn == rt2 || rn == 15)
         || !load && rn == 15;
-    op.undefined_if(unpredictable)
+    op.or_undefined_if(unpredictable)
 }
 
 /// Decodes LDREX, STREX, TBB, TBH and their kin.
-fn decode_exclusive_or_table(h: u32, k: u32, place: Place) -> Op {
+fn decode_exclusive_or_table_branch(h: u32, k: u32, place: Place) -> Op {
     let (load, rn, rt) = (h & 0x10 != 0, bit_field(h, 0, 4), bit_field(k, 12, 4));
     let load_exclusive = |size, offset| {
-        let op = Op::without_operands(Code::Ldrex, Class::LoadExclusive)
-            .set_destination(rt)
+        let op = Op::without_operands(Code::Ldrex, InstructionTimingClass::LoadExclusive)
+            .set_destination_register(rt)
             .set_first_operand(rn)
-            .set_shift(size)
-            .set_immediate(offset);
-        op.undefined_if(is_sp_or_pc(rt) || rn == 15)
+            .set_shift_field(size)
+            .set_immediate_operand(offset);
+        op.or_undefined_if(is_sp_or_pc(rt) || rn == 15)
     };
     let store_exclusive = |status: u32, size, offset| {
-        let op = Op::without_operands(Code::Strex, Class::StoreExclusive)
+        let op = Op::without_operands(Code::Strex, InstructionTimingClass::StoreExclusive)
             .set_transferred_register(rt)
             .set_first_operand(rn)
             .set_second_destination(status)
-            .set_shift(size)
-            .set_immediate(offset);
-        op.undefined_if(is_sp_or_pc(status) || is_sp_or_pc(rt) || rn == 15 || status == rn || status == rt)
+            .set_shift_field(size)
+            .set_immediate_operand(offset);
+        op.or_undefined_if(is_sp_or_pc(status) || is_sp_or_pc(rt) || rn == 15 || status == rn || status == rt)
     };
     if h & 0x80 == 0 {
         let offset = bit_field(k, 0, 8) * 4;
         return match load {
-            true => load_exclusive(2, offset).undefined_if(bit_field(k, 8, 4) != 15),
+            true => load_exclusive(2, offset).or_undefined_if(bit_field(k, 8, 4) != 15),
             false => store_exclusive(bit_field(k, 8, 4), 2, offset),
         };
     }
     match (load, bit_field(k, 4, 4)) {
-        (true, size @ (4 | 5)) => load_exclusive(size - 4, 0).undefined_if(k & 0xf0f != 0xf0f),
+        (true, size @ (4 | 5)) => load_exclusive(size - 4, 0).or_undefined_if(k & 0xf0f != 0xf0f),
         (false, size @ (4 | 5)) => {
-            store_exclusive(bit_field(k, 0, 4), size - 4, 0).undefined_if(bit_field(k, 8, 4) != 15)
+            store_exclusive(bit_field(k, 0, 4), size - 4, 0).or_undefined_if(bit_field(k, 8, 4) != 15)
         }
         (true, half @ (0 | 1)) => {
             let rm = bit_field(k, 0, 4);
-            let op = Op::without_operands(Code::TableBranch, Class::TableBranch)
+            let op = Op::without_operands(Code::TableBranch, InstructionTimingClass::TableBranch)
                 .set_first_operand(rn)
                 .set_second_operand(rm)
-                .set_shift(half)
-                .set_immediate(place.pc_seen_by_instruction());
-            op.with_flags(flag::REGISTER_OFFSET).undefined_if(rn == 13 || is_sp_or_pc(rm) || k & 0xff00 != 0xf000)
+                .set_shift_field(half)
+                .set_immediate_operand(place.pc_seen_by_instruction());
+            op.with_flags(flag::REGISTER_OFFSET).or_undefined_if(rn == 13 || is_sp_or_pc(rm) || k & 0xff00 != 0xf000)
         }
         _ => UNDEFINED,
     }

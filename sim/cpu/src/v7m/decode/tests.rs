@@ -3,7 +3,7 @@
 use super::{Place, decode_instruction, is_wide_encoding};
 use crate::v7m::code::{CODES, Code};
 use crate::v7m::core::Features;
-use crate::v7m::op::{Class, Op, flag};
+use crate::v7m::op::{InstructionTimingClass, Op, flag};
 
 const PLACE: Place = Place { address: 0x0800_1002, region_base: 0x0800_0000, region_bytes: 0x10_0000 };
 
@@ -61,15 +61,22 @@ fn wide_operations_have_a_wide_first_halfword() {
 #[test]
 fn instructions_of_other_cores_do_not_decode() {
     every(M3, |first, second, op| {
-        assert_ne!(op.class, Class::Dsp, "{first:04x} {second:04x}");
-        assert_ne!(op.class, Class::MultiplyDsp, "{first:04x} {second:04x}");
-        assert!(op.class < Class::FloatSimple, "{first:04x} {second:04x}: {op:?}");
+        assert_ne!(op.class, InstructionTimingClass::Dsp, "{first:04x} {second:04x}");
+        assert_ne!(op.class, InstructionTimingClass::MultiplyDsp, "{first:04x} {second:04x}");
+        assert!(op.class < InstructionTimingClass::FloatSimple, "{first:04x} {second:04x}: {op:?}");
     });
     every(M4, |first, second, op| {
-        let moves = matches!(op.class, Class::FloatLoad | Class::FloatStore | Class::FloatMoveDouble)
-            || matches!(op.class, Class::FloatLoadMultiple | Class::FloatStoreMultiple);
+        let moves = matches!(
+            op.class,
+            InstructionTimingClass::FloatLoad
+                | InstructionTimingClass::FloatStore
+                | InstructionTimingClass::FloatMoveDouble
+        ) || matches!(
+            op.class,
+            InstructionTimingClass::FloatLoadMultiple | InstructionTimingClass::FloatStoreMultiple
+        );
         assert!(
-            op.class < Class::FloatSimple || moves || !op.has_flag(flag::DOUBLE),
+            op.class < InstructionTimingClass::FloatSimple || moves || !op.has_flag(flag::DOUBLE),
             "{first:04x} {second:04x}: {op:?}"
         );
     });

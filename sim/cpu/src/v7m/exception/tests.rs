@@ -56,7 +56,7 @@ fn return_restores_what_was_stacked() {
     bench.core.set_condition_and_saturation_flags(0x5000_0000);
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Returned(23));
     assert_eq!((bench.core.r, bench.core.xpsr(), bench.core.next_instruction_address()), (registers, xpsr, THREAD));
-    assert_eq!((bench.core.ipsr, bench.core.nvic.active_count()), (0, 0));
+    assert_eq!((bench.core.ipsr, bench.core.nvic.active_exception_count()), (0, 0));
 }
 
 #[test]

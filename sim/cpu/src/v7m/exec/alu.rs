@@ -138,7 +138,7 @@ pub(super) fn shift_operand(core: &Core, op: Op) -> (u32, bool) {
 
 /// Writes a logical result to `rd`, and sets flags if the op does.
 #[inline(always)]
-pub(super) fn finish_logical(core: &mut Core, op: Op, value: u32, carry: bool) {
+pub(super) fn write_logical_result(core: &mut Core, op: Op, value: u32, carry: bool) {
     core.set_register(op.rd, value);
     if op.has_flag(flag::SETS) {
         core.set_nz_flags(value);
@@ -148,7 +148,7 @@ pub(super) fn finish_logical(core: &mut Core, op: Op, value: u32, carry: bool) {
 
 /// The kinds of shift by register.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shift {
+pub(super) enum RegisterShiftKind {
     Lsl,
     Lsr,
     Asr,
@@ -157,25 +157,25 @@ pub(super) enum Shift {
 
 /// Returns a value shifted by the low byte of a register, and the carry out. The carry stays if that byte is zero.
 #[inline(always)]
-pub(super) fn shift_by_register(kind: Shift, value: u32, amount: u32, carry: bool) -> (u32, bool) {
+pub(super) fn shift_by_register(kind: RegisterShiftKind, value: u32, amount: u32, carry: bool) -> (u32, bool) {
     let amount = amount & 0xff;
     if amount == 0 {
         return (value, carry);
     }
     match kind {
-        Shift::Lsl => {
+        RegisterShiftKind::Lsl => {
             let wide = if amount > 32 { 0 } else { u64::from(value) << amount };
             (wide as u32, wide >> 32 & 1 != 0)
         }
-        Shift::Lsr => {
+        RegisterShiftKind::Lsr => {
             let wide = if amount > 32 { 0 } else { u64::from(value) << 1 >> amount };
             ((wide >> 1) as u32, wide & 1 != 0)
         }
-        Shift::Asr => {
+        RegisterShiftKind::Asr => {
             let wide = i64::from(value as i32) << 1 >> amount.min(33);
             ((wide >> 1) as u32, wide & 1 != 0)
         }
-        Shift::Ror => {
+        RegisterShiftKind::Ror => {
             let value = value.rotate_right(amount & 31);
             (value, value >> 31 != 0)
         }

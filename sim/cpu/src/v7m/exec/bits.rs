@@ -1,7 +1,7 @@
 //! Bit fields, extensions, saturation, the DSP extension's arithmetic: everything that is neither frequent nor touches
 //! memory. Results and flags only (ARMv7-M A7.7).
 
-use super::alu::{self, finish_logical};
+use super::alu::{self, write_logical_result};
 use crate::v7m::code::Code;
 use crate::v7m::core::Core;
 use crate::v7m::op::{Op, flag};
@@ -24,7 +24,7 @@ pub(super) fn execute_bit_op(core: &mut Core, op: Op) {
             let m = extend_bytes(op, m);
             n.wrapping_add(m) & 0xffff | (n >> 16).wrapping_add(m >> 16) << 16
         }
-        Code::Parallel => parallel_result(core, op, n, m),
+        Code::Parallel => parallel_arithmetic_result(core, op, n, m),
         Code::Sel => {
             let chosen = u32::from_le_bytes([0, 1, 2, 3].map(|byte| if core.ge >> byte & 1 != 0 { 0xff } else { 0 }));
             n & chosen | m & !chosen
@@ -42,9 +42,9 @@ pub(super) fn execute_bit_op(core: &mut Core, op: Op) {
 fn shift_logical(core: &mut Core, op: Op, n: u32) {
     let (m, carry) = alu::shift_operand(core, op);
     match op.code {
-        Code::OrnShift => finish_logical(core, op, n | !m, carry),
-        Code::MovShift => finish_logical(core, op, m, carry),
-        Code::MvnShift => finish_logical(core, op, !m, carry),
+        Code::OrnShift => write_logical_result(core, op, n | !m, carry),
+        Code::MovShift => write_logical_result(core, op, m, carry),
+        Code::MvnShift => write_logical_result(core, op, !m, carry),
         _ => {
             core.set_nz_flags(n ^ m);
             core.c = carry;
@@ -119,7 +119,7 @@ mod prefix {
 }
 
 /// Returns one lane's sum or difference by the prefix, and whether it sets GE.
-fn lane_result(prefix: u8, exact: i32, subtracts: bool, bits: u32) -> (u32, bool) {
+fn parallel_lane_result(prefix: u8, exact: i32, subtracts: bool, bits: u32) -> (u32, bool) {
     let unsigned = prefix & prefix::UNSIGNED != 0;
     if prefix & prefix::SATURATING != 0 {
         let (low, high) = if unsigned { (0, (1 << bits) - 1) } else { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) };
@@ -133,7 +133,7 @@ fn lane_result(prefix: u8, exact: i32, subtracts: bool, bits: u32) -> (u32, bool
 }
 
 /// Returns the result of a parallel addition or subtraction: `ra` is the operation, `shift` the prefix.
-fn parallel_result(core: &mut Core, op: Op, n: u32, m: u32) -> u32 {
+fn parallel_arithmetic_result(core: &mut Core, op: Op, n: u32, m: u32) -> u32 {
     let sets_ge = op.shift & 3 == 0;
     let wide = |value: u32, index: u32, bits: u32| {
         let field = value >> (index * bits) & ((1 << bits) - 1);
@@ -153,7 +153,7 @@ fn parallel_result(core: &mut Core, op: Op, n: u32, m: u32) -> u32 {
     for index in 0..32 / bits {
         let (a, b) = (wide(n, index, bits), wide(m, if exchanges { index ^ 1 } else { index }, bits));
         let minus = subtracts[(index & 1) as usize];
-        let (value, set) = lane_result(op.shift, if minus { a - b } else { a + b }, minus, bits);
+        let (value, set) = parallel_lane_result(op.shift, if minus { a - b } else { a + b }, minus, bits);
         result |= (value & ((1 << bits) - 1)) << (index * bits);
         if set {
             ge |= ((1 << (bits / 8)) - 1) << (index * (bits / 8));

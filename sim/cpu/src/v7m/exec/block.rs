@@ -2,7 +2,7 @@
 
 use crate::v7m::code::Code;
 use crate::v7m::core::Core;
-use crate::v7m::op::{Class, Op, PackedOp, flag};
+use crate::v7m::op::{InstructionTimingClass, Op, PackedOp, flag};
 
 /// The op of an instruction whose condition fails.
 pub(in crate::v7m) const SKIPPED: PackedOp = PackedOp::NONE;
@@ -19,22 +19,28 @@ pub(in crate::v7m) fn predicated_code(core: &Core, packed: PackedOp) -> PackedOp
     let op = packed.op();
     let last = core.it & 7 == 0;
     let permitted = match op.class {
-        Class::It | Class::BranchConditional | Class::CompareBranch => false,
-        Class::Branch | Class::BranchRegister | Class::TableBranch | Class::LoadPc | Class::LoadMultiplePc => last,
+        InstructionTimingClass::It
+        | InstructionTimingClass::BranchConditional
+        | InstructionTimingClass::CompareBranch => false,
+        InstructionTimingClass::Branch
+        | InstructionTimingClass::BranchRegister
+        | InstructionTimingClass::TableBranch
+        | InstructionTimingClass::LoadPc
+        | InstructionTimingClass::LoadMultiplePc => last,
         _ => op.code != Code::Cps && (op.code != Code::MovRegS || op.has_flag(flag::WIDE)),
     };
     if !permitted {
-        return Op::without_operands(Code::Undefined, Class::None).into();
+        return Op::without_operands(Code::Undefined, InstructionTimingClass::None).into();
     }
     // BKPT executes always.
     if op.code != Code::Bkpt && !core.is_condition_met(core.it >> 4) {
         return SKIPPED;
     }
-    without_flags(op).into()
+    without_flag_setting(op).into()
 }
 
 /// Returns an instruction's variant without flags, as it executes inside an IT block.
-pub(in crate::v7m) fn without_flags(mut op: Op) -> Op {
+pub(in crate::v7m) fn without_flag_setting(mut op: Op) -> Op {
     if op.has_flag(flag::SETS_OUTSIDE_IT) {
         op.code = op.code.code_without_flag_setting();
         op.flags &= !flag::SETS;

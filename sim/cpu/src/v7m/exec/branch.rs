@@ -23,7 +23,7 @@ pub(super) fn branch_to_address<B: Bus, P: Pipeline>(
     let offset = target.wrapping_sub(core.region.base);
     if offset < core.region.bytes {
         core.ip = core.region.ops.wrapping_add(offset as usize / 2);
-    } else if !enter_region(core, bus, target) {
+    } else if !enter_code_region(core, bus, target) {
         return Ok(Flow::Jumped);
     }
     pipe.take_branch(core, bus, op, jump, target);
@@ -34,7 +34,7 @@ pub(super) fn branch_to_address<B: Bus, P: Pipeline>(
 /// That is the fault of the instruction at `target`, not of the branch.
 #[cold]
 #[inline(never)]
-pub(super) fn enter_region<B: Bus>(core: &mut Core, bus: &mut B, target: u32) -> bool {
+pub(super) fn enter_code_region<B: Bus>(core: &mut Core, bus: &mut B, target: u32) -> bool {
     exception::jump_to_interworking_address(core, bus, target | 1);
     core.request == Request::None
 }
@@ -132,7 +132,7 @@ pub(super) fn execute_table_branch<B: Bus, P: Pipeline>(
 
 /// Executes branches to another region, calls by register and writes to the PC.
 #[inline(always)]
-pub(super) fn execute_other_branch<B: Bus, P: Pipeline>(
+pub(super) fn execute_far_or_register_branch<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,

@@ -17,27 +17,28 @@ const FPSCR_BITS: u32 = 0xf7c0_009f;
 impl Core {
     /// Returns an S register.
     #[inline(always)]
-    fn single_register(&self, number: u8) -> u32 {
+    fn single_precision_register(&self, number: u8) -> u32 {
         self.s[usize::from(number & 31)]
     }
 
     /// Sets an S register.
     #[inline(always)]
-    fn set_single(&mut self, number: u8, value: u32) {
+    fn set_single_precision_register(&mut self, number: u8, value: u32) {
         self.s[usize::from(number & 31)] = value;
     }
 
     /// Returns a D register.
     #[inline(always)]
     fn double_register(&self, number: u8) -> u64 {
-        u64::from(self.single_register(2 * number)) | u64::from(self.single_register(2 * number + 1)) << 32
+        u64::from(self.single_precision_register(2 * number))
+            | u64::from(self.single_precision_register(2 * number + 1)) << 32
     }
 
     /// Sets a D register.
     #[inline(always)]
-    fn set_double(&mut self, number: u8, value: u64) {
-        self.set_single(2 * number, value as u32);
-        self.set_single(2 * number + 1, (value >> 32) as u32);
+    fn set_double_precision_register(&mut self, number: u8, value: u64) {
+        self.set_single_precision_register(2 * number, value as u32);
+        self.set_single_precision_register(2 * number + 1, (value >> 32) as u32);
     }
 }
 
@@ -58,8 +59,8 @@ pub(super) fn execute_float<B: Bus, P: Pipeline>(
         }
         Code::Vldm | Code::Vstm => return multiple::execute_float_multiple::<B, P>(core, pipe, bus, op),
         Code::UndefinedFloat => return Err(Fault::Undefined),
-        _ if P::IN_LINE => compute_float(core, op),
-        _ => compute_float_apart(core, op),
+        _ if P::IN_LINE => execute_float_register_op(core, op),
+        _ => execute_float_op_out_of_line(core, op),
     }
     Ok(Flow::Next)
 }
@@ -75,15 +76,15 @@ fn execute_float_access<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus:
     match op.code {
         Code::Vldr32 => {
             let value = load_aligned::<B, P>(core, pipe, bus, op, address, 4, 0)?;
-            core.set_single(op.rd, value);
+            core.set_single_precision_register(op.rd, value);
         }
         Code::Vldr64 => {
             let low = load_aligned::<B, P>(core, pipe, bus, op, address, 4, 0)?;
             let high = load_aligned::<B, P>(core, pipe, bus, op, second, 4, 1)?;
-            core.set_double(op.rd, u64::from(low) | u64::from(high) << 32);
+            core.set_double_precision_register(op.rd, u64::from(low) | u64::from(high) << 32);
         }
         Code::Vstr32 => {
-            let value = core.single_register(op.rd);
+            let value = core.single_precision_register(op.rd);
             store_aligned::<B, P>(core, pipe, bus, op, address, 4, value, 0)?;
         }
         _ => {
@@ -95,32 +96,32 @@ fn execute_float_access<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus:
     Ok(())
 }
 
-/// Executes [`compute_float`] in a function of its own, outside the frequent paths.
+/// Executes [`execute_float_register_op`] in a function of its own, outside the frequent paths.
 #[inline(never)]
-fn compute_float_apart(core: &mut Core, op: Op) {
-    compute_float(core, op);
+fn execute_float_op_out_of_line(core: &mut Core, op: Op) {
+    execute_float_register_op(core, op);
 }
 
 /// Executes a floating-point instruction that only changes registers.
 #[inline(always)]
-fn compute_float(core: &mut Core, op: Op) {
+fn execute_float_register_op(core: &mut Core, op: Op) {
     match op.code {
-        Code::VmovToCore => core.set_register(op.rd, core.single_register(op.rn)),
-        Code::VmovFromCore => core.set_single(op.rd, core.core_register(op.rn)),
+        Code::VmovToCore => core.set_register(op.rd, core.single_precision_register(op.rn)),
+        Code::VmovFromCore => core.set_single_precision_register(op.rd, core.core_register(op.rn)),
         Code::VmovPairToCore => {
-            core.set_register(op.rd, core.single_register(op.rm));
-            core.set_register(op.ra, core.single_register(op.rm + 1));
+            core.set_register(op.rd, core.single_precision_register(op.rm));
+            core.set_register(op.ra, core.single_precision_register(op.rm + 1));
         }
         Code::VmovPairFromCore => {
-            core.set_single(op.rm, core.core_register(op.rd));
-            core.set_single(op.rm + 1, core.core_register(op.ra));
+            core.set_single_precision_register(op.rm, core.core_register(op.rd));
+            core.set_single_precision_register(op.rm + 1, core.core_register(op.ra));
         }
         Code::Vmrs => core.set_register(op.rd, core.fpscr),
         Code::VmrsFlags => core.set_condition_and_saturation_flags(core.fpscr & 0xf000_0000 | u32::from(core.q) << 27),
         Code::Vmsr => core.fpscr = core.core_register(op.rn) & FPSCR_BITS,
         Code::Vcmp32 => {
-            let m = if op.ra & 2 == 0 { core.single_register(op.rm) } else { 0 };
-            float::f32_cmp(core.single_register(op.rd), m, op.ra & 1 != 0, &mut core.fpscr);
+            let m = if op.ra & 2 == 0 { core.single_precision_register(op.rm) } else { 0 };
+            float::f32_cmp(core.single_precision_register(op.rd), m, op.ra & 1 != 0, &mut core.fpscr);
         }
         Code::Vcmp64 => {
             let m = if op.ra & 2 == 0 { core.double_register(op.rm) } else { 0 };
@@ -144,20 +145,24 @@ fn compute_float(core: &mut Core, op: Op) {
         | Code::Vsqrt64
         | Code::Vsel64
         | Code::Vmaxnm64 => {
-            let value = double_result(core, op);
-            core.set_double(op.rd, value);
+            let value = double_precision_result(core, op);
+            core.set_double_precision_register(op.rd, value);
         }
         _ => {
-            let value = single_result(core, op);
-            core.set_single(op.rd, value);
+            let value = single_precision_result(core, op);
+            core.set_single_precision_register(op.rd, value);
         }
     }
 }
 
 /// Returns the result of a single-precision operation.
 #[inline(always)]
-fn single_result(core: &mut Core, op: Op) -> u32 {
-    let (d, n, m) = (core.single_register(op.rd), core.single_register(op.rn), core.single_register(op.rm));
+fn single_precision_result(core: &mut Core, op: Op) -> u32 {
+    let (d, n, m) = (
+        core.single_precision_register(op.rd),
+        core.single_precision_register(op.rn),
+        core.single_precision_register(op.rm),
+    );
     let fpscr = &mut core.fpscr;
     match op.code {
         Code::Vadd32 => float::f32_add(n, m, fpscr),
@@ -189,7 +194,7 @@ fn single_result(core: &mut Core, op: Op) -> u32 {
 
 /// Returns the result of a double-precision operation.
 #[inline(always)]
-fn double_result(core: &mut Core, op: Op) -> u64 {
+fn double_precision_result(core: &mut Core, op: Op) -> u64 {
     let (d, n, m) = (core.double_register(op.rd), core.double_register(op.rn), core.double_register(op.rm));
     let fpscr = &mut core.fpscr;
     match op.code {
@@ -239,54 +244,58 @@ fn execute_float_conversion(core: &mut Core, op: Op) {
     match op.code {
         Code::Vrint if double => {
             let value = float::f64_rint(core.double_register(op.rm), mode, op.ra == 6, &mut core.fpscr);
-            core.set_double(op.rd, value);
+            core.set_double_precision_register(op.rd, value);
         }
         Code::Vrint => {
-            let value = float::f32_rint(core.single_register(op.rm), mode, op.ra == 6, &mut core.fpscr);
-            core.set_single(op.rd, value);
+            let value = float::f32_rint(core.single_precision_register(op.rm), mode, op.ra == 6, &mut core.fpscr);
+            core.set_single_precision_register(op.rd, value);
         }
         Code::VcvtToInteger => {
             let to = if op.shift == 0 { FixedPoint::U32 } else { FixedPoint::I32 };
             let value = if double {
                 float::f64_to_fixed(core.double_register(op.rm), to, mode, &mut core.fpscr)
             } else {
-                float::f32_to_fixed(core.single_register(op.rm), to, mode, &mut core.fpscr)
+                float::f32_to_fixed(core.single_precision_register(op.rm), to, mode, &mut core.fpscr)
             };
-            core.set_single(op.rd, value);
+            core.set_single_precision_register(op.rd, value);
         }
         Code::VcvtFromInteger => {
             let from = if op.shift == 0 { FixedPoint::U32 } else { FixedPoint::I32 };
-            let (value, mode) = (core.single_register(op.rm), Rounding::from_fpscr(core.fpscr));
+            let (value, mode) = (core.single_precision_register(op.rm), Rounding::from_fpscr(core.fpscr));
             execute_fixed_to_float(core, op, value, from, mode);
         }
         Code::VcvtFixed => {
             let fixed = FixedPoint { bits: u32::from(op.shift), signed: op.ra & 1 != 0, fraction: op.imm };
             match (op.ra & 2 != 0, double) {
                 (false, _) => {
-                    let value = core.single_register(op.rd << u8::from(double));
+                    let value = core.single_precision_register(op.rd << u8::from(double));
                     execute_fixed_to_float(core, op, value, fixed, Rounding::Nearest);
                 }
                 (true, false) => {
-                    let value =
-                        float::f32_to_fixed(core.single_register(op.rd), fixed, Rounding::Zero, &mut core.fpscr);
-                    core.set_single(op.rd, value);
+                    let value = float::f32_to_fixed(
+                        core.single_precision_register(op.rd),
+                        fixed,
+                        Rounding::Zero,
+                        &mut core.fpscr,
+                    );
+                    core.set_single_precision_register(op.rd, value);
                 }
                 (true, true) => {
                     let value =
                         float::f64_to_fixed(core.double_register(op.rd), fixed, Rounding::Zero, &mut core.fpscr);
                     let sign = if fixed.signed { i64::from(value as i32) as u64 } else { u64::from(value) };
-                    core.set_double(op.rd, sign);
+                    core.set_double_precision_register(op.rd, sign);
                 }
             }
         }
         Code::VcvtHalf => execute_half_conversion(core, op, double),
         Code::VcvtDoubleFromSingle => {
-            let value = float::f32_to_f64(core.single_register(op.rm), &mut core.fpscr);
-            core.set_double(op.rd, value);
+            let value = float::f32_to_f64(core.single_precision_register(op.rm), &mut core.fpscr);
+            core.set_double_precision_register(op.rd, value);
         }
         _ => {
             let value = float::f64_to_f32(core.double_register(op.rm), &mut core.fpscr);
-            core.set_single(op.rd, value);
+            core.set_single_precision_register(op.rd, value);
         }
     }
 }
@@ -295,10 +304,10 @@ fn execute_float_conversion(core: &mut Core, op: Op) {
 fn execute_fixed_to_float(core: &mut Core, op: Op, value: u32, from: FixedPoint, mode: Rounding) {
     if op.has_flag(flag::DOUBLE) {
         let value = float::fixed_to_f64(value, from, mode, &mut core.fpscr);
-        core.set_double(op.rd, value);
+        core.set_double_precision_register(op.rd, value);
     } else {
         let value = float::fixed_to_f32(value, from, mode, &mut core.fpscr);
-        core.set_single(op.rd, value);
+        core.set_single_precision_register(op.rd, value);
     }
 }
 
@@ -306,21 +315,21 @@ fn execute_fixed_to_float(core: &mut Core, op: Op, value: u32, from: FixedPoint,
 fn execute_half_conversion(core: &mut Core, op: Op, double: bool) {
     let top = 16 * u32::from(op.ra & 1);
     if op.ra & 2 == 0 {
-        let half = core.single_register(op.rm) >> top & 0xffff;
+        let half = core.single_precision_register(op.rm) >> top & 0xffff;
         if double {
             let value = float::f16_to_f64(half, &mut core.fpscr);
-            core.set_double(op.rd, value);
+            core.set_double_precision_register(op.rd, value);
         } else {
             let value = float::f16_to_f32(half, &mut core.fpscr);
-            core.set_single(op.rd, value);
+            core.set_single_precision_register(op.rd, value);
         }
         return;
     }
     let half = if double {
         float::f64_to_f16(core.double_register(op.rm), &mut core.fpscr)
     } else {
-        float::f32_to_f16(core.single_register(op.rm), &mut core.fpscr)
+        float::f32_to_f16(core.single_precision_register(op.rm), &mut core.fpscr)
     };
-    let rest = core.single_register(op.rd) & !(0xffff << top);
-    core.set_single(op.rd, rest | (half & 0xffff) << top);
+    let rest = core.single_precision_register(op.rd) & !(0xffff << top);
+    core.set_single_precision_register(op.rd, rest | (half & 0xffff) << top);
 }

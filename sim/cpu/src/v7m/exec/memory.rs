@@ -95,7 +95,7 @@ pub(super) fn store_any_address<B: Bus, P: Pipeline, const BYTES: u32>(
 }
 
 /// Returns the aligned accesses of which an unaligned one is made: address and size of each.
-fn aligned_pieces(address: u32, bytes: u32) -> impl Iterator<Item = (u32, u32)> {
+fn aligned_parts_of_access(address: u32, bytes: u32) -> impl Iterator<Item = (u32, u32)> {
     let end = address.wrapping_add(bytes);
     let mut next = address;
     std::iter::from_fn(move || {
@@ -124,7 +124,7 @@ fn load_unaligned<B: Bus, P: Pipeline>(
         return Err(Fault::Unaligned);
     }
     let (mut value, mut shift) = (0, 0);
-    for (index, (address, bytes)) in (0..).zip(aligned_pieces(address, bytes)) {
+    for (index, (address, bytes)) in (0..).zip(aligned_parts_of_access(address, bytes)) {
         value |= load_aligned::<B, P>(core, pipe, bus, op, address, bytes, index)? << shift;
         shift += 8 * bytes;
     }
@@ -147,7 +147,7 @@ fn store_unaligned<B: Bus, P: Pipeline>(
         return Err(Fault::Unaligned);
     }
     let mut left = value;
-    for (index, (address, bytes)) in (0..).zip(aligned_pieces(address, bytes)) {
+    for (index, (address, bytes)) in (0..).zip(aligned_parts_of_access(address, bytes)) {
         let part = left & (u32::MAX >> (32 - 8 * bytes));
         store_aligned::<B, P>(core, pipe, bus, op, address, bytes, part, index)?;
         left >>= 8 * bytes;

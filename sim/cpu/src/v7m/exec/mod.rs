@@ -27,7 +27,7 @@ use super::fault::Fault;
 use super::op::{Op, PackedOp};
 use super::pipeline::{Jump, Pipeline};
 pub(super) use operate::{execute_known_op, execute_op};
-use profile::Profile;
+use profile::InstructionObservation;
 
 /// How an instruction ended, for the executor's loop. A bare number, so that the common ways need no memory.
 #[derive(Debug, Clone, Copy)]
@@ -91,7 +91,7 @@ pub unsafe fn run_until_limit<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P
             }
             continue;
         }
-        let profile = Profile::start_instruction(core, watch);
+        let profile = InstructionObservation::start_instruction(core, watch);
         // SAFETY: as above.
         let flow = unsafe {
             pipe.issue_op(core, bus, *ip);
@@ -147,7 +147,7 @@ unsafe fn execute_uncommon<B: Bus, P: Pipeline>(
             return false;
         }
         let (ip, it) = (core.ip, core.it);
-        let profile = Profile::start_instruction(core, watch);
+        let profile = InstructionObservation::start_instruction(core, watch);
         let executed = if it == 0 { packed } else { block::predicated_code(core, packed) };
         core.it = block::next_it_state(it);
         let op = executed.op();
@@ -190,7 +190,7 @@ unsafe fn end_instruction<B: Bus, P: Pipeline>(
     op: Op,
     flow: Flow,
     it: u8,
-    profile: Profile,
+    profile: InstructionObservation,
     ip: *mut Op,
 ) -> bool {
     let mut goes_on = true;
@@ -262,7 +262,7 @@ unsafe fn instruction_behind_stub<B: Bus>(core: &mut Core, bus: &mut B) -> Packe
             }
             Code::OutOfRegion => {
                 let address = core.address_of_op(ip);
-                if !branch::enter_region(core, bus, address) {
+                if !branch::enter_code_region(core, bus, address) {
                     return PackedOp::NONE;
                 }
             }
@@ -279,5 +279,5 @@ fn is_fetch_allowed<B: Bus>(core: &mut Core, bus: &mut B) -> bool {
         return true;
     }
     let address = core.address_of_op(core.ip);
-    branch::enter_region(core, bus, address)
+    branch::enter_code_region(core, bus, address)
 }

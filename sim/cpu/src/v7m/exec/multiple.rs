@@ -10,7 +10,7 @@ use crate::v7m::op::{Op, flag};
 use crate::v7m::pipeline::Pipeline;
 
 /// Returns the lowest address of a multiple transfer, and what the base becomes if it is written back.
-fn transfer_addresses(core: &Core, op: Op, step: u32) -> (u32, u32) {
+fn multiple_transfer_addresses(core: &Core, op: Op, step: u32) -> (u32, u32) {
     let base = core.core_register(op.rn);
     if op.ra == 0 {
         (base, base.wrapping_add(step))
@@ -21,7 +21,7 @@ fn transfer_addresses(core: &Core, op: Op, step: u32) -> (u32, u32) {
 }
 
 /// Interrupts a multiple transfer with `moved` words done and `next` as the first register to come.
-fn interrupt_transfer(core: &mut Core, moved: u32, next: u32) -> Flow {
+fn interrupt_multiple_transfer(core: &mut Core, moved: u32, next: u32) -> Flow {
     core.words_moved = moved as u8;
     core.ici = next as u8;
     Flow::Paused
@@ -56,7 +56,7 @@ pub(super) fn execute_load_multiple<B: Bus, P: Pipeline>(
     bus: &mut B,
     op: Op,
 ) -> Result<Flow, Fault> {
-    let (lowest, base) = transfer_addresses(core, op, 4 * u32::from(op.shift));
+    let (lowest, base) = multiple_transfer_addresses(core, op, 4 * u32::from(op.shift));
     if lowest & 3 != 0 {
         return Err(Fault::Unaligned);
     }
@@ -93,7 +93,7 @@ pub(super) fn execute_load_multiple<B: Bus, P: Pipeline>(
         address = address.wrapping_add(4);
         if !P::IN_LINE && core.t >= core.limit {
             core.held = held;
-            return Ok(interrupt_transfer(core, moved, left.trailing_zeros()));
+            return Ok(interrupt_multiple_transfer(core, moved, left.trailing_zeros()));
         }
     }
     if op.has_flag(flag::POST_INDEXED) {
@@ -112,7 +112,7 @@ pub(super) fn execute_store_multiple<B: Bus, P: Pipeline>(
     bus: &mut B,
     op: Op,
 ) -> Result<Flow, Fault> {
-    let (lowest, base) = transfer_addresses(core, op, 4 * u32::from(op.shift));
+    let (lowest, base) = multiple_transfer_addresses(core, op, 4 * u32::from(op.shift));
     if lowest & 3 != 0 {
         return Err(Fault::Unaligned);
     }
@@ -134,7 +134,7 @@ pub(super) fn execute_store_multiple<B: Bus, P: Pipeline>(
         if !P::IN_LINE && core.t >= core.limit {
             // The frame of an exception would overwrite what PUSH stored below SP: it starts anew.
             let next = if op.rn == 13 { 0 } else { left.trailing_zeros() };
-            return Ok(interrupt_transfer(core, moved, next));
+            return Ok(interrupt_multiple_transfer(core, moved, next));
         }
     }
     if op.has_flag(flag::POST_INDEXED) {
@@ -150,14 +150,14 @@ pub(super) fn execute_float_multiple<B: Bus, P: Pipeline>(
     bus: &mut B,
     op: Op,
 ) -> Result<Flow, Fault> {
-    let (lowest, base) = transfer_addresses(core, op, op.imm);
+    let (lowest, base) = multiple_transfer_addresses(core, op, op.imm);
     if lowest & 3 != 0 {
         return Err(Fault::Unaligned);
     }
     let first = u32::from(std::mem::take(&mut core.words_moved));
     for moved in first..u32::from(op.shift) {
         if !P::IN_LINE && moved != first && core.t >= core.limit {
-            return Ok(interrupt_transfer(core, moved, 0));
+            return Ok(interrupt_multiple_transfer(core, moved, 0));
         }
         let register = usize::from(op.rd) + moved as usize;
         let address = lowest.wrapping_add(4 * moved);

@@ -262,7 +262,7 @@ pub(in crate::v7m) unsafe fn execute_known_op<B: Bus, P: Pipeline, const CODE: u
         }
         code::Bx => admitted!(branch::execute_bx),
         code::BccFar | code::BFar | code::BlFar | code::CompareBranchFar | code::Blx | code::MovPc | code::AddPc => {
-            admitted!(branch::execute_other_branch);
+            admitted!(branch::execute_far_or_register_branch);
         }
         code::TableBranch => admitted!(branch::execute_table_branch::<B, P>),
 

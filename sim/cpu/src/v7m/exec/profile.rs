@@ -9,7 +9,7 @@ use crate::v7m::op::Op;
 /// The state at the begin of the current instruction, from which its profile and its record for observers ([`Step`])
 /// are made. Empty without observers.
 #[derive(Clone, Copy)]
-pub(super) struct Profile {
+pub(super) struct InstructionObservation {
     watch: u8,
     cell: *mut ProfileCell,
     pc: u32,
@@ -18,15 +18,22 @@ pub(super) struct Profile {
     flash_wait: u64,
 }
 
-impl Profile {
+impl InstructionObservation {
     /// Records the state before the instruction at `core.ip`.
     #[inline(always)]
-    pub(super) fn start_instruction(core: &Core, watch: u8) -> Profile {
+    pub(super) fn start_instruction(core: &Core, watch: u8) -> InstructionObservation {
         if watch == watch::NOTHING {
-            return Profile { watch, cell: std::ptr::null_mut(), pc: 0, before: 0, bus_wait: 0, flash_wait: 0 };
+            return InstructionObservation {
+                watch,
+                cell: std::ptr::null_mut(),
+                pc: 0,
+                before: 0,
+                bus_wait: 0,
+                flash_wait: 0,
+            };
         }
         let index = (core.ip as usize).wrapping_sub(core.region.ops as usize) >> 4;
-        Profile {
+        InstructionObservation {
             watch,
             cell: core.region.profile.wrapping_add(index),
             pc: if watch == watch::STEPS { core.address_of_op(core.ip) } else { 0 },

@@ -1,6 +1,6 @@
 //! Data processing with constants and registers: the frequent instructions that touch nothing but the core.
 
-use super::alu::{Shift, shift_by_register, shift_operand, shifted_operand};
+use super::alu::{RegisterShiftKind, shift_by_register, shift_operand, shifted_operand};
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::core::Core;
 use crate::v7m::op::{Op, flag};
@@ -206,14 +206,14 @@ pub(super) unsafe fn execute_register_op<const CODE: u8>(core: &mut Core, at: *c
             logical!((wide >> 1) as u32);
         }
         code::AsrImm => set!((i64::from(m!() as i32) >> field!(shift)) as u32),
-        code::LslRegS => shift_register!(Shift::Lsl, true),
-        code::LslReg => shift_register!(Shift::Lsl, false),
-        code::LsrRegS => shift_register!(Shift::Lsr, true),
-        code::LsrReg => shift_register!(Shift::Lsr, false),
-        code::AsrRegS => shift_register!(Shift::Asr, true),
-        code::AsrReg => shift_register!(Shift::Asr, false),
-        code::RorRegS => shift_register!(Shift::Ror, true),
-        code::RorReg => shift_register!(Shift::Ror, false),
+        code::LslRegS => shift_register!(RegisterShiftKind::Lsl, true),
+        code::LslReg => shift_register!(RegisterShiftKind::Lsl, false),
+        code::LsrRegS => shift_register!(RegisterShiftKind::Lsr, true),
+        code::LsrReg => shift_register!(RegisterShiftKind::Lsr, false),
+        code::AsrRegS => shift_register!(RegisterShiftKind::Asr, true),
+        code::AsrReg => shift_register!(RegisterShiftKind::Asr, false),
+        code::RorRegS => shift_register!(RegisterShiftKind::Ror, true),
+        code::RorReg => shift_register!(RegisterShiftKind::Ror, false),
 
         code::Movt => set!(core.core_register(field!(rd)) & 0xffff | field!(imm)),
         code::Ubfx => set!(n!() >> field!(ra) & (u32::MAX >> (32 - u32::from(field!(shift))))),

@@ -5,28 +5,32 @@ use super::format::{Format, Kind, Number, default_nan, process_nans, round_to_fo
 use super::fpscr::DZC;
 
 /// A finite, non-zero term of a sum: ±`significand` × 2^`exponent`, leading bit in bit 124 or 125.
-struct Term {
+struct FiniteSumTerm {
     sign: bool,
     exponent: i32,
     significand: u128,
 }
 
-impl Term {
+impl FiniteSumTerm {
     /// Returns a finite, non-zero number as a term.
-    fn from_number(number: &Number) -> Term {
-        Term { sign: number.sign, exponent: number.exponent - 125, significand: u128::from(number.significand) << 62 }
+    fn from_number(number: &Number) -> FiniteSumTerm {
+        FiniteSumTerm {
+            sign: number.sign,
+            exponent: number.exponent - 125,
+            significand: u128::from(number.significand) << 62,
+        }
     }
 
     /// Returns the exact product of two numbers. Significands of at most 53 bits leave more than 20 zeros at its end.
-    fn exact_product(a: &Number, b: &Number) -> Term {
+    fn exact_product(a: &Number, b: &Number) -> FiniteSumTerm {
         let significand = (u128::from(a.significand) * u128::from(b.significand)) >> 2;
-        Term { sign: a.sign ^ b.sign, exponent: a.exponent + b.exponent - 124, significand }
+        FiniteSumTerm { sign: a.sign ^ b.sign, exponent: a.exponent + b.exponent - 124, significand }
     }
 }
 
 /// Returns the rounded sum of two terms. If the alignment cuts bits off, the smaller term is so small that the sum
 /// keeps 120 bits and more, and one sticky bit represents them.
-fn round_sum<F: Format>(f: F, a: Term, b: Term, fpscr: &mut u32) -> u64 {
+fn rounded_sum_of_terms<F: Format>(f: F, a: FiniteSumTerm, b: FiniteSumTerm, fpscr: &mut u32) -> u64 {
     let (large, small) = if a.exponent >= b.exponent { (a, b) } else { (b, a) };
     let distance = (large.exponent - small.exponent) as u32;
     let aligned = match distance {
@@ -74,14 +78,14 @@ fn add_or_subtract<F: Format>(f: F, a: u64, b: u64, negate: bool, fpscr: &mut u3
         (_, Kind::Infinity) => F::infinity(y.sign),
         (Kind::Zero, Kind::Zero) if x.sign == y.sign => F::signed_zero(x.sign),
         (Kind::Zero, Kind::Zero) => F::signed_zero(Rounding::from_fpscr(*fpscr) == Rounding::Down),
-        (Kind::Zero, _) => round_number(f, &y, fpscr),
-        (_, Kind::Zero) => round_number(f, &x, fpscr),
-        _ => round_sum(f, Term::from_number(&x), Term::from_number(&y), fpscr),
+        (Kind::Zero, _) => round_to_float_format(f, &y, fpscr),
+        (_, Kind::Zero) => round_to_float_format(f, &x, fpscr),
+        _ => rounded_sum_of_terms(f, FiniteSumTerm::from_number(&x), FiniteSumTerm::from_number(&y), fpscr),
     }
 }
 
 /// Returns a number rounded to the format `F`.
-fn round_number<F: Format>(f: F, number: &Number, fpscr: &mut u32) -> u64 {
+fn round_to_float_format<F: Format>(f: F, number: &Number, fpscr: &mut u32) -> u64 {
     let mode = Rounding::from_fpscr(*fpscr);
     round_to_format(f, number.sign, number.exponent - 63, u128::from(number.significand), mode, fpscr)
 }
@@ -99,7 +103,7 @@ pub fn mul<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
         (Kind::Infinity, _) | (_, Kind::Infinity) => F::infinity(sign),
         (Kind::Zero, _) | (_, Kind::Zero) => F::signed_zero(sign),
         _ => {
-            let product = Term::exact_product(&x, &y);
+            let product = FiniteSumTerm::exact_product(&x, &y);
             round_to_format(f, sign, product.exponent, product.significand, Rounding::from_fpscr(*fpscr), fpscr)
         }
     }
@@ -184,9 +188,9 @@ pub fn fma<F: Format>(f: F, addend: u64, a: u64, b: u64, fpscr: &mut u32) -> u64
         let negative = if z.sign == sign { sign } else { Rounding::from_fpscr(*fpscr) == Rounding::Down };
         F::signed_zero(negative)
     } else if zero {
-        round_number(f, &z, fpscr)
+        round_to_float_format(f, &z, fpscr)
     } else {
-        let product = Term::exact_product(&x, &y);
+        let product = FiniteSumTerm::exact_product(&x, &y);
         if z.is_of_kind(Kind::Zero) {
             return round_to_format(
                 f,
@@ -197,6 +201,6 @@ pub fn fma<F: Format>(f: F, addend: u64, a: u64, b: u64, fpscr: &mut u32) -> u64
                 fpscr,
             );
         }
-        round_sum(f, Term::from_number(&z), product, fpscr)
+        rounded_sum_of_terms(f, FiniteSumTerm::from_number(&z), product, fpscr)
     }
 }

@@ -76,7 +76,7 @@ pub fn round_to_integral<F: Format>(f: F, a: u64, rounding: Rounding, exact: boo
 }
 
 /// Converts a number from one floating-point format to another.
-pub fn change_format<F: Format, T: Format>(from: F, to: T, a: u64, fpscr: &mut u32) -> u64 {
+pub fn convert_float_format<F: Format, T: Format>(from: F, to: T, a: u64, fpscr: &mut u32) -> u64 {
     let x = unpack_bits(from, a, fpscr);
     let alternative = T::BITS == 16 && *fpscr & AHP != 0;
     match x.kind {

@@ -42,7 +42,7 @@ pub mod single {
 
     /// Returns whether a result does not overflow and is far enough from underflow.
     #[inline]
-    fn is_result_safe(value: f64, result: f32) -> bool {
+    fn is_far_from_float_range_limits(value: f64, result: f32) -> bool {
         value.abs() >= SAFE && result.is_finite()
     }
 
@@ -54,7 +54,7 @@ pub mod single {
         }
         let (sum, error) = two_sum(normal_or_zero_value(a)?, normal_or_zero_value(b)?);
         let result = sum as f32;
-        if !is_result_safe(sum, result) && sum != 0.0 {
+        if !is_far_from_float_range_limits(sum, result) && sum != 0.0 {
             return None;
         }
         record_inexact(error != 0.0 || f64::from(result) != sum, fpscr);
@@ -75,7 +75,7 @@ pub mod single {
         }
         let product = normal_or_zero_value(a)? * normal_or_zero_value(b)?;
         let result = product as f32;
-        if !is_result_safe(product, result) && product != 0.0 {
+        if !is_far_from_float_range_limits(product, result) && product != 0.0 {
             return None;
         }
         record_inexact(f64::from(result) != product, fpscr);
@@ -91,7 +91,7 @@ pub mod single {
         }
         let quotient = x / y;
         let result = quotient as f32;
-        if !is_result_safe(quotient, result) && x != 0.0 {
+        if !is_far_from_float_range_limits(quotient, result) && x != 0.0 {
             return None;
         }
         record_inexact(f64::from(result) * y != x, fpscr);
@@ -124,7 +124,7 @@ pub mod single {
             sum = f64::from_bits(if away { sum.to_bits() + 1 } else { sum.to_bits() - 1 });
         }
         let result = sum as f32;
-        if !is_result_safe(sum, result) && (sum != 0.0 || error != 0.0) {
+        if !is_far_from_float_range_limits(sum, result) && (sum != 0.0 || error != 0.0) {
             return None;
         }
         record_inexact(error != 0.0 || f64::from(result) != sum, fpscr);
@@ -158,7 +158,7 @@ pub mod double {
     /// Returns whether the exact product of two significands equals the third one, apart from the position of the
     /// binary point.
     #[inline]
-    fn is_product_equal(a: u64, b: u64, product: u64) -> bool {
+    fn is_significand_product_equal(a: u64, b: u64, product: u64) -> bool {
         let exact = significand(a) * significand(b);
         exact << exact.leading_zeros() == significand(product) << 75
     }
@@ -190,7 +190,7 @@ pub mod double {
         if !rounds_to_nearest(*fpscr) || x == 0.0 || y == 0.0 || result << 1 == 0 {
             return None;
         }
-        record_inexact(!is_product_equal(a, b, result), fpscr);
+        record_inexact(!is_significand_product_equal(a, b, result), fpscr);
         Some(result)
     }
 
@@ -206,7 +206,7 @@ pub mod double {
         if result << 1 == 0 {
             return None;
         }
-        record_inexact(!is_product_equal(result, b, a), fpscr);
+        record_inexact(!is_significand_product_equal(result, b, a), fpscr);
         Some(result)
     }
 
@@ -218,7 +218,7 @@ pub mod double {
             return None;
         }
         let result = x.sqrt().to_bits();
-        record_inexact(!is_product_equal(result, result, a), fpscr);
+        record_inexact(!is_significand_product_equal(result, result, a), fpscr);
         Some(result)
     }
 }

@@ -252,35 +252,35 @@ pub fn fixed_to_f64(value: u32, from: FixedPoint, rounding: Rounding, fpscr: &mu
 /// Converts a single to a double (VCVT.F64.F32).
 #[inline]
 pub fn f32_to_f64(a: u32, fpscr: &mut u32) -> u64 {
-    convert::change_format(Binary32, Binary64, u64::from(a), fpscr)
+    convert::convert_float_format(Binary32, Binary64, u64::from(a), fpscr)
 }
 
 /// Converts a double to a single (VCVT.F32.F64).
 #[inline]
 pub fn f64_to_f32(a: u64, fpscr: &mut u32) -> u32 {
-    convert::change_format(Binary64, Binary32, a, fpscr) as u32
+    convert::convert_float_format(Binary64, Binary32, a, fpscr) as u32
 }
 
 /// Converts the half in the low 16 bits of `a` to a single (VCVTB and VCVTT .F32.F16).
 #[inline]
 pub fn f16_to_f32(a: u32, fpscr: &mut u32) -> u32 {
-    convert::change_format(Binary16, Binary32, u64::from(a & 0xFFFF), fpscr) as u32
+    convert::convert_float_format(Binary16, Binary32, u64::from(a & 0xFFFF), fpscr) as u32
 }
 
 /// Converts a single to a half, in the low 16 bits of the result (VCVTB and VCVTT .F16.F32).
 #[inline]
 pub fn f32_to_f16(a: u32, fpscr: &mut u32) -> u32 {
-    convert::change_format(Binary32, Binary16, u64::from(a), fpscr) as u32
+    convert::convert_float_format(Binary32, Binary16, u64::from(a), fpscr) as u32
 }
 
 /// Converts the half in the low 16 bits of `a` to a double (VCVTB and VCVTT .F64.F16).
 #[inline]
 pub fn f16_to_f64(a: u32, fpscr: &mut u32) -> u64 {
-    convert::change_format(Binary16, Binary64, u64::from(a & 0xFFFF), fpscr)
+    convert::convert_float_format(Binary16, Binary64, u64::from(a & 0xFFFF), fpscr)
 }
 
 /// Converts a double to a half, in the low 16 bits of the result (VCVTB and VCVTT .F16.F64).
 #[inline]
 pub fn f64_to_f16(a: u64, fpscr: &mut u32) -> u32 {
-    convert::change_format(Binary64, Binary16, a, fpscr) as u32
+    convert::convert_float_format(Binary64, Binary16, a, fpscr) as u32
 }

@@ -1,6 +1,6 @@
 //! Regions, permissions, attributes.
 
-use super::super::attributes::{Attributes, Kind, Policy};
+use super::super::attributes::{CachePolicy, Kind, MemoryAttributes};
 use super::super::core::Request;
 use super::super::exception;
 use super::super::nvic::exception::{HARD_FAULT, MEM_MANAGE};
@@ -151,7 +151,7 @@ fn negative_priority_bypasses_the_mpu_unless_hfnmiena() {
         bench.core.faultmask = true;
         assert_eq!(check_access(&bench.core, RAM, Access::Read).is_ok(), allowed, "FAULTMASK, CTRL {ctrl}");
         bench.core.faultmask = false;
-        bench.core.nvic.set_active(HARD_FAULT, true);
+        bench.core.nvic.set_exception_active(HARD_FAULT, true);
         assert_eq!(check_access(&bench.core, RAM, Access::Read).is_ok(), allowed, "HardFault, CTRL {ctrl}");
     }
 }
@@ -188,8 +188,8 @@ fn default_map_is_executable_as_in_the_manual() {
 #[test]
 fn attributes_of_regions() {
     let normal = |policy| (Kind::Normal, policy);
+    use CachePolicy::{NonCacheable, WriteBack, WriteBackWriteAllocate, WriteThrough};
     use Kind::{Device, StronglyOrdered};
-    use Policy::{NonCacheable, WriteBack, WriteBackWriteAllocate, WriteThrough};
     let table = [
         (0b000, 0b00, (StronglyOrdered, NonCacheable)),
         (0b000, 0b01, (Device, NonCacheable)),
@@ -211,7 +211,7 @@ fn attributes_of_regions() {
                 (_, Kind::Normal) => shareable,
                 _ => true,
             };
-            let expected = Attributes { kind, policy, shareable: shared };
+            let expected = MemoryAttributes { kind, policy, shareable: shared };
             let mut bench = Bench::m7();
             region(&mut bench, 0, 0x2402_0000, rasr(17, FULL | bits));
             assert_eq!(memory_attributes(&bench.core, 0x2402_0000).policy, WriteBackWriteAllocate, "not yet on");

@@ -1,33 +1,33 @@
 //! The M3's and M4's pipeline as a state that can be cached: see [`crate::v7m::timing_cache`].
 
 use super::super::core::Core;
-use super::super::op::{Class, Op};
-use super::super::timing_cache::{CacheableTiming, Distances, cycle_at};
-use super::fetch::Queue;
+use super::super::op::{InstructionTimingClass, Op};
+use super::super::timing_cache::{CacheableTiming, CycleDistanceConverter, cycle_from_distance};
+use super::fetch::PrefetchQueueState;
 use super::float_unit::Pending;
-use super::m3m4::{ThreeStage, Wake};
+use super::m3m4::{PrecedingInstructionTiming, ThreeStagePipeline};
 use super::operands;
 
 /// The state of the M3's or M4's pipeline on which the timing of the next instructions depends. Times are distances
 /// from now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct State {
-    queue: Queue,
+    queue: PrefetchQueueState,
     float: Pending,
-    wake: Wake,
+    wake: PrecedingInstructionTiming,
     last_block: u8,
     store_ends: i16,
 }
 
-impl<const M4: bool> CacheableTiming for ThreeStage<M4> {
+impl<const M4: bool> CacheableTiming for ThreeStagePipeline<M4> {
     /// The state on which the pipeline's future timing depends. Times are relative to now, and all that are long past
     /// are equal.
     type State = State;
 
     /// Returns the pipeline's state before the instruction at `core.ip`. `None` if it cannot be cached.
     fn timing_state(&self, core: &Core) -> Option<State> {
-        let distances = Distances::from(core.t);
-        distances.with_all_distances_in_range(State {
+        let distances = CycleDistanceConverter::from(core.t);
+        distances.state_if_distances_fit(State {
             queue: self.fetch.timing_state(&distances),
             float: self.float.timing_state(core.t, &distances),
             wake: self.wake,
@@ -42,17 +42,17 @@ impl<const M4: bool> CacheableTiming for ThreeStage<M4> {
         self.float.restore_timing_state(state.float, core.t);
         self.wake = state.wake;
         self.last_block = state.last_block;
-        self.store_ends = cycle_at(state.store_ends, core.t);
+        self.store_ends = cycle_from_distance(state.store_ends, core.t);
     }
 
     /// Returns the cycles that depend on the operands, as `Pipeline::operation_cycles` does.
     fn operand_cycles(op: Op, first: u32, second: u32) -> u64 {
         match op.class {
-            Class::Divide => operands::division_cycles(first, second),
-            Class::MultiplyLong | Class::MultiplyAccumulateLong if !M4 => {
+            InstructionTimingClass::Divide => operands::division_cycles(first, second),
+            InstructionTimingClass::MultiplyLong | InstructionTimingClass::MultiplyAccumulateLong if !M4 => {
                 operands::long_multiplication_cycles(op, first, second)
             }
-            _ => Self::table_cycles(op),
+            _ => Self::manual_table_cycles(op),
         }
     }
 

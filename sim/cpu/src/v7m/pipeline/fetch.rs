@@ -14,7 +14,7 @@
 
 use super::super::bus::Bus;
 use super::super::core::Core;
-use super::super::timing_cache::{Distances, OPEN, cycle_at};
+use super::super::timing_cache::{CycleDistanceConverter, OPEN, cycle_from_distance};
 use rtoslab_timing::cortex_m3::PREFETCH_WORDS;
 
 /// A word whose last halfword is still in the queue has no time yet at which it gave up its place.
@@ -32,7 +32,7 @@ struct Word {
 /// The state of the prefetch queue between two instructions, for the timing cache. Times are distances from now. Values
 /// that nothing can read any more are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Queue {
+pub(super) struct PrefetchQueueState {
     /// Words fetched beyond the one that holds the next instruction's first halfword (itself included).
     ahead: u8,
     /// The last words fetched, the newest first: when they are there, when their places can be given away.
@@ -82,10 +82,10 @@ impl Prefetch {
     }
 
     /// Returns the queue before the instruction at `pc`, which can execute now. `distances` count from now.
-    pub fn timing_state(&self, distances: &Distances) -> Queue {
+    pub fn timing_state(&self, distances: &CycleDistanceConverter) -> PrefetchQueueState {
         let word = |back: u32| self.words[self.next_word.wrapping_sub(1 + back) as usize & 3];
         let ahead = self.next_word.wrapping_sub(self.pc >> 2) as u8;
-        Queue {
+        PrefetchQueueState {
             ahead,
             ready: [0, 1, 2]
                 .map(|back| if back < u32::from(ahead) { distances.cycle_distance(word(back).ready) } else { 0 }),
@@ -99,19 +99,19 @@ impl Prefetch {
     }
 
     /// Sets the queue to a cached state before the instruction at `pc`, which can execute at `now`.
-    pub fn restore_timing_state(&mut self, queue: &Queue, pc: u32, now: u64) {
+    pub fn restore_timing_state(&mut self, queue: &PrefetchQueueState, pc: u32, now: u64) {
         self.pc = pc;
         self.next_word = (pc >> 2) + u32::from(queue.ahead);
         for back in 0..3 {
             let (ready, free) = (queue.ready[back], queue.free[back]);
             let word = &mut self.words[self.next_word.wrapping_sub(1 + back as u32) as usize & 3];
-            *word = Word { ready: cycle_at(ready, now), free: cycle_at(free, now) };
+            *word = Word { ready: cycle_from_distance(ready, now), free: cycle_from_distance(free, now) };
         }
-        self.slot = cycle_at(queue.slot, now);
-        self.held = cycle_at(queue.held, now);
-        self.goes_on = cycle_at(queue.goes_on, now);
-        self.decoded = cycle_at(queue.decoded, now);
-        self.executed = cycle_at(queue.executed, now);
+        self.slot = cycle_from_distance(queue.slot, now);
+        self.held = cycle_from_distance(queue.held, now);
+        self.goes_on = cycle_from_distance(queue.goes_on, now);
+        self.decoded = cycle_from_distance(queue.decoded, now);
+        self.executed = cycle_from_distance(queue.executed, now);
         self.set_system_bus_fetches(pc);
     }
 
@@ -160,29 +160,29 @@ impl Prefetch {
     }
 
     /// Makes a floating-point opcode at an odd halfword keep the queue's place of its second word a cycle longer.
-    pub fn keep_place_of_float_opcode(&mut self) {
+    pub fn hold_slot_of_float_second_word(&mut self) {
         if self.is_at_odd_halfword() {
             self.words[(self.pc >> 2) as usize & 3].free += 1;
         }
     }
 
     /// Makes a 32-bit opcode at an odd halfword keep the queue's place of its second word until cycle `until`.
-    pub fn keep_place_of_second_word(&mut self, until: u64) {
+    pub fn hold_slot_of_second_word(&mut self, until: u64) {
         if self.is_at_odd_halfword() {
-            self.keep_queue_place_until(self.pc >> 2, until);
+            self.hold_prefetch_slot_until(self.pc >> 2, until);
         }
     }
 
     /// Makes a 32-bit opcode keep the queue's places of both its words until cycle `until`.
-    pub fn keep_places_of_both_words(&mut self, until: u64) {
+    pub fn hold_slots_of_both_words(&mut self, until: u64) {
         if self.is_at_odd_halfword() {
-            self.keep_queue_place_until(self.pc >> 2, until);
-            self.keep_queue_place_until((self.pc >> 2).wrapping_sub(1), until);
+            self.hold_prefetch_slot_until(self.pc >> 2, until);
+            self.hold_prefetch_slot_until((self.pc >> 2).wrapping_sub(1), until);
         }
     }
 
     /// Makes the queue keep the place of a word until cycle `until`.
-    fn keep_queue_place_until(&mut self, word: u32, until: u64) {
+    fn hold_prefetch_slot_until(&mut self, word: u32, until: u64) {
         let place = &mut self.words[word as usize & 3].free;
         *place = (*place).max(until);
     }
@@ -220,7 +220,7 @@ impl Prefetch {
 
     /// Returns whether the 16-bit instruction at `pc` is already in the queue while the instruction before it is
     /// decoded.
-    pub fn is_narrow_queued<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> bool {
+    pub fn is_16_bit_instruction_prefetched<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> bool {
         self.word_ready_cycle(core, bus, self.pc >> 2) <= self.decoded
     }
 
@@ -319,7 +319,13 @@ impl Prefetch {
 
     /// Empties the queue and fetches from `pc` again, with the first address phase in cycle `at`. Returns the cycle in
     /// which the instruction there can execute.
-    pub fn empty_and_fetch_again<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64, earliest: u64) -> u64 {
+    pub fn flush_prefetch_queue_and_refetch<B: Bus>(
+        &mut self,
+        core: &mut Core,
+        bus: &mut B,
+        at: u64,
+        earliest: u64,
+    ) -> u64 {
         let pc = self.pc;
         self.continue_at_branch_target(core, bus, pc, at, earliest)
     }

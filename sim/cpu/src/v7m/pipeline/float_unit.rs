@@ -1,8 +1,8 @@
 //! The M4's floating-point unit: results that the next instruction needs, and divisions in the background.
 
 use super::super::code::Code;
-use super::super::op::{Class, Op, flag};
-use super::super::timing_cache::{Distances, cycle_at};
+use super::super::op::{InstructionTimingClass, Op, flag};
+use super::super::timing_cache::{CycleDistanceConverter, cycle_from_distance};
 use rtoslab_timing::cortex_m4 as rules;
 
 /// The timing state of the M4's floating-point unit.
@@ -26,7 +26,7 @@ pub(super) struct Pending {
 
 impl FloatUnit {
     /// Returns the unit's state before an instruction that can execute at `now`, from which the distances count.
-    pub fn timing_state(&self, now: u64, distances: &Distances) -> Pending {
+    pub fn timing_state(&self, now: u64, distances: &CycleDistanceConverter) -> Pending {
         let late = if self.late_for >= now { self.late } else { 0 };
         let late_for = if late == 0 { 0 } else { distances.cycle_distance(self.late_for) };
         Pending { free: distances.future_cycle_distance(self.free), late, late_for }
@@ -34,9 +34,9 @@ impl FloatUnit {
 
     /// Sets the unit to a cached state before an instruction that can execute at `now`.
     pub fn restore_timing_state(&mut self, pending: Pending, now: u64) {
-        self.free = cycle_at(pending.free, now);
+        self.free = cycle_from_distance(pending.free, now);
         self.late = pending.late;
-        self.late_for = cycle_at(pending.late_for, now);
+        self.late_for = cycle_from_distance(pending.late_for, now);
     }
 
     /// Returns the first cycle, `from` or later, in which the instruction `op` can execute.
@@ -47,14 +47,16 @@ impl FloatUnit {
     }
 
     /// Notes that the floating-point instruction `op` was issued. The next instruction can execute at `next`.
-    pub fn note_issue(&mut self, op: Op, next: u64) {
+    pub fn record_float_issue(&mut self, op: Op, next: u64) {
         self.late = 0;
         self.late_for = next;
         match op.class {
-            Class::FloatDivide | Class::FloatSquareRoot => self.free = next - 1 + rules::FLOAT_DIVIDE_CYCLES,
-            Class::FloatSimple | Class::FloatMultiply | Class::FloatMultiplyAccumulate => {
-                self.late = single_register_bit(op.rd)
+            InstructionTimingClass::FloatDivide | InstructionTimingClass::FloatSquareRoot => {
+                self.free = next - 1 + rules::FLOAT_DIVIDE_CYCLES
             }
+            InstructionTimingClass::FloatSimple
+            | InstructionTimingClass::FloatMultiply
+            | InstructionTimingClass::FloatMultiplyAccumulate => self.late = single_register_bit(op.rd),
             _ => {}
         }
     }
@@ -69,19 +71,21 @@ fn single_register_bit(register: u8) -> u32 {
 /// late.
 fn source_registers(op: Op) -> u32 {
     match op.class {
-        Class::FloatMultiply | Class::FloatMultiplyAccumulate | Class::FloatDivide => {
-            single_register_bit(op.rn) | single_register_bit(op.rm)
-        }
-        Class::FloatSquareRoot => single_register_bit(op.rm),
-        Class::FloatSimple => match op.code {
+        InstructionTimingClass::FloatMultiply
+        | InstructionTimingClass::FloatMultiplyAccumulate
+        | InstructionTimingClass::FloatDivide => single_register_bit(op.rn) | single_register_bit(op.rm),
+        InstructionTimingClass::FloatSquareRoot => single_register_bit(op.rm),
+        InstructionTimingClass::FloatSimple => match op.code {
             Code::Vadd32 | Code::Vsub32 => single_register_bit(op.rn) | single_register_bit(op.rm),
             Code::VmovImm32 => 0,
             Code::Vcmp32 => single_register_bit(op.rd) | single_register_bit(op.rm),
             _ => single_register_bit(op.rm),
         },
-        Class::FloatStore if op.has_flag(flag::DOUBLE) => single_register_bit(op.rd) | single_register_bit(op.rd + 1),
-        Class::FloatStore => single_register_bit(op.rd),
-        Class::FloatMove if op.code == Code::VmovToCore => single_register_bit(op.rn),
+        InstructionTimingClass::FloatStore if op.has_flag(flag::DOUBLE) => {
+            single_register_bit(op.rd) | single_register_bit(op.rd + 1)
+        }
+        InstructionTimingClass::FloatStore => single_register_bit(op.rd),
+        InstructionTimingClass::FloatMove if op.code == Code::VmovToCore => single_register_bit(op.rn),
         _ => 0,
     }
 }

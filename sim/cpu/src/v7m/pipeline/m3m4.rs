@@ -9,25 +9,25 @@ use super::super::bus::Bus;
 use super::super::code::Code;
 use super::super::core::Core;
 use super::super::fault::Fault;
-use super::super::op::{Class, Op, flag};
+use super::super::op::{InstructionTimingClass, Op, flag};
 use super::fetch::Prefetch;
 use super::float_unit::FloatUnit;
-use super::lane::{self, Lane};
+use super::lane::{self, InstructionTimingRule};
 use super::{Jump, Pipeline};
 use crate::v7m::timing_cache::CacheableTiming;
 use rtoslab_timing::cortex_m3::{self as rules, key};
 use rtoslab_timing::cortex_m4;
 
 /// The Cortex-M3's pipeline.
-pub type CortexM3 = ThreeStage<false>;
+pub type CortexM3 = ThreeStagePipeline<false>;
 /// The Cortex-M4's pipeline.
-pub type CortexM4 = ThreeStage<true>;
+pub type CortexM4 = ThreeStagePipeline<true>;
 
 /// The timing state that an instruction leaves for the next one, in one word so that most leave it with one store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(C, align(8))]
-pub(super) struct Wake {
-    tail: Tail,
+pub(super) struct PrecedingInstructionTiming {
+    tail: UnfinishedInstructionPart,
     /// It was a 16-bit one: an IT after it folds.
     folds: bool,
     /// It ends a row of so many 32-bit loads at odd halfwords. Two stand for more.
@@ -41,7 +41,7 @@ pub(super) struct Wake {
 /// The unfinished part of the instruction before the current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
-enum Tail {
+enum UnfinishedInstructionPart {
     /// Nothing.
     #[default]
     None,
@@ -55,10 +55,10 @@ enum Tail {
 
 /// The three-stage pipeline of one M3 or M4 core. `M4` is false for the M3.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ThreeStage<const M4: bool> {
+pub struct ThreeStagePipeline<const M4: bool> {
     pub(super) fetch: Prefetch,
     pub(super) float: FloatUnit,
-    pub(super) wake: Wake,
+    pub(super) wake: PrecedingInstructionTiming,
     /// The current instruction was issued into the tail of a load, which would have ended here. 0 otherwise.
     overlapped_until: u64,
     /// The current instruction is a load that overlaps none before it, and does not delay fetches for this reason (the M3,
@@ -73,46 +73,46 @@ pub struct ThreeStage<const M4: bool> {
     settings: [u64; rules::SETTINGS_COUNT],
 }
 
-impl<const M4: bool> ThreeStage<M4> {
-    const LANES: [(Lane, u8); lane::CLASSES] = if M4 { lane::M4 } else { lane::M3 };
+impl<const M4: bool> ThreeStagePipeline<M4> {
+    const LANES: [(InstructionTimingRule, u8); lane::CLASSES] = if M4 { lane::M4 } else { lane::M3 };
     const PLAIN: u64 = lane::single_cycle_classes(&Self::LANES);
 
     /// Creates an empty pipeline under the given values of its timing rules, by [`key`].
-    pub fn new(settings: [u64; rules::SETTINGS_COUNT]) -> ThreeStage<M4> {
+    pub fn new(settings: [u64; rules::SETTINGS_COUNT]) -> ThreeStagePipeline<M4> {
         let fetch = Prefetch::new(settings[key::SYSTEM_FETCH], !M4);
-        ThreeStage { fetch, settings, ..ThreeStage::default() }
+        ThreeStagePipeline { fetch, settings, ..ThreeStagePipeline::default() }
     }
 
     /// Creates an empty pipeline under the default timing rules.
-    pub fn with_defaults() -> ThreeStage<M4> {
-        ThreeStage::new(rules::SETTINGS.map(|setting| setting.default))
+    pub fn with_defaults() -> ThreeStagePipeline<M4> {
+        ThreeStagePipeline::new(rules::SETTINGS.map(|setting| setting.default))
     }
 
     /// Returns an instruction's timing rules and cycles.
     #[inline(always)]
-    fn instruction_timing_rules(op: Op) -> (Lane, u64) {
+    fn instruction_timing_rules(op: Op) -> (InstructionTimingRule, u64) {
         let (lane, cycles) = Self::LANES[op.class as usize];
         (lane, u64::from(cycles))
     }
 
     /// Returns the cycles of an instruction by the manual's table alone.
-    pub(super) fn table_cycles(op: Op) -> u64 {
+    pub(super) fn manual_table_cycles(op: Op) -> u64 {
         Self::instruction_timing_rules(op).1
     }
 
     /// Returns whether an instruction loads one register and has a 32-bit opcode.
     #[inline(always)]
     fn is_wide_load(op: Op) -> bool {
-        op.has_flag(flag::WIDE) && Self::instruction_timing_rules(op).0 == Lane::Load
+        op.has_flag(flag::WIDE) && Self::instruction_timing_rules(op).0 == InstructionTimingRule::Load
     }
 
     /// Returns the set of registers from which the address of an access is made.
     #[inline(always)]
-    fn address_registers(op: Op, lane: Lane) -> u16 {
+    fn address_registers(op: Op, lane: InstructionTimingRule) -> u16 {
         match lane {
-            Lane::Load => op.reads,
+            InstructionTimingRule::Load => op.reads,
             _ => {
-                let index = op.has_flag(flag::REGISTER_OFFSET) || op.class == Class::TableBranch;
+                let index = op.has_flag(flag::REGISTER_OFFSET) || op.class == InstructionTimingClass::TableBranch;
                 (1 << (op.rn & 15)) & 0x7fff | if index { 1 << (op.rm & 15) } else { 0 }
             }
         }
@@ -120,21 +120,26 @@ impl<const M4: bool> ThreeStage<M4> {
 
     /// Returns whether a load or store fits into the data phase of the load before it.
     #[inline(always)]
-    fn fits_data_phase(&self, op: Op, address: u16) -> bool {
+    fn fits_previous_load_data_phase(&self, op: Op, address: u16) -> bool {
         let indexed = op.has_flag(flag::PRE_INDEXED | flag::POST_INDEXED);
         // The third of a row of 32-bit loads at odd halfwords, and those after it, overlap nothing.
         let late = self.wake.odd_loads == 2 && Self::is_wide_load(op);
-        self.wake.tail == Tail::Load && !late && address & self.wake.loaded == 0 && (M4 || !indexed)
+        self.wake.tail == UnfinishedInstructionPart::Load
+            && !late
+            && address & self.wake.loaded == 0
+            && (M4 || !indexed)
     }
 
     /// Returns the first cycle in which a memory access can be issued. Sets `overlapped_until`.
     #[inline(always)]
-    fn first_memory_access_cycle(&mut self, core: &Core, op: Op, lane: Lane) -> u64 {
+    fn first_memory_access_cycle(&mut self, core: &Core, op: Op, lane: InstructionTimingRule) -> u64 {
         let address = Self::address_registers(op, lane);
         let mut from = core.t;
         self.overlapped_until = 0;
         match lane {
-            Lane::Load | Lane::Store if self.fits_data_phase(op, address) => {
+            InstructionTimingRule::Load | InstructionTimingRule::Store
+                if self.fits_previous_load_data_phase(op, address) =>
+            {
                 self.overlapped_until = core.t;
                 self.fetch.delay_fetches(0, 0);
                 from -= 1;
@@ -142,14 +147,14 @@ impl<const M4: bool> ThreeStage<M4> {
             _ => {}
         }
         from = match lane {
-            Lane::Load | Lane::LoadBlock => from.max(self.store_ends + 1),
+            InstructionTimingRule::Load | InstructionTimingRule::LoadBlock => from.max(self.store_ends + 1),
             _ => from.max(self.store_ends),
         };
         if address & self.wake.computed == 0 {
             return from;
         }
         match self.wake.tail {
-            Tail::Base => from + cortex_m4::WRITTEN_BACK_BASE_CYCLES,
+            UnfinishedInstructionPart::Base => from + cortex_m4::WRITTEN_BACK_BASE_CYCLES,
             _ => from.max(core.t + 1),
         }
     }
@@ -160,7 +165,7 @@ impl<const M4: bool> ThreeStage<M4> {
         const LR: u16 = 1 << 14;
         match jump {
             Jump::Immediate => true,
-            Jump::Conditional => op.class != Class::CompareBranch,
+            Jump::Conditional => op.class != InstructionTimingClass::CompareBranch,
             Jump::Register => {
                 op.rm == 14 && op.code != Code::AddPc && (self.wake.computed | self.wake.loaded) & LR == 0
             }
@@ -170,23 +175,30 @@ impl<const M4: bool> ThreeStage<M4> {
 
     /// Issues an instruction that is neither simple nor a load or store.
     #[inline(never)]
-    fn issue_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, lane: Lane) {
+    fn issue_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, lane: InstructionTimingRule) {
         let mut from = core.t;
         match lane {
-            Lane::Nop if matches!(self.wake.tail, Tail::Load | Tail::Store) => from -= 1,
-            Lane::Float => from = self.float.first_execution_cycle(op, from),
-            Lane::LoadBlock | Lane::StoreBlock => {
+            InstructionTimingRule::Nop
+                if matches!(self.wake.tail, UnfinishedInstructionPart::Load | UnfinishedInstructionPart::Store) =>
+            {
+                from -= 1
+            }
+            InstructionTimingRule::Float => from = self.float.first_execution_cycle(op, from),
+            InstructionTimingRule::LoadBlock | InstructionTimingRule::StoreBlock => {
                 from = self.first_memory_access_cycle(core, op, lane);
-                if matches!(op.class, Class::FloatLoad | Class::FloatStore)
-                    || matches!(op.class, Class::FloatLoadMultiple | Class::FloatStoreMultiple)
+                if matches!(op.class, InstructionTimingClass::FloatLoad | InstructionTimingClass::FloatStore)
+                    || matches!(
+                        op.class,
+                        InstructionTimingClass::FloatLoadMultiple | InstructionTimingClass::FloatStoreMultiple
+                    )
                 {
                     from = from.max(self.float.first_execution_cycle(op, from));
                 }
             }
-            Lane::Barrier => from = from.max(self.store_ends) + self.settings[key::BARRIER],
-            Lane::It => {
+            InstructionTimingRule::Barrier => from = from.max(self.store_ends) + self.settings[key::BARRIER],
+            InstructionTimingRule::It => {
                 let folds = self.wake.folds && self.settings[key::IT_FOLDING] != 0;
-                if folds && self.fetch.is_narrow_queued(core, bus) {
+                if folds && self.fetch.is_16_bit_instruction_prefetched(core, bus) {
                     // In the shadow of the instruction before it, which is the last one to have been decoded.
                     self.fetch.pass_queued_narrow_instruction();
                     self.busy = 0;
@@ -198,21 +210,22 @@ impl<const M4: bool> ThreeStage<M4> {
         }
         core.t = self.fetch.issue_at_pc(core, bus, op.has_flag(flag::WIDE), from);
         match lane {
-            Lane::Float => {
-                let cycles = Self::table_cycles(op);
-                self.fetch.keep_place_of_float_opcode();
+            InstructionTimingRule::Float => {
+                let cycles = Self::manual_table_cycles(op);
+                self.fetch.hold_slot_of_float_second_word();
                 if cycles > 1 {
-                    self.fetch.keep_places_of_both_words(core.t + cycles - 1);
+                    self.fetch.hold_slots_of_both_words(core.t + cycles - 1);
                 }
             }
             // While it loads, no address of a fetch goes out.
-            Lane::LoadBlock => self.fetch.make_fetches_until(core, bus, core.t + 1),
+            InstructionTimingRule::LoadBlock => self.fetch.make_fetches_until(core, bus, core.t + 1),
             // 4 DSB, 5 DMB, 6 ISB.
-            Lane::Barrier if op.ra == 6 => {
-                let refetched = self.fetch.empty_and_fetch_again(core, bus, core.t + 1, core.t + rules::ISB_CYCLES);
+            InstructionTimingRule::Barrier if op.ra == 6 => {
+                let refetched =
+                    self.fetch.flush_prefetch_queue_and_refetch(core, bus, core.t + 1, core.t + rules::ISB_CYCLES);
                 self.busy = refetched - core.t;
             }
-            Lane::Barrier => self.busy = 1,
+            InstructionTimingRule::Barrier => self.busy = 1,
             _ => {}
         }
     }
@@ -244,12 +257,17 @@ impl<const M4: bool> ThreeStage<M4> {
     /// Notes the registers that the instruction has computed, because an address that depends on them may come later.
     #[inline(always)]
     fn note_written_registers(&mut self, op: Op) {
-        self.wake =
-            Wake { tail: Tail::None, folds: !op.has_flag(flag::WIDE), odd_loads: 0, loaded: 0, computed: op.writes };
+        self.wake = PrecedingInstructionTiming {
+            tail: UnfinishedInstructionPart::None,
+            folds: !op.has_flag(flag::WIDE),
+            odd_loads: 0,
+            loaded: 0,
+            computed: op.writes,
+        };
     }
 }
 
-impl<const M4: bool> Pipeline for ThreeStage<M4> {
+impl<const M4: bool> Pipeline for ThreeStagePipeline<M4> {
     /// Waits until the opcode is fetched and decoded and its operands are there: `core.t` becomes its first execute
     /// cycle.
     #[inline(always)]
@@ -259,8 +277,8 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         } else {
             let (lane, _) = Self::instruction_timing_rules(op);
             match lane {
-                Lane::Simple => core.t,
-                Lane::Load | Lane::Store => {
+                InstructionTimingRule::Simple => core.t,
+                InstructionTimingRule::Load | InstructionTimingRule::Store => {
                     let from = self.first_memory_access_cycle(core, op, lane);
                     self.alone = !M4 && self.overlapped_until == 0 && self.fetch.may_fetches_wait(bus);
                     from
@@ -270,7 +288,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         };
         core.t = self.fetch.issue_at_pc(core, bus, op.has_flag(flag::WIDE), from);
         if Self::is_wide_load(op) {
-            self.fetch.keep_place_of_second_word(core.t + 1);
+            self.fetch.hold_slot_of_second_word(core.t + 1);
         }
     }
 
@@ -333,11 +351,11 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         }
         let (lane, cycles) = Self::instruction_timing_rules(op);
         match lane {
-            Lane::Simple => {
+            InstructionTimingRule::Simple => {
                 core.t += cycles;
                 self.note_written_registers(op);
             }
-            Lane::Load => {
+            InstructionTimingRule::Load => {
                 // The data phase, in which nothing is fetched unless a neighbour overlaps it.
                 if !self.alone {
                     self.fetch.delay_fetches(core.t, core.t + 1);
@@ -346,16 +364,22 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
                 let wide = op.has_flag(flag::WIDE);
                 let odd_loads =
                     if wide && self.fetch.is_at_odd_halfword() { 2.min(self.wake.odd_loads + 1) } else { 0 };
-                self.wake = Wake { tail: Tail::Load, folds: !wide, odd_loads, loaded: op.writes, computed: 0 };
+                self.wake = PrecedingInstructionTiming {
+                    tail: UnfinishedInstructionPart::Load,
+                    folds: !wide,
+                    odd_loads,
+                    loaded: op.writes,
+                    computed: 0,
+                };
             }
-            Lane::Store => {
+            InstructionTimingRule::Store => {
                 self.note_written_registers(op);
                 if op.has_flag(flag::REGISTER_OFFSET) {
                     core.t += 1;
-                    self.wake.tail = Tail::Store;
+                    self.wake.tail = UnfinishedInstructionPart::Store;
                 }
             }
-            _ => self.finish_special(core, op, lane, cycles),
+            _ => self.finish_special_timing_instruction(core, op, lane, cycles),
         }
     }
 
@@ -367,7 +391,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
 
     /// Ends a conditional branch that was not taken. The fetch of its target may have been useless.
     fn end_untaken_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
-        if self.settings[key::SPECULATION] != 0 && op.class != Class::CompareBranch {
+        if self.settings[key::SPECULATION] != 0 && op.class != InstructionTimingClass::CompareBranch {
             let target = match op.code {
                 Code::BccFar => op.imm,
                 _ => self.fetch.pc.wrapping_sub(2 * op.halfword_count() as u32).wrapping_add(op.imm << 1),
@@ -387,13 +411,14 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
             Jump::Immediate | Jump::Conditional | Jump::Register => (t, t + rules::BRANCH_EXECUTED_CYCLES),
             Jump::Loaded => {
                 // `t` is the cycle of the last data phase.
-                let add = if op.class == Class::TableBranch { self.settings[key::TABLE_ADD] } else { 0 };
+                let add =
+                    if op.class == InstructionTimingClass::TableBranch { self.settings[key::TABLE_ADD] } else { 0 };
                 let at = t + 1 + add;
                 (at, at + rules::BRANCH_LOADED_REFILL_CYCLES)
             }
         };
         core.t = self.fetch.continue_at_branch_target(core, bus, target, at, earliest);
-        self.wake = Wake::default();
+        self.wake = PrecedingInstructionTiming::default();
     }
 
     /// Returns the cycles that a division or a long multiplication will take with these operands, or the most that
@@ -407,50 +432,53 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
     /// instruction is fetched from `target` with its address phase in cycle `at`.
     fn empty_pipeline<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64) {
         core.t = self.fetch.continue_at_branch_target(core, bus, target, at, at + Self::REFILL);
-        self.wake = Wake::default();
+        self.wake = PrecedingInstructionTiming::default();
     }
 }
 
-impl<const M4: bool> ThreeStage<M4> {
+impl<const M4: bool> ThreeStagePipeline<M4> {
     /// Ends an instruction whose timing rules need more than its number of cycles.
     #[inline(never)]
-    fn finish_special(&mut self, core: &mut Core, op: Op, lane: Lane, cycles: u64) {
+    fn finish_special_timing_instruction(&mut self, core: &mut Core, op: Op, lane: InstructionTimingRule, cycles: u64) {
         match lane {
-            Lane::LoadBlock => {
+            InstructionTimingRule::LoadBlock => {
                 core.t += 1;
                 self.fetch.delay_fetches(0, core.t);
             }
-            Lane::StoreBlock => {
+            InstructionTimingRule::StoreBlock => {
                 core.t += 1;
                 // A load after it waits on the M4 alone.
                 if M4 {
                     self.store_ends = self.store_ends.max(core.t);
                 }
             }
-            Lane::Nop => core.t += 1,
-            Lane::It | Lane::Operands | Lane::Barrier => core.t += self.busy,
-            Lane::System => {
+            InstructionTimingRule::Nop => core.t += 1,
+            InstructionTimingRule::It | InstructionTimingRule::Operands | InstructionTimingRule::Barrier => {
+                core.t += self.busy
+            }
+            InstructionTimingRule::System => {
                 core.t += match op.code {
                     Code::Clrex => 1,
                     Code::Cps => self.settings[key::MASK_CHANGE],
                     _ => self.settings[key::SPECIAL_REGISTER],
                 };
             }
-            Lane::Float => {
+            InstructionTimingRule::Float => {
                 core.t += cycles;
-                self.float.note_issue(op, core.t);
+                self.float.record_float_issue(op, core.t);
             }
             _ => core.t += cycles,
         }
-        if lane == Lane::It && self.busy == 0 {
+        if lane == InstructionTimingRule::It && self.busy == 0 {
             return;
         }
         self.note_written_registers(op);
-        if matches!(lane, Lane::LoadBlock | Lane::StoreBlock) {
+        if matches!(lane, InstructionTimingRule::LoadBlock | InstructionTimingRule::StoreBlock) {
             self.wake.loaded = std::mem::take(&mut self.wake.computed);
-            let multiple = matches!(op.class, Class::LoadMultiple | Class::StoreMultiple);
+            let multiple =
+                matches!(op.class, InstructionTimingClass::LoadMultiple | InstructionTimingClass::StoreMultiple);
             if M4 && multiple && op.has_flag(flag::PRE_INDEXED | flag::POST_INDEXED) {
-                self.wake.tail = Tail::Base;
+                self.wake.tail = UnfinishedInstructionPart::Base;
                 self.wake.computed = 1 << (op.rn & 15);
             }
         }

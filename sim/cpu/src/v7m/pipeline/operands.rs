@@ -1,6 +1,6 @@
 //! Cycles that depend on operands: divisions, and the M3's long multiplications.
 
-use super::super::op::{Class, Op};
+use super::super::op::{InstructionTimingClass, Op};
 use rtoslab_timing::cortex_m3 as rules;
 
 /// Returns the cycles of SDIV or UDIV (signed: by magnitude).
@@ -19,7 +19,7 @@ pub(super) fn division_cycles(dividend: u32, divisor: u32) -> u64 {
 /// Returns the cycles of SMULL, UMULL, SMLAL or UMLAL on the M3.
 pub(super) fn long_multiplication_cycles(op: Op, first: u32, second: u32) -> u64 {
     let table = match op.class {
-        Class::MultiplyLong => rules::MULTIPLY_LONG_CYCLES,
+        InstructionTimingClass::MultiplyLong => rules::MULTIPLY_LONG_CYCLES,
         _ => rules::MULTIPLY_ACCUMULATE_LONG_CYCLES,
     };
     table[usize::from(first >> 16 != 0) + usize::from(second >> 16 != 0)]

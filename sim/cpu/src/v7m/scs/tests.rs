@@ -6,7 +6,7 @@ use super::super::dwt;
 use super::super::exception::set_line_level;
 use super::super::nvic::exception::{BUS_FAULT, MEM_MANAGE, NMI, PENDSV, SVCALL, SYSTICK, USAGE_FAULT};
 use super::super::testing::Bench;
-use super::{Effect, Fault, read_register, write_register};
+use super::{Fault, PrivateBusWriteEffect, read_register, write_register};
 use crate::exception_outcome::ExceptionOutcome;
 
 const ICSR: u32 = 0xe000_ed04;
@@ -129,7 +129,7 @@ fn icsr_pends_and_shows() {
     assert_eq!(bench.settle(), ExceptionOutcome::Entered(NMI));
     assert_eq!(bench.read_register(ICSR) & 0x9ff, NMI | 1 << 11);
     bench.enable(0, 0);
-    bench.core.nvic.set_active(16, true);
+    bench.core.nvic.set_exception_active(16, true);
     assert_eq!(bench.read_register(ICSR) & 0x800, 0, "not the only active exception");
 }
 
@@ -143,7 +143,7 @@ fn shcsr_shows_and_sets() {
     bench.write_register(SHCSR, u32::MAX);
     assert_eq!(bench.read_register(SHCSR), 0x0007_fd8b);
     bench.write_register(SHCSR, 0);
-    assert_eq!((bench.read_register(SHCSR), bench.core.nvic.active_count()), (0, 0));
+    assert_eq!((bench.read_register(SHCSR), bench.core.nvic.active_exception_count()), (0, 0));
     assert_eq!(bench.svc(), ExceptionOutcome::Entered(SVCALL));
     assert_eq!(bench.read_register(SHCSR), 1 << 7);
 }
@@ -160,7 +160,7 @@ fn aircr_needs_its_key() {
     bench.enable(0, 0);
     bench.interrupt_level(0);
     bench.write_register(0xe000_ed0c, 0x05fa_0302);
-    assert_eq!((bench.core.nvic.active_count(), bench.core.ipsr), (0, 0), "VECTCLRACTIVE");
+    assert_eq!((bench.core.nvic.active_exception_count(), bench.core.ipsr), (0, 0), "VECTCLRACTIVE");
     bench.write_register(0xe000_ed0c, 0x05fa_0304);
     assert!(bench.core.scb.reset_request);
     assert_eq!(bench.core.limit, 0);
@@ -177,7 +177,7 @@ fn stir_pends_and_may_be_open_to_all() {
     let t = bench.core.t;
     assert_eq!(write_register(&mut bench.core, 0xe000_ef00, 4, 1, t), Err(Fault::DataBus(0xe000_ef00)));
     bench.core.scb.ccr |= 2;
-    assert_eq!(write_register(&mut bench.core, 0xe000_ef00, 4, 1, t), Ok(Effect::None));
+    assert_eq!(write_register(&mut bench.core, 0xe000_ef00, 4, 1, t), Ok(PrivateBusWriteEffect::None));
     assert!(bench.core.nvic.is_pending(17));
     assert_eq!(write_register(&mut bench.core, 0xe000_e100, 4, 1, t), Err(Fault::DataBus(0xe000_e100)));
 }
@@ -208,7 +208,7 @@ fn addresses_without_a_register_give_an_error() {
 fn trace_registers_store_what_firmware_writes() {
     let mut bench = Bench::m4();
     for address in [0xe000_0e00, 0xe000_0e80, 0xe000_0fb0, 0xe004_0004, 0xe004_00f0, 0xe004_0304, 0xe000_2000] {
-        assert_eq!(write_register(&mut bench.core, address, 4, 1, 0), Ok(Effect::None), "{address:#x}");
+        assert_eq!(write_register(&mut bench.core, address, 4, 1, 0), Ok(PrivateBusWriteEffect::None), "{address:#x}");
     }
 }
 
@@ -314,12 +314,12 @@ fn cache_identification_and_maintenance() {
     ];
     for (offset, value, operation) in table {
         let effect = write_register(&mut bench.core, 0xe000_e000 + offset, 4, value, 0);
-        assert_eq!(effect, Ok(Effect::Cache(operation)), "{offset:#x}");
+        assert_eq!(effect, Ok(PrivateBusWriteEffect::Cache(operation)), "{offset:#x}");
     }
-    assert_eq!(write_register(&mut bench.core, 0xe000_ed14, 4, 3 << 16, 0), Ok(Effect::CacheControl));
+    assert_eq!(write_register(&mut bench.core, 0xe000_ed14, 4, 3 << 16, 0), Ok(PrivateBusWriteEffect::CacheControl));
     assert_eq!(bench.read_register(0xe000_ed14), 0x7_0200);
     let mut bench = Bench::m4();
-    assert_eq!(write_register(&mut bench.core, 0xe000_ef50, 4, 0, 0), Ok(Effect::None), "no caches");
+    assert_eq!(write_register(&mut bench.core, 0xe000_ef50, 4, 0, 0), Ok(PrivateBusWriteEffect::None), "no caches");
 }
 
 #[test]

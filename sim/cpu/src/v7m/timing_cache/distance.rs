@@ -13,15 +13,15 @@ const OPEN_DISTANCE: i16 = i16::MAX;
 /// A converter of cycles to distances from one moment, as the states of the timing cache contain them. It notes a
 /// distance that does not fit into its type, because such a state must not be cached.
 #[derive(Debug)]
-pub struct Distances {
+pub struct CycleDistanceConverter {
     now: u64,
     fit: Cell<bool>,
 }
 
-impl Distances {
+impl CycleDistanceConverter {
     /// Creates a converter to distances from `now`.
-    pub fn from(now: u64) -> Distances {
-        Distances { now, fit: Cell::new(true) }
+    pub fn from(now: u64) -> CycleDistanceConverter {
+        CycleDistanceConverter { now, fit: Cell::new(true) }
     }
 
     /// Returns the distance of a cycle from the converter's moment. All cycles that are long past have the same
@@ -58,14 +58,14 @@ impl Distances {
     }
 
     /// Returns the state that was made of this converter's distances. `None` if one of them did not fit.
-    pub fn with_all_distances_in_range<S>(&self, state: S) -> Option<S> {
+    pub fn state_if_distances_fit<S>(&self, state: S) -> Option<S> {
         self.fit.get().then_some(state)
     }
 }
 
 /// Returns the cycle at a distance from `now`.
 #[inline]
-pub fn cycle_at(distance: i16, now: u64) -> u64 {
+pub fn cycle_from_distance(distance: i16, now: u64) -> u64 {
     if distance == OPEN_DISTANCE { OPEN } else { now.saturating_add_signed(distance.into()) }
 }
 
@@ -75,19 +75,19 @@ mod tests {
 
     /// The distance, if it can be cached.
     fn since(cycle: u64, now: u64) -> Option<i16> {
-        let distances = Distances::from(now);
+        let distances = CycleDistanceConverter::from(now);
         let distance = distances.cycle_distance(cycle);
-        distances.with_all_distances_in_range(distance)
+        distances.state_if_distances_fit(distance)
     }
 
     #[test]
     fn near_distances_are_exact_and_far_ones_are_equal() {
         for cycle in [901, 1000, 1300, 1000 + 0x7ffe, OPEN] {
-            assert_eq!(since(cycle, 1000).map(|distance| cycle_at(distance, 1000)), Some(cycle));
+            assert_eq!(since(cycle, 1000).map(|distance| cycle_from_distance(distance, 1000)), Some(cycle));
         }
         assert_eq!(since(3, 1000), since(900, 1000));
-        assert_eq!(cycle_at(Distances::from(20).cycle_distance(0), 20), 0);
-        assert_eq!([990, 1010].map(|cycle| Distances::from(1000).future_cycle_distance(cycle)), [0, 10]);
+        assert_eq!(cycle_from_distance(CycleDistanceConverter::from(20).cycle_distance(0), 20), 0);
+        assert_eq!([990, 1010].map(|cycle| CycleDistanceConverter::from(1000).future_cycle_distance(cycle)), [0, 10]);
     }
 
     #[test]
@@ -96,14 +96,14 @@ mod tests {
             assert_eq!(since(1000 + far, 1000), None, "{far:#x}");
         }
         for (cycle, least, fits) in [(1127, -50, true), (1128, -50, false), (0, -128, true), (0, -129, false)] {
-            let distances = Distances::from(1000);
+            let distances = CycleDistanceConverter::from(1000);
             let byte = distances.cycle_distance_in_byte(cycle, least);
-            assert_eq!(distances.with_all_distances_in_range(byte).is_some(), fits, "{cycle} {least}");
+            assert_eq!(distances.state_if_distances_fit(byte).is_some(), fits, "{cycle} {least}");
         }
-        let distances = Distances::from(0);
+        let distances = CycleDistanceConverter::from(0);
         let numbers: [i8; 2] = [300, 3].map(|number| distances.convert_to_narrower_type(number));
         assert_eq!(
-            distances.with_all_distances_in_range(numbers),
+            distances.state_if_distances_fit(numbers),
             None,
             "one that fits does not make up for one that does not"
         );

@@ -4,7 +4,7 @@
 /// failed, and the cycles that depend on operands, in the order of execution. Each entry is shifted in from below. The
 /// highest bit set marks the begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Log {
+pub struct TraceTimingLog {
     pub(super) bits: u64,
     /// Instructions that may still follow in the trace, the current one included.
     pub(super) left: u32,
@@ -26,11 +26,11 @@ const END_BITS: u32 = 1;
 const RARE_BITS: u32 = u64::BITS - 1 - super::TRACE_INSTRUCTIONS * INSTRUCTION_BITS - END_BITS;
 const _: () = assert!(RARE_BITS >= CYCLES_BITS);
 
-impl Log {
+impl TraceTimingLog {
     /// Creates an empty log of a trace with at most `instructions` instructions.
     #[inline(always)]
-    pub(super) const fn new(instructions: u32) -> Log {
-        Log { bits: 1, left: instructions }
+    pub(super) const fn new(instructions: u32) -> TraceTimingLog {
+        TraceTimingLog { bits: 1, left: instructions }
     }
 
     /// Appends a value of `bits` bits to the log. An instruction may push up to two.
@@ -43,19 +43,19 @@ impl Log {
     /// trace becomes as long as possible.
     #[inline(always)]
     pub fn has_room(self, bits: u32) -> bool {
-        self.bits >> Log::most_bits_before_entry(bits, self.left) == 0
+        self.bits >> TraceTimingLog::max_log_bits_before_entry(bits, self.left) == 0
     }
 
     /// Returns how many bits a log may have at most so that an entry of `bits` bits, which most instructions do not
     /// have, still fits. `left` instructions may still follow in the trace.
-    pub fn most_bits_before_entry(bits: u32, left: u32) -> u32 {
+    pub fn max_log_bits_before_entry(bits: u32, left: u32) -> u32 {
         u64::BITS - (bits + INSTRUCTION_BITS * left + END_BITS)
     }
 
     /// Appends an entry of `bits` bits that most instructions do not have to the log. The log must have room for it
     /// ([`Log::has_room`]).
     #[inline(always)]
-    pub fn append_rare_entry(&mut self, value: u64, bits: u32) {
+    pub fn append_rare_log_entry(&mut self, value: u64, bits: u32) {
         debug_assert!(self.has_room(bits));
         self.append_bits(value, bits);
     }
@@ -68,12 +68,12 @@ impl Log {
 
     /// Returns the whole log as a number, for the key of a cached transition.
     #[inline(always)]
-    pub fn whole_log(self) -> u64 {
+    pub fn log_as_number(self) -> u64 {
         self.bits
     }
 
     /// Removes the oldest value, of `bits` bits, from the log and returns it.
-    pub fn take_oldest_value(&mut self, bits: u32) -> u64 {
+    pub fn take_oldest_logged_value(&mut self, bits: u32) -> u64 {
         let length = self.logged_bit_count();
         debug_assert!(length >= bits, "a trace asks for more than was logged");
         let rest = length - bits;
@@ -99,15 +99,15 @@ mod tests {
 
     #[test]
     fn values_are_read_in_order() {
-        let mut log = Log::new(super::super::TRACE_INSTRUCTIONS);
+        let mut log = TraceTimingLog::new(super::super::TRACE_INSTRUCTIONS);
         log.append_bits(3, HOME_BITS);
         log.append_bits(0, PREDICATE_BITS);
-        log.append_rare_entry(12, CYCLES_BITS);
+        log.append_rare_log_entry(12, CYCLES_BITS);
         assert_eq!(
             [
-                log.take_oldest_value(HOME_BITS),
-                log.take_oldest_value(PREDICATE_BITS),
-                log.take_oldest_value(CYCLES_BITS)
+                log.take_oldest_logged_value(HOME_BITS),
+                log.take_oldest_logged_value(PREDICATE_BITS),
+                log.take_oldest_logged_value(CYCLES_BITS)
             ],
             [3, 0, 12]
         );
@@ -116,11 +116,11 @@ mod tests {
 
     #[test]
     fn longest_trace_fits() {
-        let mut log = Log::new(super::super::TRACE_INSTRUCTIONS);
+        let mut log = TraceTimingLog::new(super::super::TRACE_INSTRUCTIONS);
         let mut rare = 0;
         while log.left != 0 {
             if log.has_room(CYCLES_BITS) {
-                log.append_rare_entry(1, CYCLES_BITS);
+                log.append_rare_log_entry(1, CYCLES_BITS);
                 rare += CYCLES_BITS;
             }
             log.append_bits(1, INSTRUCTION_BITS);

@@ -36,21 +36,21 @@ use super::code::Code;
 use super::core::{Core, Request};
 use super::exec;
 use super::op::Op;
-pub use crate::host::{Constants, ConstantsAt, Repeating, Repeats};
+pub use crate::host::{CacheLookupReplayData, CachedConstantMemory, ConstantMemoryAddresses, Repeats};
 use crate::profile::ProfileCell;
 use crate::step::watch;
 use crate::timing_store::Counts;
-pub use distance::{Distances, OPEN, cycle_at};
-pub use log::Log;
+pub use distance::{CycleDistanceConverter, OPEN, cycle_from_distance};
+pub use log::TraceTimingLog;
 pub use op_kind::is_store;
 use op_kind::{OP_KINDS, OpKind};
-pub use ram::{MARKED_BYTES, QuickRam, RamLayout};
+pub use ram::{DirectRamAccess, MARKED_BYTES, RamLayout};
 use replay::Trace;
-use table::{Key, Table};
+use table::{CachedTransitionKey, Table};
 use time::NodePosition;
 use trace::{EndReason, execute_trace};
 pub use traits::{CacheableTiming, QuickBus, WatchedCore};
-use translate::{Context, NativeReturn, PathExit, Translations};
+use translate::{Context, NativeReturnReason, PathExitNumber, Translations};
 
 /// Most instructions in a trace.
 const TRACE_INSTRUCTIONS: u32 = 18;
@@ -192,7 +192,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         let Some(state) = self.current_state_number(core, pipe, bus) else { return false };
         let mut at = NodePosition::current_node(state);
         // Traces stay inside their region.
-        let bias = Key::host_to_board_difference(&core.region);
+        let bias = CachedTransitionKey::host_to_board_address_offset(&core.region);
         let mut most = if core.t + TRACE_CYCLES > core.limit { SHORT_INSTRUCTIONS } else { TRACE_INSTRUCTIONS };
         loop {
             let translated = if most == TRACE_INSTRUCTIONS && P::logs_by_foresight(core) {
@@ -252,7 +252,11 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         bias: u64,
         mut at: NodePosition,
     ) -> (NodePosition, Option<EndReason>) {
-        let Some(mut number) = self.translations.begin_trace(Key::op_place(bias, core.ip)) else { return (at, None) };
+        let Some(mut number) =
+            self.translations.begin_trace(CachedTransitionKey::host_independent_op_address(bias, core.ip))
+        else {
+            return (at, None);
+        };
         let mut context = Context::new(core, pipe, bus, WATCH == watch::PROFILE);
         loop {
             let Some(state) = at.state_number() else { return (at, Some(EndReason::Complete)) };
@@ -263,19 +267,19 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             if executed != 0 {
                 self.counts.hits += executed;
                 self.translations.count_native_traces(executed);
-                at = NodePosition::node_not_reached(ahead);
+                at = NodePosition::unreached_node_of_state(ahead);
             }
             let left = match ran {
-                NativeReturn::Done(left) => Some(left),
-                NativeReturn::To(left, key, instructions) => {
+                NativeReturnReason::Done(left) => Some(left),
+                NativeReturnReason::To(left, key, instructions) => {
                     // SAFETY: the trace was executed just now.
                     at = unsafe {
                         self.note_executed_trace::<WATCH>(core, pipe, bus, bias, (left, key, instructions), at)
                     };
                     Some(left)
                 }
-                NativeReturn::Called(Trace { instructions: 0, .. }, end) => return (at, Some(end)),
-                NativeReturn::Called(trace, end) => {
+                NativeReturnReason::Called(Trace { instructions: 0, .. }, end) => return (at, Some(end)),
+                NativeReturnReason::Called(trace, end) => {
                     self.translations.count_native_traces(1);
                     let begun = core.t;
                     let stored_after;
@@ -287,15 +291,16 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                     }
                     None
                 }
-                NativeReturn::Otherwise => return (at, None),
+                NativeReturnReason::Otherwise => return (at, None),
             };
             if core.t + TRACE_CYCLES > core.limit {
                 return (at, Some(EndReason::Complete));
             }
-            number = match self.translations.begin_trace(Key::op_place(bias, core.ip)) {
-                Some(next) => next,
-                None => return (at, None),
-            };
+            number =
+                match self.translations.begin_trace(CachedTransitionKey::host_independent_op_address(bias, core.ip)) {
+                    Some(next) => next,
+                    None => return (at, None),
+                };
             if let Some(left) = left {
                 self.translations.link_translation(left, core.ip, number);
             }
@@ -314,13 +319,13 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         pipe: &mut P,
         bus: &mut B,
         bias: u64,
-        (left, key, instructions): (PathExit, Key, u32),
+        (left, key, instructions): (PathExitNumber, CachedTransitionKey, u32),
         at: NodePosition,
     ) -> NodePosition {
         self.translations.count_native_traces(1);
         let Some(state) = at.state_number() else { return at };
-        let behind = (core.ip as u64).wrapping_sub(self.translations.end_op(left) as u64);
-        let key = key.from(state).with_later_end(behind);
+        let behind = (core.ip as u64).wrapping_sub(self.translations.op_at_trace_end(left) as u64);
+        let key = key.from(state).with_trace_end_moved(behind);
         let Some((known, _)) = self.add_cached_trace_cycles::<WATCH>(core, bus, key, instructions) else {
             // SAFETY: the caller's promise.
             return unsafe {
@@ -331,7 +336,12 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         let transition = self.table.row_with_number_mut(key.row_number());
         if transition.key == key {
             let (address, serial) = (&raw mut *transition as u64, transition.serial);
-            self.translations.cache_exit_transition(left, (state, key.log_bits()), core.ip, (address, serial));
+            self.translations.add_transition_to_exit_record(
+                left,
+                (state, key.trace_log_bits()),
+                core.ip,
+                (address, serial),
+            );
         }
         known
     }
@@ -356,7 +366,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         }
         let start = core.ip;
         // SAFETY: the caller's promise.
-        let (log, end) = unsafe { execute_trace(core, pipe, bus, Log::new(most)) };
+        let (log, end) = unsafe { execute_trace(core, pipe, bus, TraceTimingLog::new(most)) };
         let trace = Trace::new(start, core.ip, most, log, end);
         if trace.instructions == 0 {
             return (at, end);

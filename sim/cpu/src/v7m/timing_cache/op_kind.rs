@@ -3,7 +3,7 @@
 use super::QuickBus;
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::core::Core;
-use crate::v7m::op::{Class, Op, flag};
+use crate::v7m::op::{InstructionTimingClass, Op, flag};
 use crate::v7m::special::sysm;
 
 /// How an instruction is handled in a trace: without conditions, after a check, with its operand-dependent cycles
@@ -56,17 +56,21 @@ pub(super) static OP_KINDS: [OpKind; 256] = {
 /// Returns the number of words (or narrower items) that an instruction of a trace moves.
 pub(super) fn moved_word_count(op: Op) -> u32 {
     match op.class {
-        Class::Load | Class::LoadLiteral | Class::Store => 1,
-        Class::LoadDouble | Class::StoreDouble => 2,
-        Class::LoadMultiple | Class::LoadMultiplePc | Class::StoreMultiple => u32::from(op.shift),
-        Class::FloatLoad | Class::FloatStore => 1 + u32::from(op.has_flag(flag::DOUBLE)),
-        Class::FloatLoadMultiple | Class::FloatStoreMultiple => u32::from(op.shift),
+        InstructionTimingClass::Load | InstructionTimingClass::LoadLiteral | InstructionTimingClass::Store => 1,
+        InstructionTimingClass::LoadDouble | InstructionTimingClass::StoreDouble => 2,
+        InstructionTimingClass::LoadMultiple
+        | InstructionTimingClass::LoadMultiplePc
+        | InstructionTimingClass::StoreMultiple => u32::from(op.shift),
+        InstructionTimingClass::FloatLoad | InstructionTimingClass::FloatStore => {
+            1 + u32::from(op.has_flag(flag::DOUBLE))
+        }
+        InstructionTimingClass::FloatLoadMultiple | InstructionTimingClass::FloatStoreMultiple => u32::from(op.shift),
         _ => 0,
     }
 }
 
 /// Returns the size in bytes of each word (or narrower item) that an instruction moves.
-pub(super) fn item_bytes(op: Op) -> u32 {
+pub(super) fn transferred_item_bytes(op: Op) -> u32 {
     match op.code {
         Code::LdrbImm | Code::LdrsbImm | Code::StrbImm | Code::LdrbReg | Code::LdrsbReg | Code::StrbReg => 1,
         Code::LdrhImm | Code::LdrshImm | Code::StrhImm | Code::LdrhReg | Code::LdrshReg | Code::StrhReg => 2,
@@ -77,12 +81,12 @@ pub(super) fn item_bytes(op: Op) -> u32 {
 
 /// Returns whether an instruction stores.
 pub fn is_store(op: Op) -> bool {
-    use Class::{FloatStore, FloatStoreMultiple, Store, StoreDouble, StoreMultiple};
+    use InstructionTimingClass::{FloatStore, FloatStoreMultiple, Store, StoreDouble, StoreMultiple};
     matches!(op.class, Store | StoreDouble | StoreMultiple | FloatStore | FloatStoreMultiple)
 }
 
 /// Returns whether the cycles of an instruction depend on its operands.
-pub(super) fn has_operand_cycles(op: Op) -> bool {
+pub(super) fn do_cycles_depend_on_operands(op: Op) -> bool {
     OP_KINDS[op.code as usize] == OpKind::Operands
 }
 

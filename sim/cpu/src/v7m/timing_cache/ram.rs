@@ -4,7 +4,7 @@ pub use crate::host::MARKED_BYTES;
 
 /// Main RAM, as native code accesses it without asking the bus.
 #[derive(Debug)]
-pub struct QuickRam<'a> {
+pub struct DirectRamAccess<'a> {
     /// Its bytes.
     pub bytes: &'a mut [u8],
     /// A mark for each [`MARKED_BYTES`] of them: a store to where it is not 0 has consequences.

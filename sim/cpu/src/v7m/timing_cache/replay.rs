@@ -1,16 +1,16 @@
 //! The timing of a trace that was executed already: its log is replayed into the pipeline, without effects.
 
-use super::log::{BRANCH_BITS, CYCLES_BITS, Log, PREDICATE_BITS};
-use super::op_kind::{has_operand_cycles, is_store, item_bytes, moved_word_count};
+use super::log::{BRANCH_BITS, CYCLES_BITS, PREDICATE_BITS, TraceTimingLog};
+use super::op_kind::{do_cycles_depend_on_operands, is_store, moved_word_count, transferred_item_bytes};
 use super::trace::EndReason;
 use super::{CacheableTiming, Home, QuickBus};
-use crate::timing_store::{Account, Share};
+use crate::timing_store::{Account, InstructionCycleShare};
 use crate::v7m::bus::{Bus, LoadResult};
 use crate::v7m::code::Code;
 use crate::v7m::core::{Core, Region};
 use crate::v7m::exec::block;
 use crate::v7m::fault::Fault;
-use crate::v7m::op::{Class, Op};
+use crate::v7m::op::{InstructionTimingClass, Op};
 use crate::v7m::pipeline::Jump;
 
 /// A trace as it was executed: its begin, end and log.
@@ -24,20 +24,20 @@ pub(super) struct Trace {
     pub instructions: u32,
     /// The last one wrote a word that somebody watches.
     pub is_watched: bool,
-    pub log: Log,
+    pub log: TraceTimingLog,
 }
 
 impl Trace {
     /// Creates a trace with at most `most` instructions that ended in the way `how`.
     #[inline(always)]
-    pub fn new(start: *mut Op, ends: *mut Op, most: u32, log: Log, how: EndReason) -> Trace {
+    pub fn new(start: *mut Op, ends: *mut Op, most: u32, log: TraceTimingLog, how: EndReason) -> Trace {
         let is_watched = matches!(how, EndReason::Watched { .. });
         Trace { start, end: ends, instructions: most - log.left, is_watched, log }
     }
 }
 
 /// The bus during a replay: fetches are real, but data is not accessed again.
-struct Replay<'a, B> {
+struct TraceReplayBus<'a, B> {
     bus: &'a mut B,
     home: Home,
     /// Cycle of the last store's address phase.
@@ -45,7 +45,7 @@ struct Replay<'a, B> {
 }
 
 // SAFETY: it gives no region and decodes nothing.
-unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
+unsafe impl<B: QuickBus> Bus for TraceReplayBus<'_, B> {
     /// Fetches a code word from the real bus, because a replay repeats the fetches. Returns the cycle in which the
     /// decoder can have it.
     fn fetch_code(&mut self, core: &mut Core, address: u32, at: u64) -> u64 {
@@ -100,23 +100,33 @@ unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
 
 /// The times at the start of an instruction, from which its share of the trace's cycles is computed, for the profile.
 #[derive(Debug, Clone, Copy)]
-struct OpenShare {
+struct InstructionStartTimes {
     address: u32,
     t: u64,
     waits: u64,
 }
 
-impl OpenShare {
+impl InstructionStartTimes {
     /// Records the state before the instruction at which the core is.
-    fn before_instruction(core: &Core) -> OpenShare {
-        OpenShare { address: core.address_of_op(core.ip), t: core.t, waits: core.bus_wait + core.flash_wait }
+    fn times_before_instruction(core: &Core) -> InstructionStartTimes {
+        InstructionStartTimes {
+            address: core.address_of_op(core.ip),
+            t: core.t,
+            waits: core.bus_wait + core.flash_wait,
+        }
     }
 
     /// Returns the share of the instruction, which has just ended.
-    fn instruction_share(self, core: &Core) -> Share {
+    fn cycle_share_of_instruction(self, core: &Core) -> InstructionCycleShare {
         let (cycles, waits) = (core.t - self.t, core.bus_wait + core.flash_wait - self.waits);
         debug_assert!(waits <= u16::MAX.into());
-        Share { address: self.address, cycles: cycles as u32, waits: waits as u16, executions: 1, is_other: false }
+        InstructionCycleShare {
+            address: self.address,
+            cycles: cycles as u32,
+            waits: waits as u16,
+            executions: 1,
+            is_other: false,
+        }
     }
 }
 
@@ -134,40 +144,40 @@ pub(super) unsafe fn replay_trace<P: CacheableTiming, B: QuickBus>(
     account: &mut Account,
 ) -> u64 {
     let mut log = trace.log;
-    let mut bus = Replay { bus, home: Home::First, stored_at: 0 };
-    account.begin_transition();
+    let mut bus = TraceReplayBus { bus, home: Home::First, stored_at: 0 };
+    account.begin_simulated_transition();
     let mut it = 0;
     core.ip = trace.start;
     pipe.set_replaying(true);
     for _ in 0..trace.instructions {
-        let begun = OpenShare::before_instruction(core);
+        let begun = InstructionStartTimes::times_before_instruction(core);
         // SAFETY: the caller's promise.
         let mut op = unsafe { *core.ip };
         let next = core.ip.wrapping_add(op.halfword_count());
         if it != 0 {
             it = block::next_it_state(it);
-            if log.take_oldest_value(PREDICATE_BITS) == 0 {
+            if log.take_oldest_logged_value(PREDICATE_BITS) == 0 {
                 pipe.recall_skip(&mut log, op);
                 pipe.skip_op(core, &mut bus, op);
                 core.ip = next;
                 core.instructions += 1;
-                account.add_instruction_share(begun.instruction_share(core));
+                account.add_instruction_cycle_share(begun.cycle_share_of_instruction(core));
                 continue;
             }
-            op = block::without_flags(op);
+            op = block::without_flag_setting(op);
         }
         pipe.issue_op(core, &mut bus, op);
         replay_accesses(core, pipe, &mut bus, op, &mut log);
-        if has_operand_cycles(op) {
-            pipe.set_cycles(op, log.take_oldest_value(CYCLES_BITS));
+        if do_cycles_depend_on_operands(op) {
+            pipe.set_cycles(op, log.take_oldest_logged_value(CYCLES_BITS));
         }
         if op.code == Code::It {
             it = op.imm as u8;
         }
         let near = core.ip.wrapping_offset(op.imm as i32 as isize);
         match op.class {
-            Class::BranchConditional | Class::CompareBranch => {
-                let taken = log.take_oldest_value(BRANCH_BITS) != 0;
+            InstructionTimingClass::BranchConditional | InstructionTimingClass::CompareBranch => {
+                let taken = log.take_oldest_logged_value(BRANCH_BITS) != 0;
                 pipe.recall_branch(&mut log);
                 if taken {
                     replay_branch(core, pipe, &mut bus, op, Jump::Conditional, near);
@@ -182,9 +192,10 @@ pub(super) unsafe fn replay_trace<P: CacheableTiming, B: QuickBus>(
                 replay_branch(core, pipe, &mut bus, op, Jump::Immediate, near);
             }
             // The last instruction.
-            Class::BranchRegister | Class::LoadMultiplePc => {
+            InstructionTimingClass::BranchRegister | InstructionTimingClass::LoadMultiplePc => {
                 pipe.recall_branch(&mut log);
-                let jump = if op.class == Class::BranchRegister { Jump::Register } else { Jump::Loaded };
+                let jump =
+                    if op.class == InstructionTimingClass::BranchRegister { Jump::Register } else { Jump::Loaded };
                 replay_branch(core, pipe, &mut bus, op, jump, trace.end);
             }
             _ => {
@@ -193,7 +204,7 @@ pub(super) unsafe fn replay_trace<P: CacheableTiming, B: QuickBus>(
             }
         }
         core.instructions += 1;
-        account.add_instruction_share(begun.instruction_share(core));
+        account.add_instruction_cycle_share(begun.cycle_share_of_instruction(core));
     }
     pipe.set_replaying(false);
     debug_assert!(core.ip == trace.end && log.is_empty(), "the replay of a trace lost its way");
@@ -204,7 +215,7 @@ pub(super) unsafe fn replay_trace<P: CacheableTiming, B: QuickBus>(
 fn replay_branch<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
-    bus: &mut Replay<'_, B>,
+    bus: &mut TraceReplayBus<'_, B>,
     op: Op,
     jump: Jump,
     ip: *mut Op,
@@ -218,9 +229,9 @@ fn replay_branch<P: CacheableTiming, B: QuickBus>(
 fn replay_accesses<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
-    bus: &mut Replay<'_, B>,
+    bus: &mut TraceReplayBus<'_, B>,
     op: Op,
-    log: &mut Log,
+    log: &mut TraceTimingLog,
 ) {
     let count = moved_word_count(op);
     if count == 0 {
@@ -228,7 +239,7 @@ fn replay_accesses<P: CacheableTiming, B: QuickBus>(
     }
     let (home, first) = pipe.recall_access(bus.bus, log, op);
     bus.home = home;
-    let bytes = item_bytes(op);
+    let bytes = transferred_item_bytes(op);
     for index in 0..count {
         let address = first + 4 * index;
         let answered = if is_store(op) {

@@ -1,7 +1,7 @@
 //! The table of the cache: its keys and transitions.
 
 use super::TRACE_INSTRUCTIONS;
-use super::log::Log;
+use super::log::TraceTimingLog;
 use super::replay::Trace;
 use crate::timing_store::{Row, TimingTable};
 use crate::v7m::core::Region;
@@ -22,8 +22,8 @@ pub(super) type Table<N, L> = TimingTable<N, Transition<L>, { 1 << TRANSITIONS }
 
 /// The key of a cached transition: a trace and the state from which it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Key {
-    /// The start: its [`Key::op_place`].
+pub(super) struct CachedTransitionKey {
+    /// The start: its [`Key::host_independent_op_address`].
     start: u64,
     /// The bits of its log.
     log: u64,
@@ -31,9 +31,9 @@ pub(super) struct Key {
     rest: u64,
 }
 
-impl Key {
+impl CachedTransitionKey {
     /// Returns the difference between the board address and the host address of an op in this region, in bytes of ops.
-    pub fn host_to_board_difference(region: &Region) -> u64 {
+    pub fn host_to_board_address_offset(region: &Region) -> u64 {
         let base = u64::from(region.base) * (size_of::<Op>() as u64 / 2);
         base.wrapping_sub(region.ops as u64)
     }
@@ -41,13 +41,13 @@ impl Key {
     /// Returns the place of an op, a number that does not depend on the host: the op's board address, times the bytes
     /// of ops for each byte of code.
     #[inline(always)]
-    pub fn op_place(bias: u64, op: *mut Op) -> u64 {
+    pub fn host_independent_op_address(bias: u64, op: *mut Op) -> u64 {
         (op as u64).wrapping_add(bias)
     }
 
     /// Creates the key of a trace from a state. Nothing in it depends on where the host keeps the ops.
     #[inline(always)]
-    pub fn new(bias: u64, trace: Trace, state: u32) -> Key {
+    pub fn new(bias: u64, trace: Trace, state: u32) -> CachedTransitionKey {
         const _: () = assert!(STATES <= 1 << INSTRUCTIONS && TRACE_INSTRUCTIONS <= MOST_INSTRUCTIONS);
         const _: () = assert!(INSTRUCTIONS + MOST_INSTRUCTIONS.count_ones() == WATCHED && WATCHED < DISTANCE);
         let Trace { start, end, instructions, log, .. } = trace;
@@ -56,7 +56,11 @@ impl Key {
             | u64::from(instructions) << INSTRUCTIONS
             | u64::from(trace.is_watched) << WATCHED
             | distance;
-        Key { start: Key::op_place(bias, start), log: log.whole_log(), rest }
+        CachedTransitionKey {
+            start: CachedTransitionKey::host_independent_op_address(bias, start),
+            log: log.log_as_number(),
+            rest,
+        }
     }
 
     /// Returns the trace of this key, which continued at `end`.
@@ -64,31 +68,31 @@ impl Key {
         let distance = (self.rest as i64 >> DISTANCE) as isize;
         let instructions = (self.rest >> INSTRUCTIONS) as u32 & MOST_INSTRUCTIONS;
         let (start, is_watched) = (end.wrapping_byte_sub(distance as usize), self.rest >> WATCHED & 1 != 0);
-        debug_assert!(Key::op_place(bias, start) == self.start);
-        Trace { start, end, instructions, is_watched, log: Log { bits: self.log, left: 0 } }
+        debug_assert!(CachedTransitionKey::host_independent_op_address(bias, start) == self.start);
+        Trace { start, end, instructions, is_watched, log: TraceTimingLog { bits: self.log, left: 0 } }
     }
 
     /// Returns the key of the same trace from this state instead of state 0.
     #[inline(always)]
-    pub fn from(self, state: u32) -> Key {
-        Key { rest: self.rest | u64::from(state), ..self }
+    pub fn from(self, state: u32) -> CachedTransitionKey {
+        CachedTransitionKey { rest: self.rest | u64::from(state), ..self }
     }
 
     /// Returns the bits of the log in the key.
-    pub fn log_bits(self) -> u64 {
+    pub fn trace_log_bits(self) -> u64 {
         self.log
     }
 
     /// Returns the key of the same trace with another log.
     #[inline(always)]
-    pub fn with_log(self, log: u64) -> Key {
-        Key { log, ..self }
+    pub fn with_trace_log(self, log: u64) -> CachedTransitionKey {
+        CachedTransitionKey { log, ..self }
     }
 
     /// Returns the key of the same trace with an end that is `behind` bytes of ops later.
     #[inline(always)]
-    pub fn with_later_end(self, behind: u64) -> Key {
-        Key { rest: self.rest.wrapping_add(behind << DISTANCE), ..self }
+    pub fn with_trace_end_moved(self, behind: u64) -> CachedTransitionKey {
+        CachedTransitionKey { rest: self.rest.wrapping_add(behind << DISTANCE), ..self }
     }
 
     /// Returns the number of the row that contains the key's transition.
@@ -119,7 +123,7 @@ pub(super) struct Transition<L> {
     pub taken: u64,
     /// The lookups in the flash interface's caches.
     pub lookups: L,
-    pub key: Key,
+    pub key: CachedTransitionKey,
 }
 
 impl<L: Copy + Default> Row for Transition<L> {

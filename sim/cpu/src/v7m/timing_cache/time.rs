@@ -1,7 +1,7 @@
 //! The time of traces: looked up, or found out.
 
 use super::replay::{Trace, replay_trace};
-use super::table::{Key, STATES, Transition};
+use super::table::{CachedTransitionKey, STATES, Transition};
 use super::{CacheableTiming, Core, Op, QuickBus, TRACE_CYCLES, TimingCache, watch};
 
 /// The node that traces have reached: a state number, and whether pipeline and bus are already in this state.
@@ -19,7 +19,7 @@ impl NodePosition {
     }
 
     /// Returns the node of a state in which pipeline and bus are not yet.
-    pub fn node_not_reached(state: u32) -> NodePosition {
+    pub fn unreached_node_of_state(state: u32) -> NodePosition {
         const _: () = assert!(STATES <= NodePosition::AHEAD as usize);
         NodePosition(state | NodePosition::AHEAD)
     }
@@ -53,7 +53,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         at: NodePosition,
     ) -> (NodePosition, i32) {
         let Some(state) = at.state_number() else { return (at, 0) };
-        let key = Key::new(bias, trace, state);
+        let key = CachedTransitionKey::new(bias, trace, state);
         match self.add_cached_trace_cycles::<WATCH>(core, bus, key, trace.instructions) {
             Some(known) => known,
             // SAFETY: the caller's promise.
@@ -68,7 +68,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         &mut self,
         core: &mut Core,
         bus: &mut B,
-        key: Key,
+        key: CachedTransitionKey,
         instructions: u32,
     ) -> Option<(NodePosition, i32)> {
         let transition = self.table.row_with_number_mut(key.row_number());
@@ -84,7 +84,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             transition.taken += 1;
         }
         self.counts.hits += 1;
-        Some((NodePosition::node_not_reached(transition.next), transition.stored_after))
+        Some((NodePosition::unreached_node_of_state(transition.next), transition.stored_after))
     }
 
     /// Adds the cycles of an executed trace that is not in the timing cache, by a replay. Returns the node to which it
@@ -100,7 +100,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         pipe: &mut P,
         bus: &mut B,
         trace: Trace,
-        key: Key,
+        key: CachedTransitionKey,
         at: NodePosition,
     ) -> (NodePosition, i32) {
         self.restore_timing_state(core, pipe, bus, at, trace.start);
@@ -141,7 +141,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         pipe: &mut P,
         bus: &mut B,
         trace: Trace,
-        key: Key,
+        key: CachedTransitionKey,
     ) -> (Option<u32>, i32) {
         self.counts.misses += 1;
         let (t, bus_wait, flash_wait) = (core.t, core.bus_wait, core.flash_wait);

@@ -4,7 +4,7 @@
 //! Their six arguments stay in registers from one to the next as long as calls at the end of a function are jumps, as
 //! they are in an optimised build. Should one not be, no harm is done: a trace is short.
 
-use super::log::{BRANCH_BITS, Log, PREDICATE_BITS};
+use super::log::{BRANCH_BITS, PREDICATE_BITS, TraceTimingLog};
 use super::op_kind::{OpKind, accesses_memory};
 use super::untimed::{NoPipeline, Quick, reach};
 use super::{CacheableTiming, QuickBus};
@@ -31,7 +31,7 @@ pub(super) enum EndReason {
 
 /// The log and the end of a trace, in two words, so that functions return them in host registers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TraceEnd {
+pub(super) struct TraceEndRecord {
     bits: u64,
     /// Instructions that could have followed, in eight bits. Above them [`BARRED`], or [`WATCHED`] and a word's
     /// address.
@@ -45,43 +45,48 @@ const WIDE: u64 = 1 << 10;
 /// The begin of a watched word's address.
 const WORD: u32 = 32;
 
-impl TraceEnd {
+impl TraceEndRecord {
     /// No trace.
-    pub const NOTHING: TraceEnd = TraceEnd { bits: 1, left: 0 };
+    pub const NOTHING: TraceEndRecord = TraceEndRecord { bits: 1, left: 0 };
 
     /// Returns whether the trace has its full length and exactly this log.
     #[inline(always)]
-    pub fn is_full_with(self, bits: u64) -> bool {
+    pub fn is_full_length_with_log(self, bits: u64) -> bool {
         self.left == 0 && self.bits == bits
     }
 
     /// Returns the log of the trace, and how it ended.
     #[inline(always)]
-    pub fn log_and_end_reason(self) -> (Log, EndReason) {
+    pub fn trace_log_and_end_reason(self) -> (TraceTimingLog, EndReason) {
         let end = match self.left & (BARRED | WATCHED) {
             0 => EndReason::Complete,
             BARRED => EndReason::Barred,
             _ => EndReason::Watched { word: (self.left >> WORD) as u32, wide: self.left & WIDE != 0 },
         };
-        (Log { bits: self.bits, left: self.left as u32 & 0xff }, end)
+        (TraceTimingLog { bits: self.bits, left: self.left as u32 & 0xff }, end)
     }
 
     /// Ends a trace before the instruction at `ip`.
     #[inline(always)]
-    fn end_before(core: &mut Core, ip: *mut Op, log: Log, end: EndReason) -> TraceEnd {
+    fn end_trace_before_instruction(
+        core: &mut Core,
+        ip: *mut Op,
+        log: TraceTimingLog,
+        end: EndReason,
+    ) -> TraceEndRecord {
         core.ip = ip;
-        TraceEnd::ending_at(log, end)
+        TraceEndRecord::new_trace_end(log, end)
     }
 
     /// Creates the end of a trace whose next instruction is in `core.ip` already.
     #[inline(always)]
-    pub fn ending_at(log: Log, end: EndReason) -> TraceEnd {
+    pub fn new_trace_end(log: TraceTimingLog, end: EndReason) -> TraceEndRecord {
         let how = match end {
             EndReason::Complete => 0,
             EndReason::Barred => BARRED,
             EndReason::Watched { word, wide } => WATCHED | u64::from(word) << WORD | if wide { WIDE } else { 0 },
         };
-        TraceEnd { bits: log.bits, left: u64::from(log.left) | how }
+        TraceEndRecord { bits: log.bits, left: u64::from(log.left) | how }
     }
 }
 
@@ -98,18 +103,18 @@ pub(super) unsafe fn execute_trace<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    log: Log,
-) -> (Log, EndReason) {
+    log: TraceTimingLog,
+) -> (TraceTimingLog, EndReason) {
     let ip = core.ip;
     // SAFETY: the caller's promise.
-    unsafe { continue_trace_at(core, pipe, bus, ip, log) }.log_and_end_reason()
+    unsafe { continue_trace_at(core, pipe, bus, ip, log) }.trace_log_and_end_reason()
 }
 
 /// The function that executes an instruction with a given code in a trace, and those that follow. Its arguments are
-/// core, pipeline, bus, the op, and the two numbers of the [`Log`].
+/// core, pipeline, bus, the op, and the two numbers of the [`TraceTimingLog`].
 ///
 /// Each must only be called so, with a core for which [`exec::run_until_limit`]'s promise holds.
-type Function<P, B> = unsafe fn(&mut Core, &mut P, &mut B, *mut Op, u64, u32) -> TraceEnd;
+type Function<P, B> = unsafe fn(&mut Core, &mut P, &mut B, *mut Op, u64, u32) -> TraceEndRecord;
 
 /// The table of the functions that execute an instruction in a trace, by the form of its op ([`Op::code_and_width`]).
 struct Functions<P, B>(std::marker::PhantomData<(P, B)>);
@@ -150,8 +155,8 @@ pub(super) unsafe fn continue_trace_at<P: CacheableTiming, B: QuickBus>(
     pipe: &mut P,
     bus: &mut B,
     ip: *mut Op,
-    log: Log,
-) -> TraceEnd {
+    log: TraceTimingLog,
+) -> TraceEndRecord {
     let functions = &Functions::<P, B>::ALL;
     // SAFETY: `ip` points into the ops of the region, and the function is that of its op.
     unsafe {
@@ -170,11 +175,11 @@ unsafe fn continue_after_instruction<P: CacheableTiming, B: QuickBus>(
     pipe: &mut P,
     bus: &mut B,
     ip: *mut Op,
-    mut log: Log,
-) -> TraceEnd {
+    mut log: TraceTimingLog,
+) -> TraceEndRecord {
     log.left -= 1;
     if log.left == 0 {
-        return TraceEnd::end_before(core, ip, log, EndReason::Complete);
+        return TraceEndRecord::end_trace_before_instruction(core, ip, log, EndReason::Complete);
     }
     // SAFETY: the caller's promise.
     unsafe { continue_trace_at(core, pipe, bus, ip, log) }
@@ -188,8 +193,8 @@ fn end_before_forbidden<P: CacheableTiming, B: QuickBus>(
     ip: *mut Op,
     bits: u64,
     left: u32,
-) -> TraceEnd {
-    TraceEnd::end_before(core, ip, Log { bits, left }, EndReason::Barred)
+) -> TraceEndRecord {
+    TraceEndRecord::end_trace_before_instruction(core, ip, TraceTimingLog { bits, left }, EndReason::Barred)
 }
 
 /// Executes an instruction with a known code and length in a trace, and continues with the next instruction. The place
@@ -212,8 +217,8 @@ unsafe fn execute_instruction<
     ip: *mut Op,
     bits: u64,
     left: u32,
-) -> TraceEnd {
-    let log = Log { bits, left };
+) -> TraceEndRecord {
+    let log = TraceTimingLog { bits, left };
     let behind = ip.wrapping_add(HALFWORDS);
     if matches!(CODE, code::Bl | code::Blx) {
         // They ask where they are.
@@ -225,7 +230,7 @@ unsafe fn execute_instruction<
         exec::execute_known_op::<_, _, CODE>(
             core,
             &mut untimed,
-            Quick::<B, REACH>::restricted_to_quick_memories(bus),
+            Quick::<B, REACH>::with_fixed_latency_memories_only(bus),
             ip,
         )
     };
@@ -234,7 +239,12 @@ unsafe fn execute_instruction<
             let mut log = untimed.log;
             if let (reach::WATCHED, Some(word)) = (REACH, untimed.watched) {
                 log.left -= 1;
-                return TraceEnd::end_before(core, behind, log, EndReason::Watched { word, wide: HALFWORDS == 2 });
+                return TraceEndRecord::end_trace_before_instruction(
+                    core,
+                    behind,
+                    log,
+                    EndReason::Watched { word, wide: HALFWORDS == 2 },
+                );
             }
             // SAFETY: the op after one of the region is one of its ops, or of those that it ends with.
             unsafe { continue_after_instruction(core, pipe, bus, behind, log) }
@@ -257,7 +267,7 @@ unsafe fn execute_instruction<
             let mut log = untimed.log;
             if distance < 0 && log.left <= TURN {
                 log.left -= 1;
-                return TraceEnd::end_before(core, target, log, EndReason::Complete);
+                return TraceEndRecord::end_trace_before_instruction(core, target, log, EndReason::Complete);
             }
             // SAFETY: near branches stay inside the region.
             unsafe { continue_after_instruction(core, pipe, bus, target, log) }
@@ -266,7 +276,7 @@ unsafe fn execute_instruction<
             untimed.log_branch(core, ip, Some(core.ip));
             let mut log = untimed.log;
             log.left -= 1;
-            TraceEnd::ending_at(log, EndReason::Complete)
+            TraceEndRecord::new_trace_end(log, EndReason::Complete)
         }
         // Nothing was done and nothing logged.
         // SAFETY: the caller's promise.
@@ -276,7 +286,7 @@ unsafe fn execute_instruction<
         _ => {
             core.request = Request::None;
             let end = if untimed.log_is_full { EndReason::Complete } else { EndReason::Barred };
-            TraceEnd::end_before(core, ip, log, end)
+            TraceEndRecord::end_trace_before_instruction(core, ip, log, end)
         }
     }
 }
@@ -293,7 +303,7 @@ unsafe fn execute_anywhere<P: CacheableTiming, B: QuickBus, const CODE: u8, cons
     ip: *mut Op,
     bits: u64,
     left: u32,
-) -> TraceEnd {
+) -> TraceEndRecord {
     // SAFETY: the caller's promise.
     unsafe { execute_instruction::<P, B, CODE, HALFWORDS, { reach::WATCHED }>(core, pipe, bus, ip, bits, left) }
 }
@@ -309,10 +319,10 @@ unsafe fn execute_predicated<P: CacheableTiming, B: QuickBus>(
     ip: *mut Op,
     bits: u64,
     left: u32,
-) -> TraceEnd {
+) -> TraceEndRecord {
     core.ip = ip;
     // SAFETY: the caller's promise.
-    let block = unsafe { execute_block(core, pipe, bus, Log { bits, left }) };
+    let block = unsafe { execute_block(core, pipe, bus, TraceTimingLog { bits, left }) };
     // SAFETY: as above.
     unsafe { continue_after_block(core, pipe, bus, &block) }
 }
@@ -326,10 +336,10 @@ unsafe fn continue_after_block<P: CacheableTiming, B: QuickBus>(
     pipe: &mut P,
     bus: &mut B,
     block: &Block,
-) -> TraceEnd {
+) -> TraceEndRecord {
     match block.end {
-        Some(end) => TraceEnd::ending_at(block.log, end),
-        None if block.log.left == 0 => TraceEnd::ending_at(block.log, EndReason::Complete),
+        Some(end) => TraceEndRecord::new_trace_end(block.log, end),
+        None if block.log.left == 0 => TraceEndRecord::new_trace_end(block.log, EndReason::Complete),
         None => {
             let ip = core.ip;
             // SAFETY: after the block there is an op of the region, or one of those that it ends with.
@@ -340,7 +350,7 @@ unsafe fn continue_after_block<P: CacheableTiming, B: QuickBus>(
 
 /// How an IT block was executed: its log, length and end.
 pub(super) struct Block {
-    pub log: Log,
+    pub log: TraceTimingLog,
     /// `None`: the trace continues after the block.
     pub end: Option<EndReason>,
 }
@@ -354,7 +364,7 @@ pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
-    log: Log,
+    log: TraceTimingLog,
 ) -> Block {
     // No room for a whole block: it begins the next trace.
     if log.left < 5 {
@@ -381,20 +391,20 @@ pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
             return Block { log, end: Some(EndReason::Barred) };
         }
         if executed == block::SKIPPED {
-            pipe.log.append_rare_entry(0, PREDICATE_BITS);
+            pipe.log.append_rare_log_entry(0, PREDICATE_BITS);
             pipe.log_skipped_instruction(core, packed.op(), ip);
             pipe.log.left -= 1;
             core.ip = next;
             continue;
         }
         let op = executed.op();
-        pipe.log.append_rare_entry(1, PREDICATE_BITS);
+        pipe.log.append_rare_log_entry(1, PREDICATE_BITS);
         // SAFETY: it is an op.
         let flow = unsafe {
             exec::execute_op(
                 core,
                 &mut pipe,
-                Quick::<B, { reach::ALL }>::restricted_to_quick_memories(bus),
+                Quick::<B, { reach::ALL }>::with_fixed_latency_memories_only(bus),
                 &raw const op,
             )
         };

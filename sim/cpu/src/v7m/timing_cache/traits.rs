@@ -3,9 +3,11 @@
 use std::hash::Hash;
 
 use super::Home;
-use super::log::{HOME_BITS, Log};
-use super::ram::QuickRam;
-use crate::host::{Constants, ConstantsAt, Foresight, Repeating, Repeats};
+use super::log::{HOME_BITS, TraceTimingLog};
+use super::ram::DirectRamAccess;
+use crate::host::{
+    CacheLookupReplayData, CachedConstantMemory, ConstantMemoryAddresses, Repeats, TimingPredictorLayout,
+};
 use crate::v7m::bus::Bus;
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
@@ -22,7 +24,7 @@ pub trait CacheableTiming: Pipeline {
     type State: Copy + Eq + Hash;
 
     /// The inputs of its log. `None`: it logs the home of an access, and of a branch nothing.
-    const FORESIGHT: Option<Foresight> = None;
+    const FORESIGHT: Option<TimingPredictorLayout> = None;
 
     /// Returns whether the pipeline logs only what its `predict_*` functions find out.
     #[inline(always)]
@@ -45,14 +47,14 @@ pub trait CacheableTiming: Pipeline {
     /// Appends what a load's timing depends on to the trace's log. Its first word is at `_address`. Returns false if
     /// the log has no room for it.
     #[inline(always)]
-    fn predict_load(&mut self, log: &mut Log, home: Home, _address: u32) -> bool {
+    fn predict_load(&mut self, log: &mut TraceTimingLog, home: Home, _address: u32) -> bool {
         log.append_bits(home as u64, HOME_BITS);
         true
     }
 
     /// Appends what the timing of one word of a store depends on to the trace's log. `index` counts the store's words.
     #[inline(always)]
-    fn predict_store(&mut self, log: &mut Log, home: Home, _address: u32, index: u32) {
+    fn predict_store(&mut self, log: &mut TraceTimingLog, home: Home, _address: u32, index: u32) {
         if index == 0 {
             log.append_bits(home as u64, HOME_BITS);
         }
@@ -61,38 +63,38 @@ pub trait CacheableTiming: Pipeline {
     /// Appends to the trace's log whether a branch was predicted right. It is at `_from`, and goes to `_target` or is
     /// not taken.
     #[inline(always)]
-    fn predict_branch(&mut self, _core: &Core, _log: &mut Log, _from: u32, _target: Option<u32>) {}
+    fn predict_branch(&mut self, _core: &Core, _log: &mut TraceTimingLog, _from: u32, _target: Option<u32>) {}
 
     /// Appends what the timing of a skipped instruction depends on to the trace's log. It is at `_from`, and its
     /// condition in an IT block failed.
     #[inline(always)]
-    fn predict_skip(&mut self, _core: &Core, _log: &mut Log, _op: Op, _from: u32) {}
+    fn predict_skip(&mut self, _core: &Core, _log: &mut TraceTimingLog, _op: Op, _from: u32) {}
 
     /// Removes the entry of an instruction's memory accesses from a trace's log and returns which memory they reached.
     /// `_left` instructions could still follow in the longest trace.
-    fn log_entry_of_access(&self, log: &mut Log, _op: Op, _left: u32) -> Home {
-        Home::from_logged_bits(log.take_oldest_value(HOME_BITS))
+    fn log_entry_of_access(&self, log: &mut TraceTimingLog, _op: Op, _left: u32) -> Home {
+        Home::from_logged_bits(log.take_oldest_logged_value(HOME_BITS))
     }
 
     /// Removes the entry of a branch from a trace's log.
-    fn log_entry_of_branch(_log: &mut Log) {}
+    fn log_entry_of_branch(_log: &mut TraceTimingLog) {}
 
     /// Removes the entry of a skipped instruction of an IT block from a trace's log.
-    fn log_entry_of_skip(_log: &mut Log, _op: Op) {}
+    fn log_entry_of_skip(_log: &mut TraceTimingLog, _op: Op) {}
 
     /// Removes the entry of an instruction's accesses from the log of a trace that is timed by replay. Returns the
     /// memory that they reached, and an address in place of the first one's.
-    fn recall_access<B: QuickBus>(&mut self, bus: &B, log: &mut Log, op: Op) -> (Home, u32) {
+    fn recall_access<B: QuickBus>(&mut self, bus: &B, log: &mut TraceTimingLog, op: Op) -> (Home, u32) {
         let home = self.log_entry_of_access(log, op, 0);
         (home, bus.address_in_memory(home))
     }
 
     /// Moves the logged prediction of a branch to the pipeline, which times the trace by replaying its log.
-    fn recall_branch(&mut self, _log: &mut Log) {}
+    fn recall_branch(&mut self, _log: &mut TraceTimingLog) {}
 
     /// Moves the log entry of a skipped instruction of an IT block to the pipeline, which times the trace by replaying
     /// its log.
-    fn recall_skip(&mut self, _log: &mut Log, _op: Op) {}
+    fn recall_skip(&mut self, _log: &mut TraceTimingLog, _op: Op) {}
 
     /// Tells the pipeline that the replay of a trace's log, by which the trace gets its cycles, begins or ends.
     fn set_replaying(&mut self, _on: bool) {}
@@ -120,16 +122,16 @@ pub trait QuickBus: Bus {
 
     /// Returns main RAM, if native code may access it directly, to the same effect as [`QuickBus::ram_load`] and
     /// [`QuickBus::ram_store`].
-    fn native_ram(&mut self) -> Option<QuickRam<'_>>;
+    fn native_ram(&mut self) -> Option<DirectRamAccess<'_>>;
 
     /// Loads from main RAM. Returns the value and the part of RAM that answers, or `None` for other addresses.
     fn ram_load(&mut self, address: u32, bytes: u32) -> Option<(u32, Home)>;
 
     /// Returns the constant memory from which loads get [`Home::Cached`], if native code can read it by itself.
-    fn native_constants(&self) -> Option<Constants>;
+    fn native_constants(&self) -> Option<CachedConstantMemory>;
 
     /// Returns the current host address of the constant memory, and of the table of its cache lines.
-    fn constants_at(&mut self) -> ConstantsAt;
+    fn constants_at(&mut self) -> ConstantMemoryAddresses;
 
     /// Loads from RAM or flash, if the timing follows a fixed rule. Returns the value and the memory that answers, or
     /// `None`.
@@ -169,7 +171,7 @@ pub trait QuickBus: Bus {
     const REPEATS: Repeats;
 
     /// Returns what native code needs to repeat cache look-ups by itself, until the next look-up or fetch.
-    fn native_lookup_data(&mut self) -> Repeating;
+    fn native_lookup_data(&mut self) -> CacheLookupReplayData;
 }
 
 /// Whether a written word is watched by a probe.

@@ -1,6 +1,6 @@
 //! Execution without time: the executor's pipeline and bus while a trace runs whose timing is looked up afterwards.
 
-use super::log::{CYCLES_BITS, Log};
+use super::log::{CYCLES_BITS, TraceTimingLog};
 use super::op_kind::{OpKind, may_trace_contain};
 use super::{CacheableTiming, Home, QuickBus, WatchedCore};
 use crate::v7m::bus::{Bus, LoadResult};
@@ -11,7 +11,7 @@ use crate::v7m::pipeline::{Jump, Pipeline};
 
 /// A pipeline that takes no time and logs what the timing depends on.
 pub(super) struct NoPipeline<'a, P> {
-    pub log: Log,
+    pub log: TraceTimingLog,
     /// The current instruction did not execute only because the log is full.
     pub log_is_full: bool,
     /// The address of a word that was written and is watched.
@@ -22,7 +22,7 @@ pub(super) struct NoPipeline<'a, P> {
 impl<P: CacheableTiming> NoPipeline<'_, P> {
     /// Creates a pipeline that continues a log.
     #[inline(always)]
-    pub fn new(pipe: &mut P, log: Log) -> NoPipeline<'_, P> {
+    pub fn new(pipe: &mut P, log: TraceTimingLog) -> NoPipeline<'_, P> {
         NoPipeline { log, log_is_full: false, watched: None, pipe }
     }
 
@@ -111,7 +111,7 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
             return NEVER;
         }
         let cycles = P::operand_cycles(op, first, second);
-        self.log.append_rare_entry(cycles, CYCLES_BITS);
+        self.log.append_rare_log_entry(cycles, CYCLES_BITS);
         cycles
     }
 
@@ -140,7 +140,7 @@ pub(super) struct Quick<B, const REACH: u8>(B);
 impl<B, const REACH: u8> Quick<B, REACH> {
     /// Returns the same bus, restricted to memories that answer at once.
     #[inline(always)]
-    pub fn restricted_to_quick_memories(bus: &mut B) -> &mut Quick<B, REACH> {
+    pub fn with_fixed_latency_memories_only(bus: &mut B) -> &mut Quick<B, REACH> {
         // SAFETY: nothing but the bus is in it.
         unsafe { &mut *std::ptr::from_mut(bus).cast() }
     }

@@ -2,16 +2,16 @@
 
 /// The state of a flash's memory array, which makes one read at a time. Times are cycles of the interface's clock.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Array {
+pub(super) struct FlashArrayState {
     /// Wait states of a read.
     pub wait_states: u64,
     /// First cycle in which the next read can begin.
     free: u64,
 }
 
-impl Array {
+impl FlashArrayState {
     /// Never busy so far, no wait states.
-    pub const IDLE: Array = Array { wait_states: 0, free: 0 };
+    pub const IDLE: FlashArrayState = FlashArrayState { wait_states: 0, free: 0 };
 
     /// Begins a read in cycle `from` or as soon as the array is free. Returns the first cycle in which its content can
     /// be used.
@@ -22,12 +22,12 @@ impl Array {
     }
 
     /// Returns the first cycle in which a read of the array can begin.
-    pub fn free_cycle(&self) -> u64 {
+    pub fn next_flash_read_cycle(&self) -> u64 {
         self.free
     }
 
     /// Sets the first cycle in which a read can begin.
-    pub fn set_free_cycle(&mut self, free: u64) {
+    pub fn set_next_flash_read_cycle(&mut self, free: u64) {
         self.free = free;
     }
 }

@@ -13,8 +13,8 @@
 //! that is not in the cache comes a cycle later, as if the array were read only after the search in the cache. This
 //! follows from published figures of curve9767 (docs/accuracy.md) [fitted].
 
-use super::array::Array;
-use super::lookups::{Lookup, Recorder};
+use super::array::FlashArrayState;
+use super::lookups::{CacheLookupResult, Recorder};
 use super::lru::Lru;
 use rtoslab_timing::stm32_flash::{F4_DATA_LINES, F4_INSTRUCTION_LINES, F4_SEARCH_CYCLES};
 
@@ -42,8 +42,8 @@ pub struct ArtControl {
 
 /// A flash interface with ST's ART accelerator: caches and prefetch with lines of `1 << SHIFT` bytes.
 #[derive(Debug, Clone)]
-pub struct Art<const SHIFT: u32> {
-    pub(super) array: Array,
+pub struct ArtAccelerator<const SHIFT: u32> {
+    pub(super) array: FlashArrayState,
     pub(super) control: ArtControl,
     /// First address of the flash on this path.
     base: u32,
@@ -64,17 +64,17 @@ pub struct Art<const SHIFT: u32> {
 }
 
 /// The F4's flash interface.
-pub type FlashF4 = Art<4>;
+pub type FlashF4 = ArtAccelerator<4>;
 /// The F7's flash interface on its ITCM path, single bank. Data read over this path goes through the instruction side.
-pub type FlashF7Itcm = Art<5>;
+pub type FlashF7Itcm = ArtAccelerator<5>;
 
-impl<const SHIFT: u32> Art<SHIFT> {
+impl<const SHIFT: u32> ArtAccelerator<SHIFT> {
     /// Creates the interface in its reset state: no wait states, caches and prefetch off. The flash has `bytes` bytes
     /// from `base` on.
-    pub fn new(base: u32, bytes: u32) -> Art<SHIFT> {
+    pub fn new(base: u32, bytes: u32) -> ArtAccelerator<SHIFT> {
         let lines = (bytes >> SHIFT) as usize;
-        Art {
-            array: Array::default(),
+        ArtAccelerator {
+            array: FlashArrayState::default(),
             control: ArtControl::default(),
             base,
             instructions: Lru::new(lines),
@@ -91,7 +91,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
     }
 
     /// Applies new values of the access control register. A cache can only be reset while it is off.
-    pub fn apply_access_control(&mut self, control: ArtControl) {
+    pub fn apply_flash_access_control(&mut self, control: ArtControl) {
         if control.instruction_reset && !control.instruction_cache {
             self.instructions.empty_cache();
         }
@@ -145,7 +145,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
         }
         let cached = self.control.instruction_cache;
         if cached && self.instructions.look_up_line(line) {
-            self.recorder.note_lookup(line, Lookup::Used);
+            self.recorder.record_cache_lookup(line, CacheLookupResult::Used);
             self.there = at + 2;
         } else if still_left {
             self.there = at + 2;
@@ -157,7 +157,10 @@ impl<const SHIFT: u32> Art<SHIFT> {
             };
             let filled = cached && self.there > at + 2;
             if cached {
-                self.recorder.note_lookup(line, if filled { Lookup::Filled } else { Lookup::Absent });
+                self.recorder.record_cache_lookup(
+                    line,
+                    if filled { CacheLookupResult::Filled } else { CacheLookupResult::Absent },
+                );
             }
             if filled {
                 self.instructions.load_line(line);
@@ -179,9 +182,9 @@ impl<const SHIFT: u32> Art<SHIFT> {
     /// Ends the read-ahead of a line in cycle `from`, because the core has branched elsewhere. So the fetch does not
     /// wait for a useless read.
     fn abandon_read_ahead(&mut self, from: u64) {
-        if self.next != EMPTY && self.next_there > from && self.array.free_cycle() == self.next_there {
+        if self.next != EMPTY && self.next_there > from && self.array.next_flash_read_cycle() == self.next_there {
             let begins = self.next_there.saturating_sub(1 + self.array.wait_states);
-            self.array.set_free_cycle(begins.max(from));
+            self.array.set_next_flash_read_cycle(begins.max(from));
             self.next = EMPTY;
         }
     }
@@ -189,7 +192,8 @@ impl<const SHIFT: u32> Art<SHIFT> {
     /// Returns whether the line to be read ahead is in the cache. The look-up is recorded.
     fn is_read_ahead_line_cached(&mut self, line: u32) -> bool {
         let is_hit = self.instructions.is_line_cached(line);
-        self.recorder.note_lookup(line, if is_hit { Lookup::Present } else { Lookup::Absent });
+        self.recorder
+            .record_cache_lookup(line, if is_hit { CacheLookupResult::Present } else { CacheLookupResult::Absent });
         is_hit
     }
 
@@ -217,7 +221,7 @@ impl FlashF4 {
     pub fn set_acr(&mut self, value: u32) {
         let bit = |bit: u32| value >> bit & 1 != 0;
         let (wait_states, prefetch, instruction_cache) = (u64::from(value & 15), bit(8), bit(9));
-        self.apply_access_control(ArtControl {
+        self.apply_flash_access_control(ArtControl {
             wait_states,
             prefetch,
             instruction_cache,
@@ -233,7 +237,7 @@ impl FlashF7Itcm {
     /// Applies a new value of FLASH_ACR (wait states, prefetch, caches).
     pub fn set_acr(&mut self, value: u32) {
         let bit = |bit: u32| value >> bit & 1 != 0;
-        self.apply_access_control(ArtControl {
+        self.apply_flash_access_control(ArtControl {
             wait_states: u64::from(value & 15),
             prefetch: bit(8),
             instruction_cache: bit(9),
@@ -306,9 +310,9 @@ mod tests {
             }
         }
         assert!(
-            flash.array.free_cycle() <= t + 12,
+            flash.array.next_flash_read_cycle() <= t + 12,
             "a read under way and one behind it, not {} cycles",
-            flash.array.free_cycle() - t
+            flash.array.next_flash_read_cycle() - t
         );
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The bus asks for lines. The core's caches use them in a way that this model does not cover.
 
-use super::array::Array;
+use super::array::FlashArrayState;
 use rtoslab_timing::stm32_flash::{F7_LINE_BYTES, H7_LINE_BYTES, SETTINGS, key};
 
 /// No line.
@@ -11,12 +11,12 @@ const EMPTY: u32 = u32::MAX;
 /// One bank of flash: its array, in flash clocks, and the line in its read buffer.
 #[derive(Debug, Clone, Copy)]
 struct Bank {
-    array: Array,
+    array: FlashArrayState,
     line: u32,
     there: u64,
 }
 
-const BANK: Bank = Bank { array: Array::IDLE, line: EMPTY, there: 0 };
+const BANK: Bank = Bank { array: FlashArrayState::IDLE, line: EMPTY, there: 0 };
 
 /// The flash interface of an M7 part on the AXI bus.
 #[derive(Debug, Clone, Copy)]

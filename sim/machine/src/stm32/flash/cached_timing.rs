@@ -4,7 +4,9 @@ use super::super::flash_port::FlashPort;
 use super::lookups::{Lookups, Recorder};
 use super::lru;
 use super::{FlashF1, FlashF4};
-use rtoslab_cpu::v7m::timing_cache::{Distances, Home, Repeating, Repeats, cycle_at};
+use rtoslab_cpu::v7m::timing_cache::{
+    CacheLookupReplayData, CycleDistanceConverter, Home, Repeats, cycle_from_distance,
+};
 use std::mem::offset_of;
 
 /// A flash interface whose timing can be cached: its state and its look-ups are part of what the timing cache stores.
@@ -41,12 +43,12 @@ pub trait CacheableFlash: FlashPort {
     /// The way in which native code repeats cache look-ups.
     const REPEATS: Repeats;
     /// Returns what native code needs to repeat cache look-ups by itself.
-    fn native_lookup_data(&mut self) -> Repeating;
+    fn native_lookup_data(&mut self) -> CacheLookupReplayData;
 }
 
 /// The cached state of the F1's flash interface: lines by number, times as distances from now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct StateF1 {
+pub struct FlashTimingStateF1 {
     line: u32,
     there: i16,
     next: u32,
@@ -58,31 +60,31 @@ pub struct StateF1 {
 
 impl CacheableFlash for FlashF1 {
     /// The state on which the timing of future fetches depends, without caches. Times are relative to now.
-    type State = StateF1;
+    type State = FlashTimingStateF1;
     /// The look-ups of a trace's fetches in the interface's caches, with their answers.
     type Lookups = ();
 
     /// Returns the interface's state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
-    fn timing_state(&self, t: u64) -> Option<StateF1> {
-        let distances = Distances::from(t);
-        distances.with_all_distances_in_range(StateF1 {
+    fn timing_state(&self, t: u64) -> Option<FlashTimingStateF1> {
+        let distances = CycleDistanceConverter::from(t);
+        distances.state_if_distances_fit(FlashTimingStateF1 {
             line: self.line,
             there: distances.cycle_distance(self.there),
             next: self.next,
             next_there: distances.cycle_distance(self.next_there),
             last_there: distances.cycle_distance(self.last_there),
             followed: self.followed,
-            array_free: distances.cycle_distance(self.array.free_cycle()),
+            array_free: distances.cycle_distance(self.array.next_flash_read_cycle()),
         })
     }
 
     /// Sets the interface to a cached state at cycle `t`.
-    fn restore_timing_state(&mut self, state: &StateF1, t: u64) {
-        (self.line, self.there) = (state.line, cycle_at(state.there, t));
-        (self.next, self.next_there) = (state.next, cycle_at(state.next_there, t));
-        self.last_there = cycle_at(state.last_there, t);
+    fn restore_timing_state(&mut self, state: &FlashTimingStateF1, t: u64) {
+        (self.line, self.there) = (state.line, cycle_from_distance(state.there, t));
+        (self.next, self.next_there) = (state.next, cycle_from_distance(state.next_there, t));
+        self.last_there = cycle_from_distance(state.last_there, t);
         self.followed = state.followed;
-        self.array.set_free_cycle(cycle_at(state.array_free, t));
+        self.array.set_next_flash_read_cycle(cycle_from_distance(state.array_free, t));
     }
 
     /// Returns [`Home::Waiting`]: every data read reads the array.
@@ -109,14 +111,14 @@ impl CacheableFlash for FlashF1 {
 
     /// Returns what native code needs to repeat cache look-ups by itself.
     #[inline(always)]
-    fn native_lookup_data(&mut self) -> Repeating {
-        Repeating::default()
+    fn native_lookup_data(&mut self) -> CacheLookupReplayData {
+        CacheLookupReplayData::default()
     }
 }
 
 /// The cached state of the F4's flash interface, without its caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct StateF4 {
+pub struct FlashTimingStateF4 {
     line: u32,
     there: i16,
     next: u32,
@@ -129,14 +131,14 @@ pub struct StateF4 {
 
 impl CacheableFlash for FlashF4 {
     /// The state on which the timing of future fetches depends, without caches. Times are relative to now.
-    type State = StateF4;
+    type State = FlashTimingStateF4;
     /// The look-ups of a trace's fetches in the interface's caches, with their answers.
     type Lookups = Lookups;
 
     /// Returns the interface's state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
-    fn timing_state(&self, t: u64) -> Option<StateF4> {
-        let distances = Distances::from(t);
-        distances.with_all_distances_in_range(StateF4 {
+    fn timing_state(&self, t: u64) -> Option<FlashTimingStateF4> {
+        let distances = CycleDistanceConverter::from(t);
+        distances.state_if_distances_fit(FlashTimingStateF4 {
             line: self.line,
             there: distances.cycle_distance(self.there),
             next: self.next,
@@ -144,17 +146,17 @@ impl CacheableFlash for FlashF4 {
             left: self.left,
             data_line: self.data_line,
             data_there: distances.cycle_distance(self.data_there),
-            array_free: distances.cycle_distance(self.array.free_cycle()),
+            array_free: distances.cycle_distance(self.array.next_flash_read_cycle()),
         })
     }
 
     /// Sets the interface to a cached state at cycle `t`.
-    fn restore_timing_state(&mut self, state: &StateF4, t: u64) {
-        (self.line, self.there) = (state.line, cycle_at(state.there, t));
-        (self.next, self.next_there) = (state.next, cycle_at(state.next_there, t));
+    fn restore_timing_state(&mut self, state: &FlashTimingStateF4, t: u64) {
+        (self.line, self.there) = (state.line, cycle_from_distance(state.there, t));
+        (self.next, self.next_there) = (state.next, cycle_from_distance(state.next_there, t));
         self.left = state.left;
-        (self.data_line, self.data_there) = (state.data_line, cycle_at(state.data_there, t));
-        self.array.set_free_cycle(cycle_at(state.array_free, t));
+        (self.data_line, self.data_there) = (state.data_line, cycle_from_distance(state.data_there, t));
+        self.array.set_next_flash_read_cycle(cycle_from_distance(state.array_free, t));
     }
 
     /// Returns which memory answers a data read at an address, if its wait states follow a fixed rule. Otherwise
@@ -186,7 +188,7 @@ impl CacheableFlash for FlashF4 {
 
     /// Returns what native code needs to repeat cache look-ups by itself.
     #[inline(always)]
-    fn native_lookup_data(&mut self) -> Repeating {
+    fn native_lookup_data(&mut self) -> CacheLookupReplayData {
         self.instructions.native_lookups()
     }
 }

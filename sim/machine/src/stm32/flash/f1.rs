@@ -5,7 +5,7 @@
 //! the next line ahead into the other block. It gives that up if the core needs another line first. These rules are
 //! derived from the cycle counts that are published for an STM32F103 at two wait states.
 
-use super::array::Array;
+use super::array::FlashArrayState;
 use rtoslab_timing::stm32_flash::{F1_LINE_BYTES, F1_PREFETCH_AFTER_FETCH, F1_PREFETCH_AFTER_LINE};
 
 /// Bits of FLASH_ACR.
@@ -20,7 +20,7 @@ const EMPTY: u32 = u32::MAX;
 /// The flash interface of the F1.
 #[derive(Debug, Clone, Copy)]
 pub struct FlashF1 {
-    pub(super) array: Array,
+    pub(super) array: FlashArrayState,
     prefetch: bool,
     /// Line that instructions come from, and from which cycle on.
     pub(super) line: u32,
@@ -45,7 +45,7 @@ impl FlashF1 {
     /// Creates the interface in its reset state: no wait states, prefetch on.
     pub fn new() -> FlashF1 {
         FlashF1 {
-            array: Array::IDLE,
+            array: FlashArrayState::IDLE,
             prefetch: true,
             line: EMPTY,
             there: 0,
@@ -87,9 +87,9 @@ impl FlashF1 {
         if self.prefetch && self.next != line + 1 {
             let from = (at + 1 + F1_PREFETCH_AFTER_FETCH)
                 .max(self.there + F1_PREFETCH_AFTER_LINE)
-                .max(self.array.free_cycle());
+                .max(self.array.next_flash_read_cycle());
             self.next = line + 1;
-            self.next_there = from + self.array_read_cycles();
+            self.next_there = from + self.flash_array_read_cycles();
         }
         self.followed = follows;
         self.last_there = self.there.max(at + 2);
@@ -98,17 +98,17 @@ impl FlashF1 {
 
     /// Returns the cycles of a read of the array.
     #[inline(always)]
-    fn array_read_cycles(&self) -> u64 {
+    fn flash_array_read_cycles(&self) -> u64 {
         1 + self.array.wait_states
     }
 
     /// Makes another line the current one: from the read-ahead buffer or the array. `streams`: the fetches make no pause.
     fn switch_current_line(&mut self, line: u32, at: u64, streams: bool) {
         let early = streams && self.prefetch && line == self.line.wrapping_add(1);
-        let begin = (if early { at } else { at + 1 }).max(self.array.free_cycle());
-        if line == self.next && self.next_there <= begin + self.array_read_cycles() {
+        let begin = (if early { at } else { at + 1 }).max(self.array.next_flash_read_cycle());
+        if line == self.next && self.next_there <= begin + self.flash_array_read_cycles() {
             self.there = self.next_there;
-            self.array.set_free_cycle(self.next_there.max(self.array.free_cycle()));
+            self.array.set_next_flash_read_cycle(self.next_there.max(self.array.next_flash_read_cycle()));
         } else {
             self.there = self.array.begin_array_read(begin);
         }
@@ -121,16 +121,16 @@ impl FlashF1 {
         if self.array.wait_states == 0 {
             return 0;
         }
-        let begin = (at + 1).max(self.array.free_cycle());
+        let begin = (at + 1).max(self.array.next_flash_read_cycle());
         if self.next == EMPTY {
             return self.array.begin_array_read(begin) - (at + 2);
         }
-        if self.next_there < begin + self.array_read_cycles() {
+        if self.next_there < begin + self.flash_array_read_cycles() {
             // A read ahead that has begun is completed first.
             return self.array.begin_array_read(begin.max(self.next_there)) - (at + 2);
         }
         let arrival = self.array.begin_array_read(begin);
-        self.next_there = self.next_there.max(arrival + self.array_read_cycles());
+        self.next_there = self.next_there.max(arrival + self.flash_array_read_cycles());
         arrival - (at + 2)
     }
 }

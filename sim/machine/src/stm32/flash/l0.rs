@@ -1,6 +1,6 @@
 //! STM32L0: a 32-bit array and six 32-bit buffers that instructions, data, prefetch and pre-read share (RM0367 3.3).
 
-use super::array::Array;
+use super::array::FlashArrayState;
 use rtoslab_timing::stm32_flash::{L0_BUFFERS, L0_LINE_BYTES};
 
 /// Bits of FLASH_ACR.
@@ -28,15 +28,15 @@ const _: () = assert!(L0_BUFFERS <= PLACES);
 
 /// The buffers by their last use: one hexadecimal digit each, the least recent in the highest place.
 #[derive(Debug, Clone, Copy)]
-struct Order(u32);
+struct BufferUseOrder(u32);
 
-impl Order {
+impl BufferUseOrder {
     const DIGITS: u32 = 4 * L0_BUFFERS as u32;
     /// The first buffer is taken first.
-    const INITIAL: Order = Order(0x01_2345);
+    const INITIAL: BufferUseOrder = BufferUseOrder(0x01_2345);
     const ONES: u32 = 0x11_1111;
     /// Buffer 0 was used last.
-    const BY_NUMBER: Order = Order(0x54_3210);
+    const BY_NUMBER: BufferUseOrder = BufferUseOrder(0x54_3210);
 
     /// Returns the number of the buffer in a place of the order of use. Place 0 is the most recently used.
     fn buffer_at(self, place: usize) -> usize {
@@ -46,8 +46,8 @@ impl Order {
     /// Makes the least recently used buffer the most recently used one, and returns its number.
     #[inline(always)]
     fn reuse_oldest_buffer(&mut self) -> usize {
-        let oldest = self.0 >> (Order::DIGITS - 4);
-        self.0 = (self.0 << 4 | oldest) & ((1 << Order::DIGITS) - 1);
+        let oldest = self.0 >> (BufferUseOrder::DIGITS - 4);
+        self.0 = (self.0 << 4 | oldest) & ((1 << BufferUseOrder::DIGITS) - 1);
         oldest as usize
     }
 
@@ -59,15 +59,15 @@ impl Order {
             return;
         }
         // The digit that is the buffer's becomes 0, and the lowest borrow tells where it is.
-        let odd = self.0 ^ (buffer * Order::ONES);
-        let place = (odd.wrapping_sub(Order::ONES) & !odd & (8 * Order::ONES)).trailing_zeros() & !3;
+        let odd = self.0 ^ (buffer * BufferUseOrder::ONES);
+        let place = (odd.wrapping_sub(BufferUseOrder::ONES) & !odd & (8 * BufferUseOrder::ONES)).trailing_zeros() & !3;
         let newer = (1 << place) - 1;
         self.0 = self.0 & !(newer << 4 | 15) | (self.0 & newer) << 4 | buffer;
     }
 }
 
 /// Returns the distance of a cycle from `t`, or `None` if a byte cannot hold it. Cycles before `t` have the distance 0.
-fn distance_in_byte(cycle: u64, t: u64) -> Option<u64> {
+fn cycle_distance_as_byte(cycle: u64, t: u64) -> Option<u64> {
     Some(cycle.saturating_sub(t)).filter(|&distance| distance <= 0xff)
 }
 
@@ -79,13 +79,13 @@ fn pack_values(values: &[u64], bits: u32) -> u64 {
 /// The L0's flash interface. The least recently used buffer takes the next word (RM0367).
 #[derive(Debug, Clone)]
 pub struct FlashL0 {
-    array: Array,
+    array: FlashArrayState,
     acr: u32,
     /// Word in each buffer.
     words: [u32; PLACES],
     /// Cycle from which on it is there.
     there: [u64; PLACES],
-    order: Order,
+    order: BufferUseOrder,
     /// Number of the buffer of each word, plus 1.
     buffer_of: Box<[u8; PLACES_BY_WORD]>,
     /// Word that was read ahead last, whose buffer is in front still, and when it is there.
@@ -107,11 +107,11 @@ impl FlashL0 {
     /// Creates the interface in its reset state: no wait state, buffers on, prefetch and pre-read off.
     pub fn new() -> FlashL0 {
         FlashL0 {
-            array: Array::default(),
+            array: FlashArrayState::default(),
             acr: 0,
             words: [EMPTY; PLACES],
             there: [0; PLACES],
-            order: Order::INITIAL,
+            order: BufferUseOrder::INITIAL,
             buffer_of: Box::new([ABSENT; PLACES_BY_WORD]),
             ahead: EMPTY,
             ahead_there: 0,
@@ -124,7 +124,7 @@ impl FlashL0 {
         self.array.wait_states = u64::from(value & acr::LATENCY);
         self.acr = if value & acr::DISAB_BUF != 0 { value & !(acr::PRFTEN | acr::PRE_READ) } else { value };
         self.words = [EMPTY; PLACES];
-        self.order = Order::INITIAL;
+        self.order = BufferUseOrder::INITIAL;
         self.buffer_of.fill(ABSENT);
         self.ahead = EMPTY;
         self.usual = if self.array.wait_states != 0 && self.acr & acr::PRFTEN != 0 { WORDS } else { 0 };
@@ -149,9 +149,9 @@ impl FlashL0 {
             let buffer = self.order.buffer_at(place);
             *word = u64::from(self.words[buffer] as u16);
             // A word can be used two cycles after the fetch began, if it is there by then or long before.
-            *there = distance_in_byte(self.there[buffer], t)?;
+            *there = cycle_distance_as_byte(self.there[buffer], t)?;
         }
-        let array = distance_in_byte(self.array.free_cycle(), t)?;
+        let array = cycle_distance_as_byte(self.array.next_flash_read_cycle(), t)?;
         let ahead = u64::from(self.ahead != EMPTY);
         Some([
             pack_values(&words[..4], 16),
@@ -175,8 +175,8 @@ impl FlashL0 {
                 self.buffer_of[usize::from(word)] = place as u8 + 1;
             }
         }
-        self.order = Order::BY_NUMBER;
-        self.array.set_free_cycle(t + part(2, 16, 0xff));
+        self.order = BufferUseOrder::BY_NUMBER;
+        self.array.set_next_flash_read_cycle(t + part(2, 16, 0xff));
         let ahead = part(2, 24, 1) != 0;
         (self.ahead, self.ahead_there) = (if ahead { self.words[0] } else { EMPTY }, self.there[0]);
     }
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn buffers_are_ordered_by_last_use() {
-        let mut order = Order::INITIAL;
+        let mut order = BufferUseOrder::INITIAL;
         let mut reference = vec![5, 4, 3, 2, 1, 0];
         for step in 0..500_usize {
             let buffer = if step % 3 == 0 {

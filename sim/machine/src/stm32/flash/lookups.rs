@@ -16,14 +16,14 @@ pub struct Lookups {
     count: u32,
     /// Items that are [`Lookup::Filled`].
     fills: u32,
-    /// Line numbers times 4, plus a [`Lookup`].
+    /// Line numbers times 4, plus a [`CacheLookupResult`].
     items: [u32; LOOKUPS],
 }
 
 /// The result of a look-up of a line in a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub(super) enum Lookup {
+pub(super) enum CacheLookupResult {
     /// Nothing.
     Absent = 0,
     /// The line, which was not used.
@@ -58,19 +58,19 @@ impl Lookups {
             }
         }
         if self.fills != 0 {
-            return self.repeat_with_line_loads(cache);
+            return self.replay_lookups_with_line_loads(cache);
         }
         let mut slots = [0; LOOKUPS];
         let mut count = 0;
         for slot in items
             .iter()
-            .filter(|&item| item & 3 == Lookup::Used as u32)
-            .filter_map(|item| cache.slot_of_line(item >> 2))
+            .filter(|&item| item & 3 == CacheLookupResult::Used as u32)
+            .filter_map(|item| cache.cache_slot_of_line(item >> 2))
         {
             slots[count] = slot;
             count += 1;
         }
-        self.used = cache.line_group_number(slots[..count].iter().copied());
+        self.used = cache.cache_line_group_number(slots[..count].iter().copied());
         self.same_in = cache.content_version();
         cache.mark_group_as_used(self.used);
         true
@@ -78,15 +78,15 @@ impl Lookups {
 
     /// Repeats recorded look-ups that load lines into the cache. Returns false if a line that they would evict is among
     /// the lines looked up.
-    fn repeat_with_line_loads<const LINES: usize>(&self, cache: &mut Lru<LINES>) -> bool {
+    fn replay_lookups_with_line_loads<const LINES: usize>(&self, cache: &mut Lru<LINES>) -> bool {
         let items = &self.items[..self.count as usize];
         if cache.next_evicted_lines(self.fills as usize).any(|line| items.iter().any(|item| item >> 2 == line)) {
             return false;
         }
         for &item in items {
-            if item & 3 == Lookup::Used as u32 {
+            if item & 3 == CacheLookupResult::Used as u32 {
                 cache.look_up_line(item >> 2);
-            } else if item & 3 == Lookup::Filled as u32 {
+            } else if item & 3 == CacheLookupResult::Filled as u32 {
                 cache.load_line(item >> 2);
             }
         }
@@ -106,26 +106,28 @@ pub(super) struct Recorder {
 impl Recorder {
     /// Records a lookup of a cache line and its result, while recording is on.
     #[inline(always)]
-    pub fn note_lookup(&mut self, line: u32, found: Lookup) {
+    pub fn record_cache_lookup(&mut self, line: u32, found: CacheLookupResult) {
         if self.on {
-            self.append_lookup(line, found);
+            self.append_or_merge_cache_lookup(line, found);
         }
     }
 
     /// Appends a lookup, or joins it with an earlier one of the same line.
-    fn append_lookup(&mut self, line: u32, found: Lookup) {
+    fn append_or_merge_cache_lookup(&mut self, line: u32, found: CacheLookupResult) {
         let Lookups { items, count, fills, .. } = &mut self.lookups;
         if let Some(earlier) = items[..*count as usize].iter().position(|item| item >> 2 == line) {
             // Nothing went in or out since, or it was the last question: one item says both, at the place of the use.
             if *fills == 0 || earlier + 1 == *count as usize {
-                if items[earlier] & 3 == found as u32 && found != Lookup::Used || found == Lookup::Present {
+                if items[earlier] & 3 == found as u32 && found != CacheLookupResult::Used
+                    || found == CacheLookupResult::Present
+                {
                     return;
                 }
                 items.copy_within(earlier + 1.., earlier);
                 *count -= 1;
             }
         }
-        *fills += u32::from(found == Lookup::Filled);
+        *fills += u32::from(found == CacheLookupResult::Filled);
         match items.get_mut(*count as usize) {
             Some(item) => {
                 *item = line << 2 | found as u32;

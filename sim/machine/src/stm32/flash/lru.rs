@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use rtoslab_cpu::v7m::timing_cache::{Repeating, Repeats};
+use rtoslab_cpu::v7m::timing_cache::{CacheLookupReplayData, Repeats};
 
 /// Not resident.
 const ABSENT: u8 = 0;
@@ -19,7 +19,7 @@ pub(super) struct Lru<const LINES: usize> {
     /// Changes when a line goes in or out.
     version: u64,
     /// Lines that are used together, in slots as they are in this version.
-    groups: Vec<Group>,
+    groups: Vec<CacheLineGroup>,
 }
 
 /// Most lines in a group.
@@ -29,7 +29,7 @@ const GROUPS: usize = 1 << 14;
 
 /// Lines of the cache that a trace uses one after the other.
 #[derive(Debug, Clone, Copy)]
-struct Group {
+struct CacheLineGroup {
     slots: [u8; GROUP],
     count: usize,
     /// The clock after their last use. 0 if there was none. `used` may not know of it yet.
@@ -39,16 +39,16 @@ struct Group {
 /// Returns how native code repeats look-ups whose version and group are at these offsets, with the effect of
 /// [`Lru::mark_group_as_used`].
 pub(super) const fn native_lookup_repetition(version: usize, group: usize) -> Repeats {
-    let (group_bytes, used) = (size_of::<Group>(), offset_of!(Group, used));
+    let (group_bytes, used) = (size_of::<CacheLineGroup>(), offset_of!(CacheLineGroup, used));
     Repeats::Touched { version, group, group_bytes, used, ticks: GROUP }
 }
 
 impl<const LINES: usize> Lru<LINES> {
     /// Returns what native code needs to repeat look-ups: the version, and the host addresses of clock and groups.
     #[inline(always)]
-    pub fn native_lookups(&mut self) -> Repeating {
+    pub fn native_lookups(&mut self) -> CacheLookupReplayData {
         let (clock, groups) = (&raw mut self.clock as u64, self.groups.as_mut_ptr() as u64);
-        Repeating { version: self.version, clock, groups }
+        CacheLookupReplayData { version: self.version, clock, groups }
     }
 
     /// Creates an empty cache of a memory with `lines` lines.
@@ -91,13 +91,13 @@ impl<const LINES: usize> Lru<LINES> {
 
     /// Changes the version of the cache's content, and drops all groups.
     fn advance_content_version(&mut self) {
-        self.apply_noted_line_uses();
+        self.apply_deferred_line_uses();
         self.groups.clear();
         self.version += 1;
     }
 
     /// Applies the uses of groups that were only noted to the lines.
-    fn apply_noted_line_uses(&mut self) {
+    fn apply_deferred_line_uses(&mut self) {
         for group in self.groups.iter_mut().filter(|group| group.used != 0) {
             let first = std::mem::take(&mut group.used) - GROUP as u64;
             for (&slot, use_of_it) in group.slots[..group.count].iter().zip(first + 1..) {
@@ -114,17 +114,17 @@ impl<const LINES: usize> Lru<LINES> {
     }
 
     /// Returns the place of a line in the cache. `None` if it is not cached.
-    pub fn slot_of_line(&self, line: u32) -> Option<u8> {
+    pub fn cache_slot_of_line(&self, line: u32) -> Option<u8> {
         let slot = *self.slot_of.get(line as usize)?;
         slot.checked_sub(1)
     }
 
     /// Returns the number of a group of the lines in these slots, for the present version, which may change.
-    pub fn line_group_number(&mut self, slots: impl Iterator<Item = u8>) -> u32 {
+    pub fn cache_line_group_number(&mut self, slots: impl Iterator<Item = u8>) -> u32 {
         if self.groups.len() == GROUPS {
             self.advance_content_version();
         }
-        let mut group = Group { slots: [0; GROUP], count: 0, used: 0 };
+        let mut group = CacheLineGroup { slots: [0; GROUP], count: 0, used: 0 };
         for slot in slots {
             group.slots[group.count] = slot;
             group.count += 1;
@@ -144,7 +144,7 @@ impl<const LINES: usize> Lru<LINES> {
 
     /// Returns the lines that the next `count` fills evict, unless they are used before.
     pub fn next_evicted_lines(&mut self, count: usize) -> impl Iterator<Item = u32> {
-        self.apply_noted_line_uses();
+        self.apply_deferred_line_uses();
         let leaving = (self.filled + count).saturating_sub(LINES).min(LINES);
         let mut slots: [usize; LINES] = std::array::from_fn(|slot| slot);
         if leaving != 0 && leaving < LINES {
@@ -210,7 +210,7 @@ mod tests {
         for line in [1, 2, 3] {
             cache.load_line(line);
         }
-        let group = cache.line_group_number([1, 0].into_iter());
+        let group = cache.cache_line_group_number([1, 0].into_iter());
         cache.look_up_line(3);
         cache.mark_group_as_used(group);
         assert_eq!(cache.next_evicted_lines(2).collect::<Vec<_>>(), [3, 2]);
@@ -231,7 +231,7 @@ mod tests {
         let mut cache = Lru::<3>::new(16);
         cache.load_line(7);
         let version = cache.content_version();
-        let groups: Vec<u32> = (0..=GROUPS).map(|_| cache.line_group_number([0].into_iter())).collect();
+        let groups: Vec<u32> = (0..=GROUPS).map(|_| cache.cache_line_group_number([0].into_iter())).collect();
         assert_eq!((groups[GROUPS - 1], groups[GROUPS]), (GROUPS as u32 - 1, 0));
         assert!(cache.content_version() != version && cache.is_line_cached(7));
     }

@@ -21,7 +21,7 @@ mod lookups;
 mod lru;
 pub mod wait_states;
 
-pub use art::{Art, ArtControl, FlashF4, FlashF7Itcm};
+pub use art::{ArtAccelerator, ArtControl, FlashF4, FlashF7Itcm};
 pub use axi::FlashAxi;
 pub use cached_timing::CacheableFlash;
 pub use f1::FlashF1;

@@ -2,7 +2,7 @@
 
 /// The parts, by the table of wait states in their manual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum PartWaitStateTable {
     /// STM32L053 and L073 (RM0367 table 13).
     L0,
     /// STM32F103 (RM0008 3.3.3).
@@ -40,31 +40,34 @@ pub struct Conditions {
 }
 
 /// Returns the highest clock frequency for each number of wait states.
-fn highest_clock_by_wait_states(part: Part, conditions: Conditions) -> Limits {
+fn highest_clock_by_wait_states(part: PartWaitStateTable, conditions: Conditions) -> Limits {
     let Conditions { supply_mv, scale } = conditions;
     match (part, scale) {
-        (Part::L0, 1) => &[16_000, 32_000],
-        (Part::L0, 2) => &[8_000, 16_000],
-        (Part::L0, _) => &[4_200],
-        (Part::F103, _) => &[24_000, 48_000, 72_000],
-        (Part::F411, _) if supply_mv >= 2_700 => F411_27,
-        (Part::F767, _) if supply_mv >= 2_700 => F767_27,
-        (Part::F407 | Part::F411 | Part::F446 | Part::F767, _) => match supply_mv {
+        (PartWaitStateTable::L0, 1) => &[16_000, 32_000],
+        (PartWaitStateTable::L0, 2) => &[8_000, 16_000],
+        (PartWaitStateTable::L0, _) => &[4_200],
+        (PartWaitStateTable::F103, _) => &[24_000, 48_000, 72_000],
+        (PartWaitStateTable::F411, _) if supply_mv >= 2_700 => F411_27,
+        (PartWaitStateTable::F767, _) if supply_mv >= 2_700 => F767_27,
+        (
+            PartWaitStateTable::F407 | PartWaitStateTable::F411 | PartWaitStateTable::F446 | PartWaitStateTable::F767,
+            _,
+        ) => match supply_mv {
             2_700.. => F4_27,
             2_400.. => F4_24,
             2_100.. => F4_21,
             _ => F4_18,
         },
-        (Part::H743, 0) => &[70_000, 140_000, 210_000, 225_000, 240_000],
-        (Part::H743, 1) => &[70_000, 140_000, 210_000, 225_000],
-        (Part::H743, 2) => &[55_000, 110_000, 165_000, 225_000],
-        (Part::H743, _) => &[45_000, 90_000, 135_000, 180_000, 225_000],
+        (PartWaitStateTable::H743, 0) => &[70_000, 140_000, 210_000, 225_000, 240_000],
+        (PartWaitStateTable::H743, 1) => &[70_000, 140_000, 210_000, 225_000],
+        (PartWaitStateTable::H743, 2) => &[55_000, 110_000, 165_000, 225_000],
+        (PartWaitStateTable::H743, _) => &[45_000, 90_000, 135_000, 180_000, 225_000],
     }
 }
 
 /// Returns the number of wait states that a clock of `clock_hz` needs at least. `None` if the part cannot run that fast
 /// under these conditions.
-pub fn required_wait_states(part: Part, clock_hz: u64, conditions: Conditions) -> Option<u32> {
+pub fn required_wait_states(part: PartWaitStateTable, clock_hz: u64, conditions: Conditions) -> Option<u32> {
     let limits = highest_clock_by_wait_states(part, conditions);
     limits.iter().position(|&limit| clock_hz <= u64::from(limit) * 1_000).map(|wait_states| wait_states as u32)
 }
@@ -74,25 +77,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_of_the_manuals() {
+    fn wait_states_match_the_manuals() {
         for (part, mhz, supply_mv, scale, wait_states) in [
-            (Part::L0, 16, 3_300, 1, Some(0)),
-            (Part::L0, 32, 3_300, 1, Some(1)),
-            (Part::L0, 32, 3_300, 2, None),
-            (Part::F103, 24, 3_300, 1, Some(0)),
-            (Part::F103, 72, 3_300, 1, Some(2)),
-            (Part::F407, 168, 3_300, 1, Some(5)),
-            (Part::F407, 168, 2_500, 1, Some(6)),
-            (Part::F407, 168, 2_200, 1, Some(7)),
-            (Part::F411, 64, 3_300, 1, Some(1)),
-            (Part::F411, 100, 3_300, 1, Some(3)),
-            (Part::F446, 84, 3_300, 3, Some(2)),
-            (Part::F446, 180, 3_300, 1, Some(5)),
-            (Part::F767, 216, 3_300, 1, Some(7)),
-            (Part::F767, 240, 3_300, 1, None),
-            (Part::H743, 240, 3_300, 0, Some(4)),
-            (Part::H743, 240, 3_300, 1, None),
-            (Part::H743, 200, 3_300, 1, Some(2)),
+            (PartWaitStateTable::L0, 16, 3_300, 1, Some(0)),
+            (PartWaitStateTable::L0, 32, 3_300, 1, Some(1)),
+            (PartWaitStateTable::L0, 32, 3_300, 2, None),
+            (PartWaitStateTable::F103, 24, 3_300, 1, Some(0)),
+            (PartWaitStateTable::F103, 72, 3_300, 1, Some(2)),
+            (PartWaitStateTable::F407, 168, 3_300, 1, Some(5)),
+            (PartWaitStateTable::F407, 168, 2_500, 1, Some(6)),
+            (PartWaitStateTable::F407, 168, 2_200, 1, Some(7)),
+            (PartWaitStateTable::F411, 64, 3_300, 1, Some(1)),
+            (PartWaitStateTable::F411, 100, 3_300, 1, Some(3)),
+            (PartWaitStateTable::F446, 84, 3_300, 3, Some(2)),
+            (PartWaitStateTable::F446, 180, 3_300, 1, Some(5)),
+            (PartWaitStateTable::F767, 216, 3_300, 1, Some(7)),
+            (PartWaitStateTable::F767, 240, 3_300, 1, None),
+            (PartWaitStateTable::H743, 240, 3_300, 0, Some(4)),
+            (PartWaitStateTable::H743, 240, 3_300, 1, None),
+            (PartWaitStateTable::H743, 200, 3_300, 1, Some(2)),
         ] {
             let conditions = Conditions { supply_mv, scale };
             assert_eq!(

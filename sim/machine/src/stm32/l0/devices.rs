@@ -143,19 +143,19 @@ impl Devices {
         );
         outputs::notify_and_trace_changed_pins(&mut self.effects, &mut self.periph, &mut self.probes);
         if let Some((address, written)) = self.effects.unmodelled.take() {
-            self.warn_of_register(address, written, pc, now, "is not modelled");
+            self.warn_once_of_register_access(address, written, pc, now, "is not modelled");
         }
         for about in std::mem::take(&mut self.effects.limits) {
             self.warn_unsupported(about, pc, now);
         }
         if let Some((address, written)) = self.effects.unclocked.take() {
-            self.warn_of_register(address, written, pc, now, "has no effect: the block's clock is off");
+            self.warn_once_of_register_access(address, written, pc, now, "has no effect: the block's clock is off");
         }
         changes
     }
 
     /// Warns once about an access to a register.
-    fn warn_of_register(&mut self, address: u32, written: bool, pc: u32, now: u64, why: &str) {
+    fn warn_once_of_register_access(&mut self, address: u32, written: bool, pc: u32, now: u64, why: &str) {
         let block = self.periph.block_name(address).unwrap_or("peripheral");
         let direction = if written { "write to" } else { "read of" };
         let text = format!("{direction} a {block} register at 0x{address:08x} {why} (first used by 0x{pc:08x})");
@@ -204,7 +204,7 @@ impl Devices {
     /// Fires the probes of a site on the instruction at `address`. Returns true if the run must stop before it.
     pub fn fire_probes_at(&mut self, site: u32, address: u32, now: u64, held: ProbedRegisters) -> bool {
         let skip = self.passed_until.take() == Some(address);
-        let stops = self.probes.fire_probes_of_site(site, address, 0, now, held, skip);
+        let stops = self.probes.fire_probes_of_probe_site(site, address, 0, now, held, skip);
         if stops {
             self.passed_until = Some(address);
             self.stop_for_reason(
@@ -264,7 +264,7 @@ impl Devices {
     }
 
     /// Returns the rate of SysTick's external reference, in counts for each core cycle.
-    pub fn systick_reference_rate(&self) -> rtoslab_cpu::systick::Rate {
-        rtoslab_cpu::systick::Rate { num: 1, den: 8 }
+    pub fn systick_reference_rate(&self) -> rtoslab_cpu::systick::CounterClockRate {
+        rtoslab_cpu::systick::CounterClockRate { num: 1, den: 8 }
     }
 }

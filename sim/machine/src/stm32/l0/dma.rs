@@ -17,7 +17,7 @@ struct LentMemories<'a> {
 impl DmaBus for LentMemories<'_> {
     /// Reads 1, 2 or 4 bytes of memory for the DMA controller, zero-extended. `None` where there is no memory.
     fn read_memory(&mut self, address: u32, bytes: u32) -> Option<u32> {
-        let (window, offset) = self.memories.window_of_access(address, bytes)?;
+        let (window, offset) = self.memories.memory_window_of_access(address, bytes)?;
         let (memory, offset) = self.memories.memory_at(window, offset);
         Some(self.memories.all[memory].value_at_offset(offset, bytes))
     }
@@ -25,7 +25,7 @@ impl DmaBus for LentMemories<'_> {
     /// Writes the low 1, 2 or 4 bytes of a value to memory for the DMA controller. Returns false if the memory is
     /// read-only, `None` where there is no memory.
     fn write_memory(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool> {
-        let (window, offset) = self.memories.window_of_access(address, bytes)?;
+        let (window, offset) = self.memories.memory_window_of_access(address, bytes)?;
         let (memory, offset) = self.memories.memory_at(window, offset);
         // A DMA neither programs flash nor unlocks it.
         if self.memories.all[memory].kind != Kind::Ram {
@@ -59,7 +59,7 @@ impl System {
 
     /// Handles a write of a DMA to RAM: drops stale decoded code, and reports watched words, with a `pc` of 0.
     fn handle_dma_write(&mut self, core: &mut Core, address: u32, bytes: u32, now: u64) {
-        let Some((window, offset)) = self.memories.window_of_access(address, bytes) else { return };
+        let Some((window, offset)) = self.memories.memory_window_of_access(address, bytes) else { return };
         let (memory, offset) = self.memories.memory_at(window, offset);
         let marks = self.memories.all[memory].marks_of_range(offset, bytes);
         if marks & MARK_CODE != 0 {

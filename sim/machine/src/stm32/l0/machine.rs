@@ -20,7 +20,7 @@ use crate::image::{Core as CoreKind, Image, ImageError, Symbol};
 use crate::injection;
 use crate::m0plus::turn::{self, FaultOutcome, is_core_active};
 use crate::m0plus::{debugging, face};
-use crate::observe::{DEEP_SLEEP, ObservedMachine, SLEEPDEEP, TURN_CYCLES, record_exception_events};
+use crate::observe::{CycleObservableMachine, DEEP_SLEEP, SLEEPDEEP, TURN_CYCLES, record_exception_events};
 use crate::polling::skip_busy_wait;
 use crate::setting::SettingError;
 use crate::stm32::Options;
@@ -152,7 +152,7 @@ impl Machine {
             // A change of the clock ends the core's turn.
             let end = run_end.end_cycle(self.elapsed_time());
             // What an exception stacks may reach a watched word after the end: that is for the next run.
-            let comes = |stop: &mut Stop| stop.cycle <= end || !stop.reason.is_requested_by_instrument();
+            let comes = |stop: &mut Stop| stop.cycle <= end || !stop.reason.is_stop_requested_by_instrument();
             if let Some(stop) = self.system.devices.stop.take_if(comes) {
                 self.now = self.now.max(stop.cycle);
                 if matches!(stop.reason, StopReason::Lockup | StopReason::Exit) {
@@ -309,14 +309,14 @@ impl Machine {
     fn execute_until(&mut self, mut due: u64) {
         if self.observer.is_some() {
             due = due.min(self.now + TURN_CYCLES);
-            self.attribute_time_before_turn();
+            self.attribute_time_of_executing_cores();
         }
         let plain = self.watch == watch::NOTHING;
         self.system.polling.set_busy_wait_detection(plain);
         if plain && self.system.polling.may_busy_wait_have_begun() {
             return skip_busy_wait(self, due);
         }
-        self.execute_or_step(due);
+        self.execute_until_or_single_step(due);
         if self.observer.is_some() {
             self.observe_finished_turn();
         }
@@ -324,7 +324,7 @@ impl Machine {
     }
 
     /// Executes up to `due`, or for one instruction.
-    pub(super) fn execute_or_step(&mut self, due: u64) {
+    pub(super) fn execute_until_or_single_step(&mut self, due: u64) {
         self.system.due = due;
         self.cores[0].limit = due.max(self.cores[0].t + 1);
         let cores = self.cores.as_mut_ptr();

@@ -5,8 +5,8 @@ use rtoslab_cpu::v6m::op::{Code, Op};
 
 use super::chip::{Kind, MemorySpec, WindowSpec};
 use crate::board::ProfileRow;
-use crate::lazy::Lazy;
-use crate::profile::Cells;
+use crate::lazy::LazyZeroedArray;
+use crate::profile::InstructionProfileCells;
 
 /// Code was decoded from this part of a memory.
 pub const MARK_CODE: u8 = 1;
@@ -79,27 +79,27 @@ impl Memory {
 const GUARD_OPS: usize = 8;
 
 /// A range of addresses at which a memory is visible, with its decoded code and profile.
-pub struct Window {
+pub struct MemoryWindow {
     /// Its address and its content.
     pub spec: WindowSpec,
-    ops: Option<Lazy<Op>>,
-    profile: Cells,
+    ops: Option<LazyZeroedArray<Op>>,
+    profile: InstructionProfileCells,
 }
 
-impl Window {
+impl MemoryWindow {
     /// Creates a window of addresses without decoded code.
-    pub fn new(spec: WindowSpec) -> Window {
+    pub fn new(spec: WindowSpec) -> MemoryWindow {
         let halves = spec.bytes as usize / 2;
         let ops = spec.code.then(|| {
             // SAFETY: an op of zeros is one that is not decoded yet.
-            let table: Lazy<Op> = unsafe { Lazy::new(halves + GUARD_OPS) };
+            let table: LazyZeroedArray<Op> = unsafe { LazyZeroedArray::new(halves + GUARD_OPS) };
             for guard in halves..halves + GUARD_OPS {
                 // SAFETY: inside the table.
                 unsafe { table.first_element_pointer().add(guard).write(Op::without_operands(Code::OutOfRegion)) };
             }
             table
         });
-        Window { spec, ops, profile: Cells::default() }
+        MemoryWindow { spec, ops, profile: InstructionProfileCells::default() }
     }
 
     /// Returns the offset of an address in the window. `None` if it is outside.
@@ -111,11 +111,11 @@ impl Window {
 
     /// Returns a pointer to the window's first op. Null if code cannot execute here.
     pub fn first_op_pointer(&self) -> *mut Op {
-        self.ops.as_ref().map_or(std::ptr::null_mut(), Lazy::first_element_pointer)
+        self.ops.as_ref().map_or(std::ptr::null_mut(), LazyZeroedArray::first_element_pointer)
     }
 
     /// Returns a pointer to the window's first profile cell. Null while the profile is off.
-    pub fn profile_cells(&self) -> *mut ProfileCell {
+    pub fn window_profile_pointer(&self) -> *mut ProfileCell {
         self.profile.first_cell_pointer()
     }
 
@@ -142,7 +142,11 @@ impl Window {
     /// Switches the profile on (from zero) or off.
     pub fn set_profile(&mut self, on: bool) {
         let halves = self.spec.bytes as usize / 2;
-        self.profile = if on && self.spec.code { Cells::new(halves + GUARD_OPS) } else { Cells::default() };
+        self.profile = if on && self.spec.code {
+            InstructionProfileCells::new(halves + GUARD_OPS)
+        } else {
+            InstructionProfileCells::default()
+        };
     }
 
     /// Removes the profile of the window and returns it: a row for each executed instruction.
@@ -156,7 +160,7 @@ pub struct Memories {
     /// The first is the flash, the second the RAM at 0x20000000.
     pub all: [Memory; 3],
     /// Windows in the order of the chip's description.
-    pub windows: Vec<Window>,
+    pub windows: Vec<MemoryWindow>,
     /// The memory shown at address 0, as SYSCFG numbers them.
     pub at_zero: u32,
     pub(super) edition: u64,
@@ -169,7 +173,7 @@ impl Memories {
     pub fn new(memories: &[MemorySpec; 3], windows: &[WindowSpec]) -> Memories {
         Memories {
             all: memories.each_ref().map(Memory::new),
-            windows: windows.iter().map(|spec| Window::new(*spec)).collect(),
+            windows: windows.iter().map(|spec| MemoryWindow::new(*spec)).collect(),
             at_zero: 0,
             edition: 0,
             refreshed: false,
@@ -179,7 +183,7 @@ impl Memories {
     /// Returns the number of the window that contains `bytes` bytes at an address, and the offset in it. `None` if
     /// there is none.
     #[inline]
-    pub fn window_of_access(&self, address: u32, bytes: u32) -> Option<(usize, u32)> {
+    pub fn memory_window_of_access(&self, address: u32, bytes: u32) -> Option<(usize, u32)> {
         self.windows.iter().enumerate().find_map(|(index, window)| {
             let offset = window.offset_of_address(address)?;
             let shown = window.spec.remap.is_none_or(|remap| remap == self.at_zero);
@@ -195,7 +199,7 @@ impl Memories {
 
     /// Returns bytes of memory, without side effects. `None` if they are not in one memory.
     pub fn read_bytes(&self, address: u32, bytes: usize) -> Option<Vec<u8>> {
-        let (window, offset) = self.window_of_access(address, u32::try_from(bytes).ok()?)?;
+        let (window, offset) = self.memory_window_of_access(address, u32::try_from(bytes).ok()?)?;
         let (memory, offset) = self.memory_at(window, offset);
         self.all[memory].bytes.get(offset as usize..offset as usize + bytes).map(<[u8]>::to_vec)
     }
@@ -203,7 +207,7 @@ impl Memories {
     /// Copies bytes into a memory. Returns false if they do not fit into one memory.
     pub fn write_bytes(&mut self, address: u32, data: &[u8]) -> bool {
         let Some((window, offset)) =
-            u32::try_from(data.len()).ok().and_then(|bytes| self.window_of_access(address, bytes))
+            u32::try_from(data.len()).ok().and_then(|bytes| self.memory_window_of_access(address, bytes))
         else {
             return false;
         };
@@ -228,7 +232,7 @@ impl Memories {
     }
 
     /// Marks the memory of a decoded instruction, so that a store to it drops the op.
-    pub fn mark_decoded_code(&mut self, window: usize, offset: u32) {
+    pub fn mark_memory_as_decoded(&mut self, window: usize, offset: u32) {
         let (memory, offset) = self.memory_at(window, offset);
         let marks = &mut self.all[memory].marks;
         marks[(offset >> MARK_SHIFT) as usize] |= MARK_CODE;
@@ -248,19 +252,19 @@ impl Memories {
 
     /// Adds to the profile cell of an address that was executed. Does nothing while the profile is off.
     pub fn add_to_profile(&mut self, address: u32, more: ProfileCell) {
-        if let Some((window, offset)) = self.window_of_access(address, 2) {
-            self.windows[window].profile.add_to_cell(offset as usize / 2, more);
+        if let Some((window, offset)) = self.memory_window_of_access(address, 2) {
+            self.windows[window].profile.add_to_profile_cell(offset as usize / 2, more);
         }
     }
 
     /// Removes the profile of all windows and returns it: a row for each executed instruction.
     pub fn take_profile(&mut self) -> Vec<ProfileRow> {
-        self.windows.iter_mut().flat_map(Window::take_profile).collect()
+        self.windows.iter_mut().flat_map(MemoryWindow::take_profile).collect()
     }
 
     /// Marks the page of a watched RAM word. Returns false if the address is not in RAM.
     pub fn mark_watched_address(&mut self, address: u32) -> bool {
-        let Some((window, offset)) = self.window_of_access(address & !3, 4) else { return false };
+        let Some((window, offset)) = self.memory_window_of_access(address & !3, 4) else { return false };
         let (memory, offset) = self.memory_at(window, offset);
         let memory = &mut self.all[memory];
         memory.marks[(offset >> MARK_SHIFT) as usize] |= MARK_WATCH;
@@ -271,25 +275,25 @@ impl Memories {
     /// Writes RAM. Returns false outside of RAM.
     pub fn write_ram(&mut self, address: u32, data: &[u8]) -> bool {
         let in_ram = |&(window, _): &(usize, u32)| self.all[self.windows[window].spec.memory].kind == Kind::Ram;
-        self.window_of_access(address, 1).filter(in_ram).is_some() && self.write_bytes(address, data)
+        self.memory_window_of_access(address, 1).filter(in_ram).is_some() && self.write_bytes(address, data)
     }
 
     /// Returns the kind of the memory at an address, and the offset in it.
     pub fn memory_kind_at(&self, address: u32) -> Option<(Kind, u32)> {
         let (memory, offset) =
-            self.window_of_access(address, 1).map(|(window, offset)| self.memory_at(window, offset))?;
+            self.memory_window_of_access(address, 1).map(|(window, offset)| self.memory_at(window, offset))?;
         Some((self.all[memory].kind, offset))
     }
 
     /// Writes the flash as a debugger does. Returns false outside of flash.
     pub fn program_flash(&mut self, address: u32, data: &[u8]) -> bool {
         let in_flash = |&(window, _): &(usize, u32)| self.all[self.windows[window].spec.memory].kind == Kind::Flash;
-        self.window_of_access(address, 1).filter(in_flash).is_some() && self.write_bytes(address, data)
+        self.memory_window_of_access(address, 1).filter(in_flash).is_some() && self.write_bytes(address, data)
     }
 
     /// Returns whether code can execute at the address.
     pub fn is_executable(&self, address: u32) -> bool {
-        self.window_of_access(address & !1, 2).is_some_and(|(window, _)| self.windows[window].spec.code)
+        self.memory_window_of_access(address & !1, 2).is_some_and(|(window, _)| self.windows[window].spec.code)
     }
 
     /// Updates the op of an address, after probes on its instruction changed.

@@ -4,9 +4,9 @@ use rtoslab_cpu::v6m::core::Core;
 
 use super::machine::Machine;
 use crate::image::Symbol;
-use crate::observe::{ObservedMachine, ObservedParts};
+use crate::observe::{CycleObservableMachine, ObservedParts};
 
-impl ObservedMachine for Machine {
+impl CycleObservableMachine for Machine {
     /// The type of the machine's cores.
     type Core = Core;
 

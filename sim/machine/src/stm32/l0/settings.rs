@@ -1,7 +1,7 @@
 //! The settings that a run may override: timing rules, and the fields of FLASH_ACR, as if the firmware had written
 //! them.
 
-use rtoslab_timing::{Grade, Setting, cortex_m0plus, stm32_bus};
+use rtoslab_timing::{RuleConfidenceGrade, Setting, cortex_m0plus, stm32_bus};
 
 use crate::setting::SettingError;
 
@@ -11,7 +11,7 @@ const RULES: usize = CORE + stm32_bus::SETTINGS.len();
 
 /// Returns a timing setting that is 0 by default, so that a documented rule holds.
 const fn optional_setting(key: &'static str, max: u64, about: &'static str) -> Setting {
-    Setting { key, default: 0, min: 0, max, about, grade: Grade::Documented }
+    Setting { key, default: 0, min: 0, max, about, grade: RuleConfidenceGrade::Documented }
 }
 
 /// Parts of FLASH_ACR by name, with the mask of each (RM0367 3.7.1).

@@ -11,13 +11,13 @@ use super::memory::{MARK_CODE, MARK_SHIFT, Memories};
 use super::system::System;
 use crate::board::Stats;
 use crate::image::Symbol;
-use crate::observe::ObservedMachine;
-use crate::snapshot::{ParkedPages, Snapshot, changed_pages};
+use crate::observe::CycleObservableMachine;
+use crate::snapshot::{PointerFreeSavedCore, Snapshot, changed_pages};
 use crate::stm32::flash::FlashL0;
 
 /// The saved state of a machine, for a snapshot.
 struct SavedBoard {
-    core: ParkedPages<Core>,
+    core: PointerFreeSavedCore<Core>,
     own_table: Option<u32>,
     now: u64,
     symbols: Arc<[Symbol]>,
@@ -47,7 +47,7 @@ impl Machine {
         } = &**system;
         let Memories { all, windows: _, at_zero, edition: _, refreshed: _ } = memories;
         let saved = SavedBoard {
-            core: ParkedPages::<Core>::from_core(&cores[0]),
+            core: PointerFreeSavedCore::<Core>::from_core(&cores[0]),
             own_table: *own_table,
             now: *now,
             symbols: symbols.clone(),
@@ -78,7 +78,7 @@ impl Machine {
         self.now = saved.now;
         self.symbols = saved.symbols.clone();
         self.stats_base.clone_from(&saved.stats_base);
-        self.end_observing();
+        self.end_cycle_observation();
         true
     }
 

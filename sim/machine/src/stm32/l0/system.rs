@@ -20,10 +20,10 @@ use rtoslab_timing::cortex_m0plus::MEMORY_CYCLES;
 use super::chip::{FLASH_BASE, Kind, RAM_BASE, memories_and_windows_of_chip};
 use super::devices::{Changes, Devices};
 use super::memory::{MARK_CODE, MARK_SHIFT, MARK_WATCH, Memories};
-use crate::known::KnownOps;
+use crate::known::DecodedOpCache;
 use crate::m0plus::UNALIGNED;
 use crate::m0plus::private_bus::PrivateBus;
-use crate::polling::Polling;
+use crate::polling::BusyWaitDetector;
 use crate::stm32::flash::FlashL0;
 
 /// The STM32L0 without its core: memories, flash interface and devices.
@@ -32,7 +32,7 @@ pub struct System {
     pub(super) devices: Devices,
     pub(super) flash: FlashL0,
     /// Instructions with probes.
-    pub(super) known: KnownOps<Op>,
+    pub(super) known: DecodedOpCache<Op>,
     /// Next event. 0 when the machine must look first.
     pub(super) due: u64,
     /// Timing of execution in the flash's wait states.
@@ -42,7 +42,7 @@ pub struct System {
     /// Another memory shows at address 0: the core must look again at where it is.
     pub(super) refetch: bool,
     /// Reads of registers, for waits that are passed over.
-    pub(super) polling: Polling,
+    pub(super) polling: BusyWaitDetector,
 }
 
 impl System {
@@ -53,12 +53,12 @@ impl System {
             memories: Memories::new(&memories, &windows),
             devices,
             flash: FlashL0::new(),
-            known: KnownOps::default(),
+            known: DecodedOpCache::default(),
             due: 0,
             timing_cache: TimingCache::default(),
             cached_edition: 0,
             refetch: false,
-            polling: Polling::default(),
+            polling: BusyWaitDetector::default(),
         }
     }
 
@@ -147,7 +147,7 @@ impl System {
         if address & (bytes - 1) != 0 {
             return None;
         }
-        let (window, offset) = self.memories.window_of_access(address, bytes)?;
+        let (window, offset) = self.memories.memory_window_of_access(address, bytes)?;
         let (memory, offset) = self.memories.memory_at(window, offset);
         let memory = &self.memories.all[memory];
         (memory.kind == Kind::Flash).then(|| memory.value_at_offset(offset, bytes))
@@ -156,7 +156,7 @@ impl System {
     /// Returns the instruction at an address with a probe, and the number of the probe's site (place in the list of
     /// probed addresses). `None` if the address is in no memory.
     fn instruction_with_probes_at(&mut self, address: u32) -> Option<(Op, u32)> {
-        let (window, offset) = self.memories.window_of_access(address, 2)?;
+        let (window, offset) = self.memories.memory_window_of_access(address, 2)?;
         let (first, second) = self.memories.instruction_halfwords(window, offset);
         // What shows at an address for a time only is decoded anew.
         let stays = self.memories.windows[window].spec.remap.is_none();
@@ -164,7 +164,7 @@ impl System {
             return Some(known);
         }
         let (decoded, site) =
-            (self.decode_instruction_at(window, offset, address), self.devices.probes.site_number(address));
+            (self.decode_instruction_at(window, offset, address), self.devices.probes.probe_site_number(address));
         Some(self.known.cache_decoded_instruction(address, [first, second], decoded, site))
     }
 
@@ -256,7 +256,7 @@ unsafe impl Bus for System {
         if address & (bytes - 1) != 0 {
             return Err(UNALIGNED);
         }
-        if let Some((window, offset)) = self.memories.window_of_access(address, bytes) {
+        if let Some((window, offset)) = self.memories.memory_window_of_access(address, bytes) {
             let flash = self.memories.windows[window].spec.flash;
             let (memory, offset) = self.memories.memory_at(window, offset);
             let at = self.bus_port_free_cycle::<CONTEND>(core, *t);
@@ -295,7 +295,7 @@ unsafe impl Bus for System {
         if address & (bytes - 1) != 0 {
             return Err(UNALIGNED);
         }
-        if let Some((window, offset)) = self.memories.window_of_access(address, bytes) {
+        if let Some((window, offset)) = self.memories.memory_window_of_access(address, bytes) {
             let (memory, offset) = self.memories.memory_at(window, offset);
             let at = self.bus_port_free_cycle::<CONTEND>(core, *t);
             *t = self.access_end_cycle(core, at, 0);
@@ -381,7 +381,7 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn code_region(&mut self, address: u32) -> Option<Region> {
-        let (window, _) = self.memories.window_of_access(address, 2)?;
+        let (window, _) = self.memories.memory_window_of_access(address, 2)?;
         let window = &self.memories.windows[window];
         window.spec.code.then(|| Region {
             base: window.spec.base,
@@ -391,7 +391,7 @@ unsafe impl Bus for System {
             row_mask: 0,
             cached: false,
             rom: false,
-            profile: [window.profile_cells(), std::ptr::null_mut()],
+            profile: [window.window_profile_pointer(), std::ptr::null_mut()],
         })
     }
 
@@ -399,13 +399,13 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn decode_op(&mut self, _: &Core, address: u32) {
-        let Some((window, offset)) = self.memories.window_of_access(address, 2) else { return };
+        let Some((window, offset)) = self.memories.memory_window_of_access(address, 2) else { return };
         let op = if self.devices.probes.is_instruction_probed(address) {
             Op::without_operands(Code::Attend)
         } else {
             self.decode_instruction_at(window, offset, address)
         };
-        self.memories.mark_decoded_code(window, offset);
+        self.memories.mark_memory_as_decoded(window, offset);
         if let Some(place) = self.memories.windows[window].op_at_offset(offset) {
             *place = op;
         }

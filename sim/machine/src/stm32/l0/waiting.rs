@@ -4,7 +4,7 @@ use rtoslab_cpu::v6m::core::{Phase, Request};
 use rtoslab_cpu::v6m::timing_cache::{CacheableBus, State};
 
 use super::machine::Machine;
-use crate::polling::{Polling, Waiting};
+use crate::polling::{BusyWaitDetector, Waiting};
 
 impl Waiting for Machine {
     const ANCIENT_CYCLES: u64 = 128;
@@ -12,7 +12,7 @@ impl Waiting for Machine {
     type State = State;
 
     /// Returns the detector of busy waits.
-    fn busy_wait_detector(&mut self) -> &mut Polling {
+    fn busy_wait_detector(&mut self) -> &mut BusyWaitDetector {
         &mut self.system.polling
     }
 
@@ -62,7 +62,7 @@ impl Waiting for Machine {
     /// Executes the next instruction of the busy wait, or the next two if they issue together. Returns false if
     /// something else happened too, such as a request to the machine.
     fn execute_busy_wait_instruction(&mut self) -> bool {
-        self.execute_or_step(self.cores[0].t + 1);
+        self.execute_until_or_single_step(self.cores[0].t + 1);
         let core = &self.cores[0];
         core.request == Request::None && core.phase == Phase::Run && self.system.devices.stop.is_none()
     }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::RomHost;
+use super::RomFunctionHost;
 use super::float::{flush_denormal_and_nan as flush_single, set_compare_flags};
 
 /// Average cycles in table order. The last two are the data sheet's. The others are assumed.
@@ -74,18 +74,18 @@ fn double_from_integer(index: u8, low: u32, high: u32, third: u32) -> f64 {
 }
 
 /// Returns the 64 bits in two registers, `low` first.
-fn doubleword_from_registers(host: &dyn RomHost, low: usize) -> u64 {
+fn doubleword_from_registers(host: &dyn RomFunctionHost, low: usize) -> u64 {
     u64::from(host.core_register(low + 1)) << 32 | u64::from(host.core_register(low))
 }
 
 /// Writes 64 bits into two registers, `low` first.
-fn write_doubleword_to_registers(host: &mut dyn RomHost, low: usize, value: u64) {
+fn write_doubleword_to_registers(host: &mut dyn RomFunctionHost, low: usize, value: u64) {
     host.set_core_register(low, value as u32);
     host.set_core_register(low + 1, (value >> 32) as u32);
 }
 
 /// Runs table entry `index` and returns its cycles.
-pub(super) fn run_double_function(index: u8, host: &mut dyn RomHost) -> u32 {
+pub(super) fn run_double_function(index: u8, host: &mut dyn RomFunctionHost) -> u32 {
     let (r0, r1, r2) = (host.core_register(0), host.core_register(1), host.core_register(2));
     let x = flush_denormal_and_nan(doubleword_from_registers(host, 0));
     let y = flush_denormal_and_nan(doubleword_from_registers(host, 2));

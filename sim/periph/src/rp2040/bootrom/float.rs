@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use super::RomHost;
+use super::RomFunctionHost;
 
 /// Average cycles in table order. Assumed: remembered from the data sheet's table, not checked against a chip.
 const CYCLES: [u32; 32] = [
@@ -39,7 +39,7 @@ fn compare_floats(x: f32, y: f32) -> Ordering {
 }
 
 /// Sets the flags that a comparison function returns.
-pub(super) fn set_compare_flags(host: &mut dyn RomHost, order: Ordering) {
+pub(super) fn set_compare_flags(host: &mut dyn RomFunctionHost, order: Ordering) {
     // As CMP would leave them: carry means "not below".
     host.set_flags(order == Ordering::Less, order == Ordering::Equal, order != Ordering::Less, false);
 }
@@ -85,7 +85,7 @@ fn float_from_integer(index: u8, low: u32, high: u32, third: u32) -> f32 {
 }
 
 /// Runs table entry `index` and returns its cycles.
-pub(super) fn run_float_function(index: u8, host: &mut dyn RomHost) -> u32 {
+pub(super) fn run_float_function(index: u8, host: &mut dyn RomFunctionHost) -> u32 {
     let (r0, r1, r2) = (host.core_register(0), host.core_register(1), host.core_register(2));
     let x = flush_denormal_and_nan(r0);
     match index {

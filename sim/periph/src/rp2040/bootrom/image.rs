@@ -129,9 +129,9 @@ const DATA: [(&[u8; 2], u32); 6] = [
 ];
 
 /// A builder of the ROM's content. In debug builds it refuses data that overlap.
-struct Builder(Vec<u8>);
+struct RomImageBuilder(Vec<u8>);
 
-impl Builder {
+impl RomImageBuilder {
     /// Writes bytes at an address of the ROM.
     fn write_bytes(&mut self, address: u32, bytes: &[u8]) {
         let start = address as usize;
@@ -151,7 +151,7 @@ impl Builder {
     }
 
     /// Writes opcodes at an address of the ROM.
-    fn write_code(&mut self, address: u32, code: &[u16]) {
+    fn write_rom_opcodes(&mut self, address: u32, code: &[u16]) {
         for (n, &half) in (0..).zip(code) {
             self.write_halfword(address + 2 * n, half);
         }
@@ -177,7 +177,7 @@ impl Builder {
 /// Returns the content of the 16 kB boot ROM.
 #[must_use]
 pub fn boot_rom_content() -> Vec<u8> {
-    let mut rom = Builder(vec![0; ROM_BYTES]);
+    let mut rom = RomImageBuilder(vec![0; ROM_BYTES]);
     let vectors = [ROM_STACK_TOP, stub_address(id::COLD_BOOT) | 1, DEAD_LOOP | 1, DEAD_LOOP | 1];
     for (n, vector) in (0..).zip(vectors) {
         rom.write_word(4 * n, vector);
@@ -186,8 +186,8 @@ pub fn boot_rom_content() -> Vec<u8> {
     rom.write_halfword(0x14, FUNCTION_TABLE as u16);
     rom.write_halfword(0x16, DATA_TABLE as u16);
     rom.write_halfword(0x18, (stub_address(id::TABLE_LOOKUP) | 1) as u16);
-    rom.write_code(CORE1_WAIT, &CORE1_CODE);
-    rom.write_code(DEBUG_TRAMPOLINE, &TRAMPOLINE_CODE);
+    rom.write_rom_opcodes(CORE1_WAIT, &CORE1_CODE);
+    rom.write_rom_opcodes(DEBUG_TRAMPOLINE, &TRAMPOLINE_CODE);
     for id in 0..0x80 {
         rom.write_halfword(stub_address(id), 0xde00 | u16::from(id));
     }

@@ -1,6 +1,6 @@
 //! Bit operations, memory fill and copy, table lookup and flash functions.
 
-use super::{FlashCommand, RomHost, RomOutcome, id};
+use super::{FlashCommand, RomFunctionHost, RomFunctionOutcome, id};
 
 /// Average cycles printed beside the functions in the ROM's own source (documented; 9.6 rounded up).
 const POPCOUNT_CYCLES: u32 = 20;
@@ -21,7 +21,7 @@ const BLOCK_BYTES: u32 = 65_536;
 const PAGE_BYTES: u32 = 256;
 
 /// Runs one memory or bit function of the ROM, and returns its cycles.
-pub(super) fn call_memory_function(function: u8, host: &mut dyn RomHost) -> u32 {
+pub(super) fn call_memory_function(function: u8, host: &mut dyn RomFunctionHost) -> u32 {
     let value = host.core_register(0);
     let (result, cycles) = match function {
         id::POPCOUNT32 => (value.count_ones(), POPCOUNT_CYCLES),
@@ -30,17 +30,17 @@ pub(super) fn call_memory_function(function: u8, host: &mut dyn RomHost) -> u32 
         id::CTZ32 => (value.trailing_zeros(), CTZ_CYCLES),
         id::MEMSET | id::MEMSET4 => return run_memset(host),
         id::MEMCPY | id::MEMCPY44 => return run_memcpy(host),
-        _ => look_up_table(host),
+        _ => run_rom_table_lookup(host),
     };
     host.set_core_register(0, result);
     cycles
 }
 
 /// Runs `rom_table_lookup(table, code)`. Returns the half-pointer stored with the code, or 0, and the cycles.
-fn look_up_table(host: &mut dyn RomHost) -> (u32, u32) {
+fn run_rom_table_lookup(host: &mut dyn RomFunctionHost) -> (u32, u32) {
     let (mut entry, code) = (host.core_register(0), host.core_register(1) & 0xffff);
     let mut cycles = LOOKUP_CYCLES_PER_ENTRY;
-    let half = |host: &mut dyn RomHost, address: u32| {
+    let half = |host: &mut dyn RomFunctionHost, address: u32| {
         u32::from(host.read_byte(address)) | u32::from(host.read_byte(address.wrapping_add(1))) << 8
     };
     // A table has a handful of entries. The bound keeps a wild pointer from looping for ever.
@@ -59,7 +59,7 @@ fn look_up_table(host: &mut dyn RomHost) -> (u32, u32) {
 }
 
 /// Runs `memset(r0, r1, r2)`, which returns r0: word stores when aligned, about one cycle per word (assumed).
-fn run_memset(host: &mut dyn RomHost) -> u32 {
+fn run_memset(host: &mut dyn RomFunctionHost) -> u32 {
     let (start, byte, count) = (host.core_register(0), host.core_register(1) as u8, host.core_register(2));
     for n in 0..count {
         host.write_byte(start.wrapping_add(n), byte);
@@ -69,7 +69,7 @@ fn run_memset(host: &mut dyn RomHost) -> u32 {
 }
 
 /// Runs `memcpy(r0, r1, r2)`, which returns r0: multiple loads and stores when both ends are aligned (assumed).
-fn run_memcpy(host: &mut dyn RomHost) -> u32 {
+fn run_memcpy(host: &mut dyn RomFunctionHost) -> u32 {
     let (to, from, count) = (host.core_register(0), host.core_register(1), host.core_register(2));
     for n in 0..count {
         let byte = host.read_byte(from.wrapping_add(n));
@@ -80,7 +80,7 @@ fn run_memcpy(host: &mut dyn RomHost) -> u32 {
 }
 
 /// Runs one flash function of the ROM.
-pub(super) fn run_flash_function(function: u8, host: &mut dyn RomHost) -> RomOutcome {
+pub(super) fn run_flash_function(function: u8, host: &mut dyn RomFunctionHost) -> RomFunctionOutcome {
     let (offset, second, third) = (host.core_register(0), host.core_register(1), host.core_register(2));
     let busy_us = match function {
         id::FLASH_RANGE_ERASE => {
@@ -99,10 +99,10 @@ pub(super) fn run_flash_function(function: u8, host: &mut dyn RomHost) -> RomOut
                 id::FLASH_FLUSH_CACHE => FlashCommand::FlushCache,
                 _ => FlashCommand::EnterXip,
             });
-            return RomOutcome::Return { cycles: FLASH_CALL_CYCLES };
+            return RomFunctionOutcome::Return { cycles: FLASH_CALL_CYCLES };
         }
     };
-    RomOutcome::ReturnAfterFlash { cycles: FLASH_CALL_CYCLES, busy_us }
+    RomFunctionOutcome::ReturnAfterFlash { cycles: FLASH_CALL_CYCLES, busy_us }
 }
 
 /// Returns the microseconds of an erase. Whole blocks of `block_bytes` are erased at once where they fit, single

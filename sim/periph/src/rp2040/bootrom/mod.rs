@@ -15,7 +15,7 @@ mod tests;
 pub use image::{CORE1_WAIT, DEAD_LOOP, DEBUG_TRAMPOLINE, ROM_BYTES, ROM_VERSION, boot_rom_content, stub_address};
 
 /// The parts of the machine that a function of the boot ROM uses. Its accesses to memory take no time and never fault.
-pub trait RomHost {
+pub trait RomFunctionHost {
     /// Returns core register `n` (0 to 14).
     fn core_register(&self, n: usize) -> u32;
     /// Sets core register `n`.
@@ -64,7 +64,7 @@ pub enum FlashCommand {
 
 /// What the machine must do after a ROM function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RomOutcome {
+pub enum RomFunctionOutcome {
     /// Branch to LR after `cycles` clk_sys cycles.
     Return {
         /// Time inside the function.
@@ -121,19 +121,22 @@ pub const FLOAT_FUNCTIONS: u8 = 32;
 
 /// Runs the ROM function `id`, which the core called. Arguments and results follow the procedure call standard.
 /// Registers that it allows a function to spoil are left alone.
-pub fn call_rom_function(id: u8, host: &mut dyn RomHost) -> RomOutcome {
+pub fn call_rom_function(id: u8, host: &mut dyn RomFunctionHost) -> RomFunctionOutcome {
     let cycles = match id {
-        id::COLD_BOOT => return RomOutcome::ColdBoot,
+        id::COLD_BOOT => return RomFunctionOutcome::ColdBoot,
         id::RESET_TO_USB_BOOT => {
-            return RomOutcome::EnterUsbBoot { gpio_mask: host.core_register(0), disable_mask: host.core_register(1) };
+            return RomFunctionOutcome::EnterUsbBoot {
+                gpio_mask: host.core_register(0),
+                disable_mask: host.core_register(1),
+            };
         }
         id::TABLE_LOOKUP..=id::MEMCPY44 => memory::call_memory_function(id, host),
         id::CONNECT_INTERNAL_FLASH..=id::FLASH_ENTER_CMD_XIP => return memory::run_flash_function(id, host),
         id::FLOAT..=0x5f => float::run_float_function(id - id::FLOAT, host),
         id::DOUBLE..=0x7f => double::run_double_function(id - id::DOUBLE, host),
-        _ => return RomOutcome::Undefined,
+        _ => return RomFunctionOutcome::Undefined,
     };
-    RomOutcome::Return { cycles }
+    RomFunctionOutcome::Return { cycles }
 }
 
 /// Returns the CRC-32 by which the boot ROM checks boot2.

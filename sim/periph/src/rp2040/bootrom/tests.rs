@@ -10,7 +10,7 @@ struct Host {
     flash: Vec<FlashCommand>,
 }
 
-impl RomHost for Host {
+impl RomFunctionHost for Host {
     fn core_register(&self, n: usize) -> u32 {
         self.regs[n]
     }
@@ -51,7 +51,7 @@ fn word(rom: &[u8], address: usize) -> u32 {
 fn run(id: u8, args: &[u32]) -> [u32; 4] {
     let mut host = Host::default();
     host.regs[..args.len()].copy_from_slice(args);
-    assert!(matches!(call_rom_function(id, &mut host), RomOutcome::Return { cycles } if cycles > 0));
+    assert!(matches!(call_rom_function(id, &mut host), RomFunctionOutcome::Return { cycles } if cycles > 0));
     [host.regs[0], host.regs[1], host.regs[2], host.regs[3]]
 }
 
@@ -215,11 +215,11 @@ fn flash_functions_reach_the_host_and_take_flash_time() {
     let mut host = Host::default();
     host.regs[..4].copy_from_slice(&[0x1_0000, 0x1_1000, 0x1_0000, 0xd8]);
     let outcome = call_rom_function(id::FLASH_RANGE_ERASE, &mut host);
-    assert_eq!(outcome, RomOutcome::ReturnAfterFlash { cycles: 200, busy_us: 150_000 + 45_000 });
+    assert_eq!(outcome, RomFunctionOutcome::ReturnAfterFlash { cycles: 200, busy_us: 150_000 + 45_000 });
     host.write_word(0x2000_0000, 0x0403_0201);
     host.regs[..3].copy_from_slice(&[0x100, 0x2000_0000, 4]);
     let outcome = call_rom_function(id::FLASH_RANGE_PROGRAM, &mut host);
-    assert_eq!(outcome, RomOutcome::ReturnAfterFlash { cycles: 200, busy_us: 400 });
+    assert_eq!(outcome, RomFunctionOutcome::ReturnAfterFlash { cycles: 200, busy_us: 400 });
     call_rom_function(id::FLASH_FLUSH_CACHE, &mut host);
     let want = [
         FlashCommand::Erase { offset: 0x1_0000, count: 0x1_1000 },
@@ -233,11 +233,11 @@ fn flash_functions_reach_the_host_and_take_flash_time() {
 fn other_outcomes() {
     let mut host = Host::default();
     host.regs[..2].copy_from_slice(&[1 << 25, 2]);
-    let usb = RomOutcome::EnterUsbBoot { gpio_mask: 1 << 25, disable_mask: 2 };
+    let usb = RomFunctionOutcome::EnterUsbBoot { gpio_mask: 1 << 25, disable_mask: 2 };
     assert_eq!(call_rom_function(id::RESET_TO_USB_BOOT, &mut host), usb);
-    assert_eq!(call_rom_function(id::COLD_BOOT, &mut host), RomOutcome::ColdBoot);
-    assert_eq!(call_rom_function(0x80, &mut host), RomOutcome::Undefined);
-    assert_eq!(call_rom_function(0x3f, &mut host), RomOutcome::Undefined);
+    assert_eq!(call_rom_function(id::COLD_BOOT, &mut host), RomFunctionOutcome::ColdBoot);
+    assert_eq!(call_rom_function(0x80, &mut host), RomFunctionOutcome::Undefined);
+    assert_eq!(call_rom_function(0x3f, &mut host), RomFunctionOutcome::Undefined);
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn erase_time_uses_blocks_only_where_they_fit() {
         let mut host = Host::default();
         host.regs[..3].copy_from_slice(&[offset, count, block]);
         match call_rom_function(id::FLASH_RANGE_ERASE, &mut host) {
-            RomOutcome::ReturnAfterFlash { busy_us, .. } => busy_us,
+            RomFunctionOutcome::ReturnAfterFlash { busy_us, .. } => busy_us,
             other => panic!("{other:?}"),
         }
     };

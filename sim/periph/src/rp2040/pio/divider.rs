@@ -46,7 +46,7 @@ impl Divider {
     }
 
     /// Returns the cycle of the tick that comes `count` ticks after the first one in cycle `from` or later.
-    pub fn tick_after(&self, from: u64, count: u64) -> u64 {
+    pub fn cycle_of_later_tick(&self, from: u64, count: u64) -> u64 {
         if self.register == RESET && from >= self.origin {
             return from + count;
         }
@@ -60,7 +60,7 @@ impl Divider {
 
     /// Writes CLKDIV. The new divider holds from the end of the present period on.
     pub fn write_clkdiv(&mut self, register: u32, now: u64) {
-        self.origin = self.tick_after(now + 1, 0);
+        self.origin = self.cycle_of_later_tick(now + 1, 0);
         self.register = register & 0xffff_ff00;
     }
 

@@ -4,7 +4,7 @@
 //! from the next cycle on. A store of a core arrives with the data phase of its bus, one cycle after the address.
 
 use super::inputs::PinInputs;
-use super::instructions::{Acts, View};
+use super::instructions::{StateMachineEffects, View};
 use super::machine::{Stall, StateMachine};
 use super::pins::PinWrite;
 use crate::NEVER;
@@ -29,7 +29,7 @@ struct Store {
 
 /// The outputs of a PIO block that the rest of the chip sees.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Visible {
+pub(super) struct PioBlockOutputs {
     /// Levels and directions of the pins.
     pub pins: (u32, u32),
     /// The two interrupt lines.
@@ -40,7 +40,7 @@ pub(super) struct Visible {
 
 /// The state of a PIO block's state machines and registers, after all cycles before `time`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Engine {
+pub(super) struct PioBlockState {
     pub program: [u16; 32],
     pub machines: [StateMachine; 4],
     /// IRQ flags.
@@ -63,7 +63,7 @@ pub(super) struct Engine {
     stores_len: usize,
 }
 
-impl Engine {
+impl PioBlockState {
     /// Creates a block in its reset state.
     pub const fn new(inputs: PinInputs) -> Self {
         Self {
@@ -124,7 +124,7 @@ impl Engine {
             View { cycle, number: 0, program: &self.program, inputs: self.inputs.levels_at(cycle), flags: self.flags };
         let (mut raise, mut clear, mut write, mut held) = (0, 0, PinWrite::NOTHING, PinWrite::NOTHING);
         for machine in &mut self.machines {
-            let mut acts = Acts::default();
+            let mut acts = StateMachineEffects::default();
             if machine.next_activity_cycle(cycle) <= cycle {
                 machine.execute_cycle_part(view, &mut acts);
                 raise |= acts.raise;
@@ -168,7 +168,7 @@ impl Engine {
     }
 
     /// Accepts a store whose address is on the bus in cycle `now`. It takes effect later.
-    pub fn accept_store(&mut self, offset: u32, value: u32, now: u64) {
+    pub fn queue_register_store(&mut self, offset: u32, value: u32, now: u64) {
         if self.stores_len == MOST_STORES {
             self.execute_through_cycle(self.stores[0].cycle);
         }
@@ -208,7 +208,7 @@ impl Engine {
             0x34 => self.set_irq_flags(self.flags | value & 0xff, now),
             0x38 => self.inputs.bypass = value,
             0x48..=0xc4 => self.program[index - 0x12] = value as u16,
-            0xc8..=0x124 => self.write_machine_register((index - 0x32) / 6, (index - 0x32) % 6, value, now),
+            0xc8..=0x124 => self.write_state_machine_register((index - 0x32) / 6, (index - 0x32) % 6, value, now),
             0x12c | 0x138 => self.enables[(index - 0x4b) / 3] = value & 0xfff,
             0x130 | 0x13c => self.forces[(index - 0x4c) / 3] = value & 0xfff,
             _ => {}
@@ -233,7 +233,7 @@ impl Engine {
     }
 
     /// Writes a register of a state machine.
-    fn write_machine_register(&mut self, number: usize, register: usize, value: u32, now: u64) {
+    fn write_state_machine_register(&mut self, number: usize, register: usize, value: u32, now: u64) {
         let machine = &mut self.machines[number];
         match register {
             0 => machine.change_divider(now, |divider| divider.write_clkdiv(value, now)),
@@ -273,9 +273,9 @@ impl Engine {
 
     /// Returns the outputs that the rest of the chip sees: pins, interrupt lines, and the DMA requests in the mask
     /// `watched`.
-    pub fn visible_outputs(&self, watched: u32) -> Visible {
+    pub fn visible_outputs(&self, watched: u32) -> PioBlockOutputs {
         let lines = u32::from(self.interrupt_line_status(0) != 0) | u32::from(self.interrupt_line_status(1) != 0) << 1;
         let requests = if watched == 0 { 0 } else { self.dma_requests() & watched };
-        Visible { pins: self.pins, lines, requests }
+        PioBlockOutputs { pins: self.pins, lines, requests }
     }
 }

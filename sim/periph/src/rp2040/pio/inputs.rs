@@ -24,7 +24,7 @@ pub(super) struct PinInputs {
 
 impl PinInputs {
     /// Creates inputs whose levels have not changed recently.
-    pub fn with_steady_levels(levels: u32) -> Self {
+    pub fn new_with_steady_levels(levels: u32) -> Self {
         Self { before: levels, ..Self::default() }
     }
 
@@ -45,7 +45,7 @@ impl PinInputs {
     }
 
     /// Returns the pin levels `delay` cycles before a cycle.
-    fn levels_before(&self, cycle: u64, delay: u64) -> u32 {
+    fn pin_levels_before_cycle(&self, cycle: u64, delay: u64) -> u32 {
         let past = self.changes[..self.len].iter().rev().find(|change| change.0 + delay <= cycle);
         past.map_or(self.before, |change| change.1)
     }
@@ -55,8 +55,8 @@ impl PinInputs {
         if self.len == 0 {
             return self.before;
         }
-        let synchronised = self.levels_before(cycle, SYNCHRONISED);
-        synchronised & !self.bypass | self.levels_before(cycle, BYPASSED) & self.bypass
+        let synchronised = self.pin_levels_before_cycle(cycle, SYNCHRONISED);
+        synchronised & !self.bypass | self.pin_levels_before_cycle(cycle, BYPASSED) & self.bypass
     }
 
     /// Returns the first cycle, `from` or later, that may see other pin levels than the cycle before it.

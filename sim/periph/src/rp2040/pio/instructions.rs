@@ -18,7 +18,7 @@ pub(super) struct View<'a> {
 
 /// The effects of a state machine on the rest of its block in a cycle.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Acts {
+pub(super) struct StateMachineEffects {
     /// IRQ flags that it raises.
     pub raise: u32,
     /// IRQ flags that it clears.
@@ -53,18 +53,18 @@ use Outcome::*;
 
 impl StateMachine {
     /// Executes the state machine's part of a cycle: a forced instruction, or the next one if the divider ticks.
-    pub(super) fn execute_cycle_part(&mut self, view: View, acts: &mut Acts) {
+    pub(super) fn execute_cycle_part(&mut self, view: View, acts: &mut StateMachineEffects) {
         let ticks = self.next <= view.cycle;
         match self.forced {
             Some((instruction, at)) if at <= view.cycle => {
                 self.force_instruction(instruction, ticks, view, acts);
                 // Filling the OSR goes on at the ticks.
-                let at_tick = self.enabled && self.divider.tick_after(view.cycle, 0) == view.cycle;
+                let at_tick = self.enabled && self.divider.cycle_of_later_tick(view.cycle, 0) == view.cycle;
                 if at_tick && !is_out_instruction(instruction) {
                     self.refill_empty_shift_register();
                 }
             }
-            _ if ticks => self.execute_next(view, acts),
+            _ if ticks => self.execute_next_instruction(view, acts),
             // A tick of a delay or of a stall.
             _ => {
                 self.refill_empty_shift_register();
@@ -73,7 +73,7 @@ impl StateMachine {
     }
 
     /// Executes an instruction that was written to INSTR. Its delay is ignored, and the program counter does not advance.
-    fn force_instruction(&mut self, instruction: u16, ticks: bool, view: View, acts: &mut Acts) {
+    fn force_instruction(&mut self, instruction: u16, ticks: bool, view: View, acts: &mut StateMachineEffects) {
         self.forced = None;
         match self.execute_instruction(instruction, view, acts) {
             Stalled(Stall::Refill) => self.forced = Some((instruction, view.cycle + 1)),
@@ -87,7 +87,7 @@ impl StateMachine {
                     self.raised = false;
                 }
                 if self.enabled && (ticks || self.next == NEVER) {
-                    self.next = self.divider.tick_after(view.cycle + 1, 0);
+                    self.next = self.divider.cycle_of_later_tick(view.cycle + 1, 0);
                     self.stall = None;
                 }
             }
@@ -95,14 +95,14 @@ impl StateMachine {
     }
 
     /// Executes the instruction at the program counter, or the one that was inserted before it.
-    fn execute_next(&mut self, view: View, acts: &mut Acts) {
+    fn execute_next_instruction(&mut self, view: View, acts: &mut StateMachineEffects) {
         let inserted = self.inserted.take();
         let instruction = inserted.unwrap_or(view.program[self.pc as usize]);
         let outcome = self.execute_instruction(instruction, view, acts);
         if let Stalled(stall) = outcome {
             self.inserted = inserted;
             (self.stall, self.next) = match stall {
-                Stall::Refill => (None, self.divider.tick_after(view.cycle + 1, 0)),
+                Stall::Refill => (None, self.divider.cycle_of_later_tick(view.cycle + 1, 0)),
                 _ => (Some(stall), NEVER),
             };
         } else {
@@ -111,7 +111,7 @@ impl StateMachine {
                     if self.pc == self.execctrl >> 12 & 31 { self.execctrl >> 7 & 31 } else { (self.pc + 1) & 31 };
             }
             let delay = if matches!(outcome, Inserted) { 0 } else { self.instruction_delay_ticks(instruction) };
-            (self.stall, self.next) = (None, self.divider.tick_after(view.cycle + 1, delay));
+            (self.stall, self.next) = (None, self.divider.cycle_of_later_tick(view.cycle + 1, delay));
         }
         if !is_out_instruction(instruction) {
             self.refill_empty_shift_register();
@@ -126,7 +126,7 @@ impl StateMachine {
     }
 
     /// Tries to execute an instruction. Its side-set happens at the first try, also if it stalls (3.5.1).
-    fn execute_instruction(&mut self, instruction: u16, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_instruction(&mut self, instruction: u16, view: View, acts: &mut StateMachineEffects) -> Outcome {
         if !self.side_done {
             acts.side = self.side_set_pin_write(instruction);
         }
@@ -136,24 +136,24 @@ impl StateMachine {
     }
 
     /// Tries to execute an instruction, without its side-set. Returns how that ended.
-    fn execute_without_side_set(&mut self, instruction: u16, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_without_side_set(&mut self, instruction: u16, view: View, acts: &mut StateMachineEffects) -> Outcome {
         let low = u32::from(instruction) & 31;
         let field = u32::from(instruction) >> 5 & 7;
         match instruction >> 13 {
             0 => self.execute_jmp(field, low, view, acts),
             1 => self.execute_wait(field, low, view, acts),
-            2 => self.execute_in(field, five_bit_field_count(low), view, acts),
-            3 => self.execute_out(field, five_bit_field_count(low), view, acts),
+            2 => self.execute_in_instruction(field, five_bit_field_count(low), view, acts),
+            3 => self.execute_out_instruction(field, five_bit_field_count(low), view, acts),
             4 if field & 4 == 0 => self.execute_push(field, view, acts),
             4 => self.execute_pull(field, view, acts),
             5 => self.execute_mov(field, low, view, acts),
             6 => self.execute_irq(field, low, view, acts),
-            _ => self.execute_set(field, low, acts),
+            _ => self.execute_set_instruction(field, low, acts),
         }
     }
 
     /// Executes JMP (3.4.2).
-    fn execute_jmp(&mut self, condition: u32, target: u32, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_jmp(&mut self, condition: u32, target: u32, view: View, acts: &mut StateMachineEffects) -> Outcome {
         let taken = match condition {
             0 => true,
             1 => self.x == 0,
@@ -175,7 +175,7 @@ impl StateMachine {
     }
 
     /// Executes WAIT (3.4.3).
-    fn execute_wait(&mut self, field: u32, index: u32, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_wait(&mut self, field: u32, index: u32, view: View, acts: &mut StateMachineEffects) -> Outcome {
         let polarity = field >> 2;
         let (level, stall) = match field & 3 {
             2 => {
@@ -196,7 +196,13 @@ impl StateMachine {
     }
 
     /// Executes IN (3.4.4), with autopush (3.5.4.1).
-    fn execute_in(&mut self, source: u32, count: u32, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_in_instruction(
+        &mut self,
+        source: u32,
+        count: u32,
+        view: View,
+        acts: &mut StateMachineEffects,
+    ) -> Outcome {
         let shifted = (self.isr_count + count).min(32);
         let pushes = self.is_autopush_enabled() && shifted >= self.push_threshold();
         if pushes && self.rx.is_full() {
@@ -211,13 +217,19 @@ impl StateMachine {
         };
         self.isr_count = shifted;
         if pushes {
-            self.push_isr();
+            self.push_input_shift_register();
         }
         Done
     }
 
     /// Executes OUT (3.4.5), with autopull (3.5.4.2).
-    fn execute_out(&mut self, destination: u32, count: u32, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_out_instruction(
+        &mut self,
+        destination: u32,
+        count: u32,
+        view: View,
+        acts: &mut StateMachineEffects,
+    ) -> Outcome {
         if self.is_autopull_enabled() && self.osr_count >= self.pull_threshold() {
             if self.refill_output_shift_register() {
                 return Stalled(Stall::Refill);
@@ -260,7 +272,7 @@ impl StateMachine {
     }
 
     /// Executes PUSH (3.4.6).
-    fn execute_push(&mut self, field: u32, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_push(&mut self, field: u32, view: View, acts: &mut StateMachineEffects) -> Outcome {
         if field & 2 != 0 && self.isr_count < self.push_threshold() {
             return Done;
         }
@@ -270,18 +282,18 @@ impl StateMachine {
                 return Stalled(Stall::Room);
             }
         }
-        self.push_isr();
+        self.push_input_shift_register();
         Done
     }
 
     /// Pushes ISR, which is lost if there is no room, and clears it.
-    fn push_isr(&mut self) {
+    fn push_input_shift_register(&mut self) {
         self.rx.push(self.isr);
         (self.isr, self.isr_count) = (0, 0);
     }
 
     /// Executes PULL (3.4.7). With autopull it does nothing unless the OSR is empty.
-    fn execute_pull(&mut self, field: u32, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_pull(&mut self, field: u32, view: View, acts: &mut StateMachineEffects) -> Outcome {
         let only_if_empty = field & 2 != 0 || self.is_autopull_enabled();
         if only_if_empty && self.osr_count < self.pull_threshold() || self.refill_output_shift_register() {
             return Done;
@@ -295,7 +307,7 @@ impl StateMachine {
     }
 
     /// Executes MOV (3.4.8).
-    fn execute_mov(&mut self, destination: u32, low: u32, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_mov(&mut self, destination: u32, low: u32, view: View, acts: &mut StateMachineEffects) -> Outcome {
         let data = self.source_data(low & 7, view, acts);
         let data = match low >> 3 {
             1 => !data,
@@ -320,7 +332,7 @@ impl StateMachine {
     }
 
     /// Executes IRQ (3.4.9).
-    fn execute_irq(&mut self, field: u32, index: u32, view: View, acts: &mut Acts) -> Outcome {
+    fn execute_irq(&mut self, field: u32, index: u32, view: View, acts: &mut StateMachineEffects) -> Outcome {
         let flag = 1 << selected_irq_flag(index, view.number);
         if field & 2 != 0 {
             acts.clear |= flag;
@@ -339,7 +351,7 @@ impl StateMachine {
     }
 
     /// Executes SET (3.4.10).
-    fn execute_set(&mut self, destination: u32, data: u32, acts: &mut Acts) -> Outcome {
+    fn execute_set_instruction(&mut self, destination: u32, data: u32, acts: &mut StateMachineEffects) -> Outcome {
         match destination {
             0 | 4 => self.write_pin_levels_or_directions(self.set_pins(), data, destination == 4, acts),
             _ => self.write_scratch_register(destination, data),
@@ -348,7 +360,7 @@ impl StateMachine {
     }
 
     /// Returns the data that IN or MOV reads.
-    fn source_data(&self, source: u32, view: View, acts: &mut Acts) -> u32 {
+    fn source_data(&self, source: u32, view: View, acts: &mut StateMachineEffects) -> u32 {
         match source {
             0 => {
                 acts.looked = true;
@@ -379,7 +391,13 @@ impl StateMachine {
     }
 
     /// Writes levels or directions of pins.
-    fn write_pin_levels_or_directions(&mut self, range: PinRange, data: u32, directions: bool, acts: &mut Acts) {
+    fn write_pin_levels_or_directions(
+        &mut self,
+        range: PinRange,
+        data: u32,
+        directions: bool,
+        acts: &mut StateMachineEffects,
+    ) {
         acts.write = PinWrite::new(range, data, directions);
         self.last_write = acts.write;
     }

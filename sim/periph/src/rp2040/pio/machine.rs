@@ -199,7 +199,7 @@ impl StateMachine {
             due = due.min(at);
         }
         if self.enabled && self.needs_shift_register_refill() {
-            due = due.min(self.divider.tick_after(from, 0));
+            due = due.min(self.divider.cycle_of_later_tick(from, 0));
         }
         due
     }
@@ -212,14 +212,14 @@ impl StateMachine {
         if let Some((_, at)) = &mut self.forced {
             *at = from;
         } else if self.enabled {
-            self.next = self.divider.tick_after(from, 0);
+            self.next = self.divider.cycle_of_later_tick(from, 0);
         }
     }
 
     /// Enables or disables the state machine at the end of a cycle. A delay continues where it was.
     pub fn set_enabled(&mut self, on: bool, now: u64) {
         if on && !self.enabled {
-            self.next = self.divider.tick_after(now + 1, self.delay);
+            self.next = self.divider.cycle_of_later_tick(now + 1, self.delay);
         } else if !on && self.enabled {
             self.delay = if self.next == NEVER { 0 } else { self.divider.ticks_between(now + 1, self.next) };
             self.next = NEVER;
@@ -243,7 +243,7 @@ impl StateMachine {
         self.raised = false;
         self.last_write = PinWrite::NOTHING;
         if self.enabled {
-            self.next = self.divider.tick_after(now + 1, 0);
+            self.next = self.divider.cycle_of_later_tick(now + 1, 0);
         }
     }
 
@@ -252,7 +252,7 @@ impl StateMachine {
         let left = (self.next != NEVER).then(|| self.divider.ticks_between(now + 1, self.next));
         change(&mut self.divider);
         if let Some(ticks) = left {
-            self.next = self.divider.tick_after(now + 1, ticks);
+            self.next = self.divider.cycle_of_later_tick(now + 1, ticks);
         }
     }
 }

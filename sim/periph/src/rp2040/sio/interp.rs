@@ -18,7 +18,7 @@ pub(super) struct Interpolator {
 }
 
 /// The results that an interpolator's lanes compute from the registers, before FORCE_MSB.
-struct Results {
+struct InterpolatorResults {
     /// Shifted and masked value of each lane.
     masked: [u32; 2],
     /// Lane 0, lane 1 and full result.
@@ -48,7 +48,7 @@ impl Interpolator {
     }
 
     /// Returns a lane's input: its accumulator, or the other lane's (CROSS_INPUT).
-    fn lane_input(&self, lane: usize) -> u32 {
+    fn interpolator_lane_input(&self, lane: usize) -> u32 {
         self.accum[if self.ctrl[lane] & CROSS_INPUT != 0 { 1 - lane } else { lane }]
     }
 
@@ -56,7 +56,7 @@ impl Interpolator {
     fn shifted_and_masked_input(&self, lane: usize) -> (u32, bool) {
         let ctrl = self.ctrl[lane];
         let (shift, lsb, msb) = (ctrl & 31, (ctrl >> 5) & 31, (ctrl >> 10) & 31);
-        let shifted = self.lane_input(lane) >> shift;
+        let shifted = self.interpolator_lane_input(lane) >> shift;
         let below_msb = u32::MAX >> (31 - msb);
         let masked = shifted & below_msb & (u32::MAX << lsb);
         let extended =
@@ -65,7 +65,7 @@ impl Interpolator {
     }
 
     /// Returns the value limited to BASE0 and BASE1.
-    fn clamp_to_bases(&self, value: u32) -> u32 {
+    fn clamp_between_base_registers(&self, value: u32) -> u32 {
         let (low, high) = (self.base[0], self.base[1]);
         let (below, above) = if self.is_lane_signed(0) {
             ((value as i32) < low as i32, value as i32 > high as i32)
@@ -91,12 +91,12 @@ impl Interpolator {
     }
 
     /// Computes the results of both lanes and the full result.
-    fn compute_results(&self) -> Results {
+    fn compute_results(&self) -> InterpolatorResults {
         let (mask0, over0) = self.shifted_and_masked_input(0);
         let (mask1, over1) = self.shifted_and_masked_input(1);
         let masked = [mask0, mask1];
         let sum = |lane: usize| {
-            let addend = if self.ctrl[lane] & ADD_RAW != 0 { self.lane_input(lane) } else { masked[lane] };
+            let addend = if self.ctrl[lane] & ADD_RAW != 0 { self.interpolator_lane_input(lane) } else { masked[lane] };
             self.base[lane].wrapping_add(addend)
         };
         let mut result = [sum(0), sum(1), self.base[2].wrapping_add(mask0)];
@@ -108,25 +108,25 @@ impl Interpolator {
             result[2] = result[2].wrapping_add(mask1);
         }
         if self.does_lane0_clamp() {
-            result[0] = self.clamp_to_bases(mask0);
+            result[0] = self.clamp_between_base_registers(mask0);
         }
-        Results { masked, result, overflow: [over0, over1] }
+        InterpolatorResults { masked, result, overflow: [over0, over1] }
     }
 
     /// Returns a lane's result as the processor sees it: FORCE_MSB is ORed in on the bus only.
-    fn lane_result_on_bus(&self, results: &Results, which: usize) -> u32 {
+    fn lane_result_as_read_on_bus(&self, results: &InterpolatorResults, which: usize) -> u32 {
         let force = if which < 2 { (self.ctrl[which] >> 19 & 3) << 28 } else { 0 };
         results.result[which] | force
     }
 
     /// Returns a result, and writes the lanes' results back to the accumulators.
-    fn pop_result(&mut self, which: usize) -> u32 {
+    fn pop_interpolator_result(&mut self, which: usize) -> u32 {
         let results = self.compute_results();
         for lane in 0..2 {
             let from = if self.ctrl[lane] & CROSS_RESULT != 0 { 1 - lane } else { lane };
             self.accum[lane] = results.result[from];
         }
-        self.lane_result_on_bus(&results, which)
+        self.lane_result_as_read_on_bus(&results, which)
     }
 
     /// Reads a register with its side effects.
@@ -135,8 +135,8 @@ impl Interpolator {
         match index {
             0 | 1 => self.accum[index],
             2..=4 => self.base[index - 2],
-            5..=7 => self.pop_result(index - 5),
-            8..=10 => self.lane_result_on_bus(&self.compute_results(), index - 8),
+            5..=7 => self.pop_interpolator_result(index - 5),
+            8..=10 => self.lane_result_as_read_on_bus(&self.compute_results(), index - 8),
             11 => {
                 let [over0, over1] = self.compute_results().overflow;
                 let flags = u32::from(over0) << 23 | u32::from(over1) << 24 | u32::from(over0 | over1) << 25;

@@ -4,7 +4,7 @@ const DEPTH: usize = 8;
 
 /// The FIFO from which one core reads.
 #[derive(Debug, Clone, Default)]
-struct Ring {
+struct CoreMailboxFifo {
     words: [u32; DEPTH],
     head: usize,
     len: usize,
@@ -14,7 +14,7 @@ struct Ring {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Mailboxes {
     /// FIFO `n` is read by core `n`.
-    inbox: [Ring; 2],
+    inbox: [CoreMailboxFifo; 2],
     write_on_full: [bool; 2],
     read_on_empty: [bool; 2],
 }

@@ -63,7 +63,7 @@ impl Flash {
     }
 
     /// Returns whether chip select is active.
-    pub(super) fn is_selected(&self) -> bool {
+    pub(super) fn is_chip_select_active(&self) -> bool {
         self.selected
     }
 
@@ -90,7 +90,7 @@ impl Flash {
     }
 
     /// Returns the 24-bit address in the current command.
-    fn command_address(&self) -> usize {
+    fn flash_command_address(&self) -> usize {
         self.command.iter().skip(1).take(3).fold(0, |address, &byte| address << 8 | usize::from(byte))
     }
 
@@ -107,9 +107,11 @@ impl Flash {
                 }
             }
             Some(0x31) if write_enabled => self.status[1] = self.command.get(1).copied().unwrap_or(0),
-            Some(0x20) if write_enabled => self.erase_bytes(self.command_address() & !(SECTOR_BYTES - 1), SECTOR_BYTES),
-            Some(0x52) if write_enabled => self.erase_bytes(self.command_address() & !0x7fff, 0x8000),
-            Some(0xd8) if write_enabled => self.erase_bytes(self.command_address() & !0xffff, 0x1_0000),
+            Some(0x20) if write_enabled => {
+                self.erase_bytes(self.flash_command_address() & !(SECTOR_BYTES - 1), SECTOR_BYTES)
+            }
+            Some(0x52) if write_enabled => self.erase_bytes(self.flash_command_address() & !0x7fff, 0x8000),
+            Some(0xd8) if write_enabled => self.erase_bytes(self.flash_command_address() & !0xffff, 0x1_0000),
             Some(0xc7 | 0x60) if write_enabled => self.erase_bytes(0, self.bytes.len()),
             Some(0x02) if write_enabled => self.program_page(),
             _ => {}
@@ -123,7 +125,7 @@ impl Flash {
 
     /// Programs a page, in which the data wrap at its 256 bytes.
     fn program_page(&mut self) {
-        let start = self.command_address();
+        let start = self.flash_command_address();
         let page = start & !(PAGE_BYTES - 1);
         let data: Vec<u8> = self.command.iter().skip(4).copied().collect();
         for (n, byte) in data.into_iter().enumerate() {
@@ -145,8 +147,8 @@ impl Flash {
                 _ => self.bytes.len().max(1).ilog2() as u8,
             },
             (0x4b, n) if n >= 5 => UNIQUE_ID[(n - 5) % 8],
-            (0x03, n) if n >= 4 => self.byte_at(self.command_address() + n - 4),
-            (0x0b, n) if n >= 5 => self.byte_at(self.command_address() + n - 5),
+            (0x03, n) if n >= 4 => self.byte_at(self.flash_command_address() + n - 4),
+            (0x0b, n) if n >= 5 => self.byte_at(self.flash_command_address() + n - 5),
             _ => 0,
         };
         self.command.push(sent);

@@ -139,14 +139,14 @@ impl Stm32 {
         self.advance_timers(now, effects);
         for n in 0..self.dues.len() {
             if self.dues[n] <= now && !self.is_dma_controller(n) {
-                self.advance_block_in_slot(n, now, effects);
+                self.advance_peripheral_in_slot(n, now, effects);
                 self.update_block_after_access(n, now, effects);
             }
         }
     }
 
     /// Advances the block in slot `n` to cycle `now`.
-    pub(super) fn advance_block_in_slot(&mut self, n: usize, now: u64, effects: &mut Effects) {
+    pub(super) fn advance_peripheral_in_slot(&mut self, n: usize, now: u64, effects: &mut Effects) {
         let (place, clock_hz) = (self.slots[n].place, self.slots[n].clock_hz);
         let mut access =
             Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
@@ -160,7 +160,7 @@ impl Stm32 {
                 if self.gpios[usize::from(port)].take_pins_rerouted_flag() {
                     self.update_timer_routes(now, effects);
                 }
-                self.update_port(port, now, effects);
+                self.update_gpio_port(port, now, effects);
             }
             Place::Rcc if offset.is_some_and(|offset| self.rcc.is_enable_or_reset_register(offset)) => {
                 self.update_clock_gates_and_resets(now, effects);
@@ -188,7 +188,8 @@ impl Stm32 {
             Place::Spi(spi) if self.spis[usize::from(spi)].is_slave() => Some(&unsupported::SPI_SLAVE),
             Place::SpiH7(spi) if self.spis_h7[usize::from(spi)].is_slave() => Some(&unsupported::SPI_SLAVE),
             Place::Rng
-                if self.rng.can_produce_words() && !rng::is_clock_within_one_percent(self.rcc.rng_hz(&self.clocks)) =>
+                if self.rng.can_produce_random_words()
+                    && !rng::is_clock_within_one_percent(self.rcc.rng_hz(&self.clocks)) =>
             {
                 Some(&unsupported::RNG_CLOCK)
             }
@@ -243,7 +244,7 @@ impl Stm32 {
         let (due, outputs) = with_block!(self, place, block => (block.next_event_cycle(), block.interrupt_outputs()));
         let slot = &mut self.slots[n];
         if slot.outputs != outputs {
-            self.lines.change_outputs(slot.row.irqs, slot.outputs, outputs);
+            self.lines.update_interrupt_outputs(slot.row.irqs, slot.outputs, outputs);
             slot.outputs = outputs;
         }
         let before = std::mem::replace(&mut self.dues[n], due);
@@ -263,7 +264,7 @@ impl Stm32 {
     pub fn store_to_flash_array(&mut self, address: u32, bytes: u32, now: u64, effects: &mut Effects) -> FlashStore {
         let (core_hz, clock_hz, elapsed) = (self.clocks.core_hz, self.clocks.hclk_hz, &self.elapsed);
         let mut access = Access { now, core_hz, clock_hz, elapsed, bytes: 4, effects };
-        let store = self.flash.store_to_array(address, bytes, &mut access);
+        let store = self.flash.handle_store_to_flash(address, bytes, &mut access);
         if let Some(n) = self.slots.iter().position(|slot| slot.place == Place::Flash) {
             self.update_block_after_access(n, now, effects);
         }

@@ -65,7 +65,7 @@ impl Stm32 {
                 continue;
             }
             if self.slots[n].place != Place::Rcc {
-                self.advance_block_in_slot(n, now, effects);
+                self.advance_peripheral_in_slot(n, now, effects);
             }
             self.slots[n].clock_hz = clock_hz;
             let place = self.slots[n].place;
@@ -78,7 +78,7 @@ impl Stm32 {
             let outputs = with_block!(self, place, block => block.interrupt_outputs());
             self.dues[n] = due;
             let slot = &mut self.slots[n];
-            self.lines.change_outputs(slot.row.irqs, slot.outputs, outputs);
+            self.lines.update_interrupt_outputs(slot.row.irqs, slot.outputs, outputs);
             slot.outputs = outputs;
         }
         self.clocks = clocks;

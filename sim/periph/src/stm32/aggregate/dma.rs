@@ -223,7 +223,7 @@ impl Stm32 {
             Some(Source { slot, place: self.slots[slot].place, signal })
         };
         if self.spec.chip == Chip::H743 {
-            let request = self.dma_mux.stream_request(controller, stream);
+            let request = self.dma_mux.dma_request_of_stream(controller, stream);
             return lines::multiplexed_request_line(request).and_then(source).into_iter().collect();
         }
         lines::dma_request_lines(self.spec.chip)

@@ -23,7 +23,7 @@ impl Stm32 {
     pub fn drive_pins(&mut self, port: u8, driven: u16, levels: u16, now: u64, effects: &mut Effects) {
         if let Some(index) = self.ports.get(usize::from(port)).copied().flatten() {
             self.gpios[usize::from(index)].drive_pins(driven, levels);
-            self.update_port(index, now, effects);
+            self.update_gpio_port(index, now, effects);
         }
     }
 
@@ -31,7 +31,7 @@ impl Stm32 {
     pub fn drive_pin(&mut self, port: u8, pin: u8, level: bool, now: u64, effects: &mut Effects) {
         if let Some(index) = self.ports.get(usize::from(port)).copied().flatten() {
             self.gpios[usize::from(index)].drive_pin(pin, level);
-            self.update_port(index, now, effects);
+            self.update_gpio_port(index, now, effects);
         }
     }
 
@@ -40,14 +40,14 @@ impl Stm32 {
     pub(super) fn set_pins_held_by_resistors(&mut self, rest: &[(Pin, bool)], effects: &mut Effects) {
         for &(Pin { port, pin }, level) in rest {
             if let Some(index) = self.ports.get(usize::from(port)).copied().flatten() {
-                self.gpios[usize::from(index)].hold_pin(pin, level);
-                self.update_port(index, 0, effects);
+                self.gpios[usize::from(index)].hold_pin_by_resistor(pin, level);
+                self.update_gpio_port(index, 0, effects);
             }
         }
     }
 
     /// Updates the levels of a port, and passes changes on to EXTI lines and wires.
-    pub(super) fn update_port(&mut self, index: u8, now: u64, effects: &mut Effects) {
+    pub(super) fn update_gpio_port(&mut self, index: u8, now: u64, effects: &mut Effects) {
         // Each wire passes a level on once. A loop of wires ends there.
         self.settle_port_levels(index, self.wires.len(), now, effects);
     }

@@ -67,7 +67,7 @@ impl Stm32 {
             let slots = (0..self.slots.len()).filter(|&n| self.dues[n] <= now && drives(&self.slots[n]));
             let Some(n) = slots.min_by_key(|&n| self.dues[n]) else { return };
             let due = self.dues[n];
-            self.advance_block_in_slot(n, due, effects);
+            self.advance_peripheral_in_slot(n, due, effects);
             self.update_block_after_access(n, due, effects);
             if self.dues[n] <= due {
                 return;
@@ -142,7 +142,7 @@ impl Stm32 {
             }
             for port in (0..PORTS).filter(|port| ports >> port & 1 != 0) {
                 if let Some(gpio) = self.ports[port] {
-                    self.update_port(gpio, edge.cycle, effects);
+                    self.update_gpio_port(gpio, edge.cycle, effects);
                 }
             }
         }
@@ -169,7 +169,7 @@ impl Stm32 {
         }
         self.update_timer_routes(now, effects);
         for index in 0..self.gpios.len() {
-            self.update_port(index as u8, now, effects);
+            self.update_gpio_port(index as u8, now, effects);
         }
     }
 
@@ -186,8 +186,8 @@ impl Stm32 {
             let Some(gpio) = self.gpio_port(at.port) else { continue };
             let function = if is_remapped { 0 } else { at.function };
             let reaches = !is_remapped || pin_remap_field(at.timer, mapr) == at.function;
-            let shows = reaches && gpio.output_function(at.pin) == Some(function);
-            let hears = reaches && gpio.input_function(at.pin) == Some(function) && at.output < CHANNELS;
+            let shows = reaches && gpio.pin_output_function(at.pin) == Some(function);
+            let hears = reaches && gpio.pin_input_function(at.pin) == Some(function) && at.output < CHANNELS;
             let route = &mut self.timer_routes.routes[n];
             (route.shows, route.hears) = (shows, hears);
             shown[usize::from(timer)] |= u8::from(shows) << at.output;

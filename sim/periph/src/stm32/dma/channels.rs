@@ -1,6 +1,6 @@
 //! Channels of F1 and L0 (RM0008 chapter 13, RM0367 chapter 11): one transfer after the other, each a read and a write.
 
-use super::{Burst, Grant, Port, STREAMS, ServedRequest, Transfer, View, datum_byte_count};
+use super::{Burst, DmaRequestOutcome, OccupiedDmaPort, Port, STREAMS, Transfer, View, datum_byte_count};
 use crate::NEVER;
 
 const CHANNELS: usize = 7;
@@ -69,7 +69,7 @@ pub struct ChannelDma {
     flags: u32,
     /// CSELR, where there is one (L0).
     selection: Option<u32>,
-    granted: Option<Grant>,
+    granted: Option<OccupiedDmaPort>,
     /// The last transfer wrote to a memory: a read of a memory after it waits a cycle.
     wrote_memory: bool,
 }
@@ -127,7 +127,7 @@ impl ChannelDma {
         self.wrote_memory = view.is_memory_address(write.address);
         let ahb = view.ahb_cycles(1 + u64::from(turns));
         let end = now + ahb + view.access_cycles(read.address) + view.access_cycles(write.address);
-        self.granted = Some(Grant { transfer, end });
+        self.granted = Some(OccupiedDmaPort { transfer, end });
     }
 
     /// Removes the transfer that has ended by cycle `now` and returns it.
@@ -146,7 +146,7 @@ impl ChannelDma {
         &mut self,
         transfer: &Transfer,
         data: Option<[u8; 16]>,
-    ) -> Option<ServedRequest> {
+    ) -> Option<DmaRequestOutcome> {
         let n = transfer.stream;
         if data.is_none() {
             self.channels[n].ccr &= !EN;
@@ -176,7 +176,7 @@ impl ChannelDma {
         if left == 0 {
             self.set_channel_flag(n, TCIF);
         }
-        let served = ServedRequest { left, is_last: left == 0 && !circular };
+        let served = DmaRequestOutcome { left, is_last: left == 0 && !circular };
         (self.channels[n].ccr & MEM2MEM == 0).then_some(served)
     }
 

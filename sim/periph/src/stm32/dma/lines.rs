@@ -349,7 +349,7 @@ mod tests {
 
     /// Rows that firmware of each family is known to use.
     #[test]
-    fn well_known_lines() {
+    fn common_dma_lines_are_in_table() {
         for (chip, line) in [
             (Chip::F103, (1, 6, 0, "USART2", Tx)),
             (Chip::F103, (1, 0, 0, "ADC1", Adc(0))),

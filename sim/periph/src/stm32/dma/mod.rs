@@ -63,7 +63,7 @@ pub(super) struct Transfer {
 
 /// The outcome of a DMA transfer for the peripheral that requested it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ServedRequest {
+pub(super) struct DmaRequestOutcome {
     /// Items that are left of this round.
     pub left: u32,
     /// No further item follows after this one.
@@ -121,7 +121,7 @@ fn is_flash_address(address: u32) -> bool {
 
 /// A transfer that occupies a port of a DMA controller until a cycle.
 #[derive(Debug, Clone, Copy)]
-struct Grant {
+struct OccupiedDmaPort {
     transfer: Transfer,
     end: u64,
 }
@@ -173,7 +173,7 @@ impl Dma {
         &mut self,
         transfer: &Transfer,
         data: Option<[u8; 16]>,
-    ) -> Option<ServedRequest> {
+    ) -> Option<DmaRequestOutcome> {
         either!(self, dma => dma.count_finished_transfer(transfer, data))
     }
 }

@@ -19,7 +19,7 @@ pub struct DmaMux {
 
 impl DmaMux {
     /// Returns the number of the DMA request that is routed to a stream of a controller (1 or 2).
-    pub(in crate::stm32) fn stream_request(&self, controller: u8, stream: usize) -> u32 {
+    pub(in crate::stm32) fn dma_request_of_stream(&self, controller: u8, stream: usize) -> u32 {
         self.channels[usize::from(controller - 1) * 8 + stream] & 0x7f
     }
 

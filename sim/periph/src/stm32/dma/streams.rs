@@ -1,7 +1,7 @@
 //! Streams of F4, F7 and H7 (RM0090 chapter 10, RM0410 chapter 8, RM0433 chapter 16): a peripheral port, a memory port, and
 //! between them a FIFO of 16 bytes for each stream.
 
-use super::{Burst, Grant, Port, STREAMS, ServedRequest, Transfer, View, datum_byte_count};
+use super::{Burst, DmaRequestOutcome, OccupiedDmaPort, Port, STREAMS, Transfer, View, datum_byte_count};
 use crate::NEVER;
 
 const EN: u32 = 1;
@@ -27,7 +27,7 @@ const FIFO_BYTES: u32 = 16;
 
 /// The direction of a stream's transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Direction {
+enum DmaTransferDirection {
     PeripheralToMemory,
     MemoryToPeripheral,
     MemoryToMemory,
@@ -116,16 +116,16 @@ impl Stream {
     }
 
     /// Returns the direction of the stream's transfers (CR.DIR).
-    fn direction(&self) -> Direction {
+    fn direction(&self) -> DmaTransferDirection {
         match self.cr >> 6 & 3 {
-            0 => Direction::PeripheralToMemory,
-            1 => Direction::MemoryToPeripheral,
-            _ => Direction::MemoryToMemory,
+            0 => DmaTransferDirection::PeripheralToMemory,
+            1 => DmaTransferDirection::MemoryToPeripheral,
+            _ => DmaTransferDirection::MemoryToMemory,
         }
     }
 
     /// Returns whether the stream transfers each item at once, without waiting for the FIFO's threshold.
-    fn is_direct_mode(&self) -> bool {
+    fn is_fifo_bypassed(&self) -> bool {
         self.fcr & DMDIS == 0
     }
 
@@ -140,18 +140,18 @@ impl Stream {
     }
 
     /// Returns the bytes of an item at the peripheral port: 1, 2 or 4.
-    fn peripheral_bytes(&self) -> u32 {
+    fn peripheral_item_bytes(&self) -> u32 {
         datum_byte_count(self.cr >> 11)
     }
 
     /// Returns the bytes of an item at the memory port. In direct mode it has the size of the peripheral's.
     fn memory_bytes(&self) -> u32 {
-        if self.is_direct_mode() { self.peripheral_bytes() } else { datum_byte_count(self.cr >> 13) }
+        if self.is_fifo_bypassed() { self.peripheral_item_bytes() } else { datum_byte_count(self.cr >> 13) }
     }
 
     /// Returns the number of accesses in a burst, by its field in CR. Always 1 in direct mode.
     fn accesses_in_burst(&self, shift: u32) -> u32 {
-        if self.is_direct_mode() { 1 } else { [1, 4, 8, 16][(self.cr >> shift & 3) as usize] }
+        if self.is_fifo_bypassed() { 1 } else { [1, 4, 8, 16][(self.cr >> shift & 3) as usize] }
     }
 
     /// Returns the number of bytes at which the FIFO is written to memory, or filled again.
@@ -161,11 +161,11 @@ impl Stream {
 
     /// Returns the bytes of a round of transfers, until the count is reloaded.
     fn total_bytes(&self) -> u32 {
-        self.reload * self.peripheral_bytes()
+        self.reload * self.peripheral_item_bytes()
     }
 
     /// Returns the number of items that are left when half of a round is done.
-    fn items_left_at_half(&self) -> u32 {
+    fn items_left_at_half_transfer(&self) -> u32 {
         self.reload - self.reload / 2
     }
 
@@ -175,36 +175,36 @@ impl Stream {
         let burst = self.accesses_in_burst(23) * self.memory_bytes();
         let bursts = burst <= FIFO_BYTES
             && (self.accesses_in_burst(23) == 1 || self.fifo_threshold_bytes().is_multiple_of(burst));
-        self.is_direct_mode() || bursts && self.accesses_in_burst(21) * self.peripheral_bytes() <= FIFO_BYTES
+        self.is_fifo_bypassed() || bursts && self.accesses_in_burst(21) * self.peripheral_item_bytes() <= FIFO_BYTES
     }
 
     /// Returns the first address of the memory port's present buffer.
-    fn present_buffer_address(&self) -> u32 {
+    fn current_memory_buffer_address(&self) -> u32 {
         self.mar[if self.cr & DBM != 0 { self.buffer } else { 0 }]
     }
 
     /// Begins a round of transfers with the addresses and the count in the registers.
-    fn begin_transfer_round(&mut self) {
+    fn begin_transfer_repetition(&mut self) {
         if self.ndtr == 0 {
             self.ndtr = self.reload;
         }
         self.buffer = usize::from(self.cr & CT != 0);
         self.fifo.len = 0;
-        (self.peripheral, self.memory) = (self.par, self.present_buffer_address());
-        self.memory_left = self.ndtr * self.peripheral_bytes();
-        (self.moves, self.stops) = (self.direction() == Direction::MemoryToPeripheral, false);
+        (self.peripheral, self.memory) = (self.par, self.current_memory_buffer_address());
+        self.memory_left = self.ndtr * self.peripheral_item_bytes();
+        (self.moves, self.stops) = (self.direction() == DmaTransferDirection::MemoryToPeripheral, false);
     }
 
     /// Returns the next burst of the peripheral port. `is_requested`: by the peripheral.
     fn next_peripheral_burst(&self, is_requested: bool) -> Option<Burst> {
         let direction = self.direction();
-        let may_move = is_requested || direction == Direction::MemoryToMemory && !self.moves;
+        let may_move = is_requested || direction == DmaTransferDirection::MemoryToMemory && !self.moves;
         if !self.is_enabled() || self.stops || self.ndtr == 0 || !may_move {
             return None;
         }
-        let bytes = self.peripheral_bytes();
+        let bytes = self.peripheral_item_bytes();
         let beats = self.accesses_in_burst(21).min(self.ndtr);
-        let fits = if direction == Direction::MemoryToPeripheral {
+        let fits = if direction == DmaTransferDirection::MemoryToPeripheral {
             self.fifo.len >= beats * bytes
         } else {
             self.fifo.free_byte_count() >= beats * bytes
@@ -223,8 +223,8 @@ impl Stream {
             return None;
         }
         let bytes = self.memory_bytes();
-        let most = if self.direction() == Direction::MemoryToPeripheral {
-            let may_fill = if self.is_direct_mode() { self.fifo.len == 0 } else { self.moves };
+        let most = if self.direction() == DmaTransferDirection::MemoryToPeripheral {
+            let may_fill = if self.is_fifo_bypassed() { self.fifo.len == 0 } else { self.moves };
             if !may_fill || self.stops {
                 return None;
             }
@@ -232,7 +232,7 @@ impl Stream {
         } else {
             // All that is left of a round is in the FIFO, or it must be emptied.
             let is_forced = self.fifo.len >= self.memory_left || self.stops;
-            if self.fifo.len == 0 || !(self.is_direct_mode() || self.moves || is_forced) {
+            if self.fifo.len == 0 || !(self.is_fifo_bypassed() || self.moves || is_forced) {
                 return None;
             }
             self.fifo.len.min(self.memory_left)
@@ -243,7 +243,7 @@ impl Stream {
         };
         match most / bytes {
             // The last bytes do not make an item of this size.
-            0 if self.direction() != Direction::MemoryToPeripheral => burst(1, most),
+            0 if self.direction() != DmaTransferDirection::MemoryToPeripheral => burst(1, most),
             0 => None,
             items if items >= self.accesses_in_burst(23) => burst(bytes, self.accesses_in_burst(23)),
             _ => burst(bytes, 1),
@@ -251,8 +251,8 @@ impl Stream {
     }
 
     /// Starts and ends the filling and emptying of the FIFO by the memory port.
-    fn settle_fifo(&mut self) {
-        if self.direction() == Direction::MemoryToPeripheral {
+    fn update_fifo_memory_transfers(&mut self) {
+        if self.direction() == DmaTransferDirection::MemoryToPeripheral {
             self.moves = match self.moves {
                 true => self.fifo.free_byte_count() >= self.memory_bytes() * self.accesses_in_burst(23),
                 false => self.fifo.len <= self.fifo_threshold_bytes().min(FIFO_BYTES - 4),
@@ -272,7 +272,7 @@ pub struct StreamDma {
     /// Channels that a stream selects (0 on the H7, where a DMAMUX does).
     channel_mask: u32,
     /// Grants of the peripheral port and the memory port.
-    granted: [Option<Grant>; 2],
+    granted: [Option<OccupiedDmaPort>; 2],
 }
 
 impl StreamDma {
@@ -290,7 +290,7 @@ impl StreamDma {
     /// peripheral.
     pub(super) fn request_selections(&self) -> [Option<u32>; STREAMS] {
         self.streams.map(|stream| {
-            let waits = stream.is_enabled() && stream.direction() != Direction::MemoryToMemory;
+            let waits = stream.is_enabled() && stream.direction() != DmaTransferDirection::MemoryToMemory;
             waits.then_some(stream.cr >> 25 & self.channel_mask)
         })
     }
@@ -311,7 +311,7 @@ impl StreamDma {
 
     /// Returns the next transfer on a free port: of the stream with the highest priority, and of several the lowest
     /// number. Both ports never serve the same stream at once.
-    fn next_transfer_on_port(&self, port: Port, now: u64, view: &View) -> Option<Grant> {
+    fn next_transfer_on_port(&self, port: Port, now: u64, view: &View) -> Option<OccupiedDmaPort> {
         let is_elsewhere = |n: usize| self.granted.iter().flatten().any(|grant| grant.transfer.stream == n);
         let burst = |n: usize| match port {
             Port::Peripheral => self.streams[n].next_peripheral_burst(view.is_requested(n)),
@@ -320,13 +320,13 @@ impl StreamDma {
         let ready = (0..STREAMS).filter(|&n| !is_elsewhere(n)).filter_map(|n| burst(n).map(|burst| (n, burst)));
         let (n, burst) = ready.max_by_key(|&(n, _)| (self.streams[n].priority(), STREAMS - n))?;
         let stream = &self.streams[n];
-        let reads = (port == Port::Memory) == (stream.direction() == Direction::MemoryToPeripheral);
+        let reads = (port == Port::Memory) == (stream.direction() == DmaTransferDirection::MemoryToPeripheral);
         let data = if reads { [0; 16] } else { stream.fifo.first_bytes(burst.bytes * burst.beats) };
         let (read, write) = if reads { (Some(burst), None) } else { (None, Some(burst)) };
         // The peripheral port arbitrates between requests. Both compute an address.
         let own = if port == Port::Peripheral { 2 } else { 1 };
         let end = now + view.ahb_cycles(own) + view.burst_cycles(&burst);
-        Some(Grant { transfer: Transfer { stream: n, read, write, data }, end })
+        Some(OccupiedDmaPort { transfer: Transfer { stream: n, read, write, data }, end })
     }
 
     /// Removes the first transfer that has ended by cycle `now` and returns it.
@@ -342,7 +342,7 @@ impl StreamDma {
         &mut self,
         transfer: &Transfer,
         data: Option<[u8; 16]>,
-    ) -> Option<ServedRequest> {
+    ) -> Option<DmaRequestOutcome> {
         let n = transfer.stream;
         let burst = transfer.read.or(transfer.write)?;
         let Some(data) = data else {
@@ -366,13 +366,13 @@ impl StreamDma {
                 None
             }
         };
-        self.streams[n].settle_fifo();
+        self.streams[n].update_fifo_memory_transfers();
         self.stop_idle_stream(n);
-        served.filter(|_| self.streams[n].direction() != Direction::MemoryToMemory)
+        served.filter(|_| self.streams[n].direction() != DmaTransferDirection::MemoryToMemory)
     }
 
     /// Counts the items of a completed burst on the peripheral port.
-    fn count_finished_peripheral_burst(&mut self, n: usize, burst: &Burst) -> ServedRequest {
+    fn count_finished_peripheral_burst(&mut self, n: usize, burst: &Burst) -> DmaRequestOutcome {
         let stream = &mut self.streams[n];
         let before = stream.ndtr;
         stream.ndtr = before.saturating_sub(burst.beats);
@@ -382,10 +382,10 @@ impl StreamDma {
             stream.ndtr = stream.reload;
             stream.peripheral = stream.par;
         }
-        if stream.direction() == Direction::MemoryToPeripheral {
+        if stream.direction() == DmaTransferDirection::MemoryToPeripheral {
             self.count_transferred_items(n, 1, before, left);
         }
-        ServedRequest { left, is_last: left == 0 && !circular }
+        DmaRequestOutcome { left, is_last: left == 0 && !circular }
     }
 
     /// Counts the bytes of a completed burst on the memory port.
@@ -397,18 +397,18 @@ impl StreamDma {
         let left = stream.memory_left;
         if left == 0 && stream.is_circular() {
             stream.buffer ^= 1;
-            stream.memory = stream.present_buffer_address();
+            stream.memory = stream.current_memory_buffer_address();
             stream.memory_left = stream.total_bytes();
         }
-        if stream.direction() != Direction::MemoryToPeripheral {
-            self.count_transferred_items(n, self.streams[n].peripheral_bytes(), before, left);
+        if stream.direction() != DmaTransferDirection::MemoryToPeripheral {
+            self.count_transferred_items(n, self.streams[n].peripheral_item_bytes(), before, left);
         }
     }
 
     /// Sets the flags of half and complete transfer, when the units left fall from `before` to `left`, and ends the
     /// round or the stream. `units` is the number of units of an item.
     fn count_transferred_items(&mut self, n: usize, units: u32, before: u32, left: u32) {
-        let half = self.streams[n].items_left_at_half() * units;
+        let half = self.streams[n].items_left_at_half_transfer() * units;
         if self.streams[n].reload > 1 && before > half && left <= half {
             self.flags[n] |= HTIF;
         }
@@ -437,7 +437,7 @@ impl StreamDma {
     fn stop_idle_stream(&mut self, n: usize) {
         let busy = self.granted.iter().flatten().any(|grant| grant.transfer.stream == n);
         let stream = &mut self.streams[n];
-        let stores = stream.direction() != Direction::MemoryToPeripheral && stream.fifo.len != 0;
+        let stores = stream.direction() != DmaTransferDirection::MemoryToPeripheral && stream.fifo.len != 0;
         if stream.stops && !busy && !(stores && stream.is_enabled()) {
             stream.stops = false;
             if stream.is_enabled() {
@@ -532,7 +532,7 @@ impl StreamDma {
                     return;
                 }
                 // Between memories there is no direct mode.
-                if stream.direction() == Direction::MemoryToMemory {
+                if stream.direction() == DmaTransferDirection::MemoryToMemory {
                     stream.fcr |= DMDIS;
                 }
                 if !stream.do_bursts_fit_fifo() {
@@ -540,7 +540,7 @@ impl StreamDma {
                     return;
                 }
                 stream.cr |= EN;
-                stream.begin_transfer_round();
+                stream.begin_transfer_repetition();
             }
         }
     }

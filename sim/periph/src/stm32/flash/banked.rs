@@ -1,7 +1,7 @@
 //! F1, F4, F7 and H7: a key register, a status and a control register, on H7 once per bank
 //! (RM0008/PM0075, RM0090 3.9, RM0410 3.7, RM0433 4.9).
 
-use super::{AcrBits, Flash, FlashStore, Keys, Program, request_erase};
+use super::{AcrBits, Flash, FlashStore, Program, UnlockKeyProgress, request_erase};
 use crate::stm32::block::Access;
 
 const KEY_PAIR: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
@@ -247,7 +247,7 @@ impl Flash {
         let (n, place) = spec.bank_and_offset(offset);
         let bank = &mut self.banks[n];
         if place == spec.key {
-            bank.keys.enter_key(value, KEY_PAIR);
+            bank.keys.accept_unlock_key(value, KEY_PAIR);
             if bank.keys.are_keys_entered() {
                 bank.cr &= !spec.lock;
             }
@@ -270,7 +270,7 @@ impl Flash {
     /// Writes a key for the option bytes.
     fn unlock_options(&mut self, spec: &Spec, value: u32) {
         let bank = &mut self.banks[0];
-        bank.option_keys.enter_key(value, spec.option_pair);
+        bank.option_keys.accept_unlock_key(value, spec.option_pair);
         if bank.option_keys.are_keys_entered() {
             match spec.option_control {
                 Some(offset) => self.words[offset as usize / 4] &= !1,
@@ -289,7 +289,7 @@ impl Flash {
         // OPTSTRT (bit 1) reads 0: the options are taken at once.
         self.words[offset as usize / 4] = value & !2;
         if value & 1 != 0 {
-            bank.option_keys.lock_registers();
+            bank.option_keys.lock_flash_registers();
         }
     }
 
@@ -302,7 +302,7 @@ impl Flash {
         bank.cr = value & !spec.start & !spec.lock;
         if value & spec.lock != 0 {
             bank.cr |= spec.lock;
-            bank.keys.lock_registers();
+            bank.keys.lock_flash_registers();
         } else if value & spec.start != 0 {
             self.start_erase(spec, n, access);
         }
@@ -351,7 +351,7 @@ impl Flash {
         let bank_bytes = self.bytes / spec.bank_count();
         let n = ((address.wrapping_sub(self.base)) / bank_bytes).min(spec.bank_count() - 1) as usize;
         let bank = &mut self.banks[n];
-        if bank.cr & spec.lock != 0 || bank.keys != Keys::Open || bank.is_busy() {
+        if bank.cr & spec.lock != 0 || bank.keys != UnlockKeyProgress::Open || bank.is_busy() {
             return FlashStore::Refused;
         }
         let size_ok = if spec.word_bytes == 2 { bytes == 2 } else { true };
@@ -367,7 +367,7 @@ impl Flash {
     }
 
     /// Ends the operation (programming or erasing) of bank `n`.
-    pub(super) fn finish_banked_operation(&mut self, spec: &Spec, n: usize) {
+    pub(super) fn finish_flash_bank_operation(&mut self, spec: &Spec, n: usize) {
         let bank = &mut self.banks[n];
         // F4 and F7 show EOP only if its interrupt is enabled.
         if spec.lock != 1 << 31 || bank.cr & spec.interrupts.0 != 0 {

@@ -1,6 +1,6 @@
 //! L0: PECR with its three locks; programming and erasing are stores into the array (RM0367 3.7).
 
-use super::{AcrBits, Flash, FlashStore, Keys, Program, Spec, request_erase};
+use super::{AcrBits, Flash, FlashStore, Program, Spec, UnlockKeyProgress, request_erase};
 use crate::stm32::block::Access;
 
 /// SR.EOP.
@@ -44,15 +44,15 @@ pub(in crate::stm32) static L0: Spec = Spec {
 pub(super) struct State {
     /// PECR without its lock bits.
     pecr: u32,
-    data: Keys,
-    program: Keys,
-    options: Keys,
+    data: UnlockKeyProgress,
+    program: UnlockKeyProgress,
+    options: UnlockKeyProgress,
 }
 
 impl Flash {
     /// Returns the value of PECR, the control register of programming and erasing.
     fn program_erase_control_register(&self) -> u32 {
-        let lock = |keys: Keys, bit: u32| if keys.are_keys_entered() { 0 } else { bit };
+        let lock = |keys: UnlockKeyProgress, bit: u32| if keys.are_keys_entered() { 0 } else { bit };
         let locks = lock(self.l0.data, PELOCK) | lock(self.l0.program, PRGLOCK) | lock(self.l0.options, OPTLOCK);
         self.l0.pecr | locks
     }
@@ -71,9 +71,13 @@ impl Flash {
     pub(super) fn write_l0_register(&mut self, offset: u32, value: u32) {
         match offset {
             0x04 => self.write_program_erase_control(value),
-            0x0c => self.l0.data.enter_key(value, [0x89ab_cdef, 0x0203_0405]),
-            0x10 if self.l0.data.are_keys_entered() => self.l0.program.enter_key(value, [0x8c9d_aebf, 0x1314_1516]),
-            0x14 if self.l0.data.are_keys_entered() => self.l0.options.enter_key(value, [0xfbea_d9c8, 0x2425_2627]),
+            0x0c => self.l0.data.accept_unlock_key(value, [0x89ab_cdef, 0x0203_0405]),
+            0x10 if self.l0.data.are_keys_entered() => {
+                self.l0.program.accept_unlock_key(value, [0x8c9d_aebf, 0x1314_1516])
+            }
+            0x14 if self.l0.data.are_keys_entered() => {
+                self.l0.options.accept_unlock_key(value, [0xfbea_d9c8, 0x2425_2627])
+            }
             0x18 => self.banks[0].sr &= !value,
             _ => {}
         }
@@ -85,10 +89,10 @@ impl Flash {
             return;
         }
         if value & PRGLOCK != 0 && self.l0.program.are_keys_entered() {
-            self.l0.program.lock_registers();
+            self.l0.program.lock_flash_registers();
         }
         if value & OPTLOCK != 0 && self.l0.options.are_keys_entered() {
-            self.l0.options.lock_registers();
+            self.l0.options.lock_flash_registers();
         }
         self.l0.pecr = value & !(PELOCK | PRGLOCK | OPTLOCK);
         if value & PELOCK != 0 {

@@ -174,7 +174,7 @@ fn erase_and_program() {
         flash.write_register(case.cr, case.program, &mut bench.access());
         assert_eq!(flash.read_register(case.cr, &mut bench.access()), locked, "{name}");
         let last = case.region.0 + 28;
-        assert_eq!(flash.store_to_array(last, case.bytes, &mut bench.access()), FlashStore::Refused, "{name}");
+        assert_eq!(flash.handle_store_to_flash(last, case.bytes, &mut bench.access()), FlashStore::Refused, "{name}");
         for key in KEYS {
             flash.write_register(case.key, key, &mut bench.access());
         }
@@ -189,9 +189,9 @@ fn erase_and_program() {
         assert!(due >= 20_000 * 16, "{name}: {due}");
         assert_eq!(flash.read_register(case.sr, &mut bench.access_at(due)) & case.busy, 0, "{name}");
         flash.write_register(case.cr, case.program, &mut bench.access());
-        assert_eq!(flash.store_to_array(last, case.bytes, &mut bench.access()), FlashStore::Program, "{name}");
+        assert_eq!(flash.handle_store_to_flash(last, case.bytes, &mut bench.access()), FlashStore::Program, "{name}");
         assert_eq!(
-            flash.store_to_array(last, case.bytes, &mut bench.access()) == FlashStore::Refused,
+            flash.handle_store_to_flash(last, case.bytes, &mut bench.access()) == FlashStore::Refused,
             flash.next_event_cycle() != NEVER,
             "{name}"
         );
@@ -199,7 +199,7 @@ fn erase_and_program() {
         flash.advance_to_now(&mut bench.access_at(due));
         flash.write_register(case.cr, locked, &mut bench.access());
         assert_eq!(
-            flash.store_to_array(last, case.bytes, &mut bench.access()),
+            flash.handle_store_to_flash(last, case.bytes, &mut bench.access()),
             FlashStore::Refused,
             "{name}: locked again"
         );
@@ -228,11 +228,11 @@ fn errors_and_interrupts() {
     }
     flash.write_register(0x10, 1 | 1 << 10 | 1 << 12, &mut bench.access());
     // The F1 programs half words only.
-    assert_eq!(flash.store_to_array(BASE, 4, &mut bench.access()), FlashStore::Refused);
+    assert_eq!(flash.handle_store_to_flash(BASE, 4, &mut bench.access()), FlashStore::Refused);
     assert_eq!((flash.read_register(0x0c, &mut bench.access()), flash.interrupt_outputs()), (4, 1));
     flash.write_register(0x0c, 4, &mut bench.access());
     assert_eq!(flash.interrupt_outputs(), 0);
-    assert_eq!(flash.store_to_array(BASE, 2, &mut bench.access()), FlashStore::Program);
+    assert_eq!(flash.handle_store_to_flash(BASE, 2, &mut bench.access()), FlashStore::Program);
     // 52.5 us at 16 MHz.
     assert_eq!(flash.next_event_cycle(), 840);
     flash.advance_to_now(&mut bench.access_at(840));
@@ -248,7 +248,7 @@ fn h7_programs_256_bits_at_a_time() {
     flash.write_register(0x0c, 2, &mut bench.access());
     for word in 0..8 {
         assert_eq!(flash.next_event_cycle(), NEVER);
-        assert_eq!(flash.store_to_array(BASE + 4 * word, 4, &mut bench.access()), FlashStore::Program);
+        assert_eq!(flash.handle_store_to_flash(BASE + 4 * word, 4, &mut bench.access()), FlashStore::Program);
     }
     assert_ne!(flash.next_event_cycle(), NEVER);
     let due = flash.next_event_cycle();
@@ -271,25 +271,25 @@ fn l0_locks_words_and_pages() {
         flash.write_register(offset, key, &mut bench.access());
     }
     assert_eq!(flash.read_register(4, &mut bench.access()), 4);
-    assert_eq!(flash.store_to_array(BASE + 0x100, 4, &mut bench.access()), FlashStore::Program);
+    assert_eq!(flash.handle_store_to_flash(BASE + 0x100, 4, &mut bench.access()), FlashStore::Program);
     // 3.2 ms at 16 MHz.
     assert_eq!((flash.read_register(0x18, &mut bench.access()), flash.next_event_cycle()), (1, 51_200));
     flash.advance_to_now(&mut bench.access_at(51_200));
     assert_eq!(flash.read_register(0x18, &mut bench.access()), 0xc | EOP_FLAG);
     flash.write_register(4, 1 << 3 | 1 << 9, &mut bench.access());
-    assert_eq!(flash.store_to_array(BASE + 0x1fc, 4, &mut bench.access()), FlashStore::Refused);
+    assert_eq!(flash.handle_store_to_flash(BASE + 0x1fc, 4, &mut bench.access()), FlashStore::Refused);
     assert_eq!(bench.effects.erase, [FlashErase { address: BASE + 0x180, bytes: 128, value: 0 }]);
     let due = flash.next_event_cycle();
     flash.advance_to_now(&mut bench.access_at(due));
     // The data EEPROM needs the first lock only, and takes bytes.
     flash.write_register(4, 2, &mut bench.access());
-    assert_eq!(flash.store_to_array(0x0808_0001, 1, &mut bench.access()), FlashStore::Program);
+    assert_eq!(flash.handle_store_to_flash(0x0808_0001, 1, &mut bench.access()), FlashStore::Program);
     let due = flash.next_event_cycle();
     flash.advance_to_now(&mut bench.access_at(due));
-    assert_eq!(flash.store_to_array(BASE, 4, &mut bench.access()), FlashStore::Refused);
+    assert_eq!(flash.handle_store_to_flash(BASE, 4, &mut bench.access()), FlashStore::Refused);
     flash.write_register(4, 1, &mut bench.access());
     assert_eq!(
-        (flash.read_register(4, &mut bench.access()), flash.store_to_array(0x0808_0001, 1, &mut bench.access())),
+        (flash.read_register(4, &mut bench.access()), flash.handle_store_to_flash(0x0808_0001, 1, &mut bench.access())),
         (7, FlashStore::Refused)
     );
 }
@@ -305,7 +305,7 @@ fn l0_half_pages_are_one_operation() {
     flash.write_register(4, 1 << 3 | 1 << 10, &mut bench.access());
     for word in 0..16 {
         assert_eq!(flash.next_event_cycle(), NEVER, "word {word}");
-        assert_eq!(flash.store_to_array(BASE + 4 * word, 4, &mut bench.access()), FlashStore::Program);
+        assert_eq!(flash.handle_store_to_flash(BASE + 4 * word, 4, &mut bench.access()), FlashStore::Program);
     }
     assert_eq!(flash.next_event_cycle(), 51_200);
 }

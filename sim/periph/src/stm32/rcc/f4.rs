@@ -15,7 +15,7 @@ const DCKCFGR: u32 = 0x8c;
 const DCKCFGR2: u32 = 0x90;
 
 /// The differences between the clock trees of the F4 and F7 parts.
-struct Variant {
+struct ClockTreeVariant {
     /// PLLI2S and PLLSAI divide their input by an M of their own (F411, F446). Otherwise by the main PLL's.
     own_m: bool,
     /// SW code 3 selects the main PLL's R output (F446).
@@ -75,7 +75,9 @@ const BASE: Spec = Spec {
     hsi_hz: 16_000_000,
     lsi_hz: 32_000,
     pll_source: |rcc, _| Some(if rcc.register_value(PLLCFGR) >> 22 & 1 != 0 { Osc::Hse } else { Osc::Hsi }),
-    tree: |rcc, clocks| compute_clock_tree(rcc, clocks, &Variant { own_m: false, system_r: false, timpre: false }),
+    tree: |rcc, clocks| {
+        compute_clock_tree(rcc, clocks, &ClockTreeVariant { own_m: false, system_r: false, timpre: false })
+    },
     kernel: |_, _, bus_hz| bus_hz,
     kernel_width: 0,
     rng: |_, clocks| clocks.pll_hz[0][1],
@@ -84,7 +86,9 @@ const BASE: Spec = Spec {
 pub(in crate::stm32) static F407: Spec = BASE;
 
 pub(in crate::stm32) static F411: Spec = Spec {
-    tree: |rcc, clocks| compute_clock_tree(rcc, clocks, &Variant { own_m: true, system_r: false, timpre: true }),
+    tree: |rcc, clocks| {
+        compute_clock_tree(rcc, clocks, &ClockTreeVariant { own_m: true, system_r: false, timpre: true })
+    },
     ..BASE
 };
 
@@ -104,7 +108,9 @@ pub(in crate::stm32) static F4: Spec = Spec {
         (PLLSAICFGR, 0x2400_3000),
     ],
     sources: &[Some(Osc::Hsi), Some(Osc::Hse), Some(Osc::Pll1), Some(Osc::Pll1)],
-    tree: |rcc, clocks| compute_clock_tree(rcc, clocks, &Variant { own_m: true, system_r: true, timpre: true }),
+    tree: |rcc, clocks| {
+        compute_clock_tree(rcc, clocks, &ClockTreeVariant { own_m: true, system_r: true, timpre: true })
+    },
     ..BASE
 };
 
@@ -122,7 +128,9 @@ pub(in crate::stm32) static F7: Spec = Spec {
         (PLLI2SCFGR, 0x2000_3000),
         (PLLSAICFGR, 0x2000_3000),
     ],
-    tree: |rcc, clocks| compute_clock_tree(rcc, clocks, &Variant { own_m: false, system_r: false, timpre: true }),
+    tree: |rcc, clocks| {
+        compute_clock_tree(rcc, clocks, &ClockTreeVariant { own_m: false, system_r: false, timpre: true })
+    },
     kernel: |clocks, code, bus_hz| match code {
         0 => bus_hz,
         1 => clocks.sysclk_hz,
@@ -146,7 +154,7 @@ fn pll_outputs(input: u64, m: u32, register: u32) -> [u64; 3] {
 }
 
 /// Computes the frequencies of the clock tree.
-fn compute_clock_tree(rcc: &Rcc, clocks: &mut Clocks, variant: &Variant) {
+fn compute_clock_tree(rcc: &Rcc, clocks: &mut Clocks, variant: &ClockTreeVariant) {
     let (pllcfgr, cfgr) = (rcc.register_value(PLLCFGR), rcc.register_value(CFGR));
     let input = if pllcfgr >> 22 & 1 != 0 { clocks.hse_hz } else { clocks.hsi_hz };
     for (n, (osc, offset)) in

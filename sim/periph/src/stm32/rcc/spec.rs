@@ -101,7 +101,7 @@ pub(in crate::stm32) struct Spec {
 
 /// The start-up times of clock sources in ns. The manuals have only typical values for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StartUp {
+pub struct OscillatorStartUpTimes {
     /// HSI, MSI, CSI, HSI48.
     pub rc_ns: u64,
     /// Crystal on HSE.
@@ -116,7 +116,7 @@ pub struct StartUp {
     pub pll_ns: u64,
 }
 
-impl Default for StartUp {
+impl Default for OscillatorStartUpTimes {
     /// Returns assumed start-up times, near the data sheets' typical values. That of the LSE is shorter than a real
     /// crystal's second.
     fn default() -> Self {
@@ -129,7 +129,7 @@ impl Default for StartUp {
 pub(in crate::stm32) struct Crystals {
     pub hse_hz: u64,
     pub lse_hz: u64,
-    pub start_up: StartUp,
+    pub start_up: OscillatorStartUpTimes,
 }
 
 /// Returns the divider of the AHB prescaler, by its code in HPRE.

@@ -5,7 +5,7 @@ const CRYSTALS: Crystals = Crystals {
     hse_hz: 8_000_000,
     lse_hz: 32_768,
     // Everything starts at once: what is measured here is arithmetic and rules.
-    start_up: StartUp { rc_ns: 0, hse_ns: 0, bypass_ns: 0, lsi_ns: 0, lse_ns: 0, pll_ns: 0 },
+    start_up: OscillatorStartUpTimes { rc_ns: 0, hse_ns: 0, bypass_ns: 0, lsi_ns: 0, lse_ns: 0, pll_ns: 0 },
 };
 
 fn rcc(spec: &'static Spec) -> (Bench, Rcc) {
@@ -143,7 +143,7 @@ fn any_running_pll_keeps_the_source() {
 #[test]
 fn start_up_takes_its_time_at_any_core_clock() {
     let mut bench = Bench::new();
-    let start_up = StartUp { hse_ns: 1_000_000, ..StartUp::default() };
+    let start_up = OscillatorStartUpTimes { hse_ns: 1_000_000, ..OscillatorStartUpTimes::default() };
     let mut rcc = Rcc::new(&F4, Crystals { start_up, ..CRYSTALS });
     rcc.write_register(0, 0x1_0083, &mut bench.access());
     assert_eq!(rcc.next_event_cycle(), 16_000);
@@ -163,7 +163,7 @@ fn start_up_takes_its_time_at_any_core_clock() {
 #[test]
 fn pll_waits_for_its_input() {
     let mut bench = Bench::new();
-    let start_up = StartUp { hse_ns: 1_000_000, pll_ns: 100_000, ..CRYSTALS.start_up };
+    let start_up = OscillatorStartUpTimes { hse_ns: 1_000_000, pll_ns: 100_000, ..CRYSTALS.start_up };
     let mut rcc = Rcc::new(&F4, Crystals { start_up, ..CRYSTALS });
     write_all(&mut rcc, &mut bench, &[(4, 0x2440_3010), (0, 0x101_0083)]);
     assert_eq!(rcc.next_event_cycle(), 16_000);

@@ -83,14 +83,14 @@ mod tests {
     const ARR: u32 = 0x2c;
 
     /// A chip at its reset clock with the pair `low`, `high` of 16 bits chained, the lower one counting microseconds.
-    struct Pair {
+    struct ChainedTimerPair {
         chip: Stm32,
         low: u32,
         high: u32,
         mhz: u64,
     }
 
-    impl Pair {
+    impl ChainedTimerPair {
         fn new(chip: Chip, gate: (u32, u32), low: u32, high: u32, input: u32) -> Self {
             let chip = Stm32::new(chip, &Options::default());
             let mhz = chip.clock_frequencies().core_hz / 1_000_000;
@@ -122,11 +122,11 @@ mod tests {
         }
     }
 
-    fn pairs() -> [Pair; 2] {
+    fn pairs() -> [ChainedTimerPair; 2] {
         [
-            Pair::new(Chip::F103, (0x4002_101c, 3), 0x4000_0000, 0x4000_0400, 1),
+            ChainedTimerPair::new(Chip::F103, (0x4002_101c, 3), 0x4000_0000, 0x4000_0400, 1),
             // The L0 starts at 2.097 MHz: the lower timer counts every other cycle.
-            Pair::new(Chip::L073, (0x4002_1034, 0x24), 0x4001_1400, 0x4001_0800, 1),
+            ChainedTimerPair::new(Chip::L073, (0x4002_1034, 0x24), 0x4001_1400, 0x4001_0800, 1),
         ]
     }
 
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn trigger_input_without_a_connection() {
-        let mut pair = Pair::new(Chip::L073, (0x4002_1034, 0x24), 0x4001_1400, 0x4001_0800, 3);
+        let mut pair = ChainedTimerPair::new(Chip::L073, (0x4002_1034, 0x24), 0x4001_1400, 0x4001_0800, 3);
         assert_eq!(pair.count(65_536 * 3) >> 16, 0);
     }
 }

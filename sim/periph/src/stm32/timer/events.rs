@@ -12,7 +12,7 @@ impl Timer {
 
     /// Returns the ticks from the start of a run of the counter to its end, and whether that end is an overflow. A
     /// counter beyond its auto-reload value runs to the top of its width first.
-    pub(super) fn run_length_and_overflow(&self) -> (u64, bool) {
+    pub(super) fn counter_run_ticks_and_overflow(&self) -> (u64, bool) {
         let arr = u64::from(self.arr.1);
         if self.done > arr {
             return (u64::from(self.counter_maximum()) + 1, false);
@@ -79,7 +79,7 @@ impl Timer {
                 self.cr1 &= !CEN;
             }
             let (num, den) = self.count_rate_as_fraction(access);
-            self.position.change_rate(cycle, num, den, access.core_hz);
+            self.position.change_counting_rate(cycle, num, den, access.core_hz);
         }
     }
 
@@ -99,7 +99,7 @@ impl Timer {
     /// Advances counter and flags to cycle `now`.
     fn advance_counter_to(&mut self, now: u64, access: &Access) {
         while self.position.is_counting() {
-            let (length, real) = self.run_length_and_overflow();
+            let (length, real) = self.counter_run_ticks_and_overflow();
             let position = self.position.value_at_cycle(now);
             if position < length {
                 if position > self.done {
@@ -109,16 +109,16 @@ impl Timer {
                 return;
             }
             self.flag_compare_matches(self.done + 1, length - 1);
-            let end = self.position.first_cycle_at_value(length);
-            self.end_counter_run(end, real, access);
+            let end = self.position.first_cycle_at_counter_value(length);
+            self.end_timer_counter_run(end, real, access);
             if real {
-                self.skip_uneventful_runs(now);
+                self.skip_uneventful_counter_runs(now);
             }
         }
     }
 
     /// Ends a run of the counter at cycle `end`. `real`: the end is an overflow.
-    fn end_counter_run(&mut self, end: u64, real: bool, access: &Access) {
+    fn end_timer_counter_run(&mut self, end: u64, real: bool, access: &Access) {
         self.position.set_value(end, 0);
         self.done = 0;
         if real {
@@ -140,14 +140,14 @@ impl Timer {
             return;
         }
         self.heard.1 = 0;
-        let (length, real) = self.run_length_and_overflow();
+        let (length, real) = self.counter_run_ticks_and_overflow();
         let position = self.position.value_at_cycle(access.now) + 1;
         if position < length {
             self.position.set_value(access.now, position);
             self.done = position;
             self.flag_compare_matches(position, position);
         } else {
-            self.end_counter_run(access.now, real, access);
+            self.end_timer_counter_run(access.now, real, access);
         }
     }
 
@@ -161,8 +161,8 @@ impl Timer {
     }
 
     /// Skips whole runs of the counter that change nothing, because the first one has set all flags.
-    fn skip_uneventful_runs(&mut self, now: u64) {
-        let (length, _) = self.run_length_and_overflow();
+    fn skip_uneventful_counter_runs(&mut self, now: u64) {
+        let (length, _) = self.counter_run_ticks_and_overflow();
         let whole = self.position.value_at_cycle(now) / length;
         if whole < 2
             || self.repeats > 0
@@ -177,17 +177,17 @@ impl Timer {
             self.toggle_matching_outputs();
         }
         self.updates += if self.cr1 & UDIS == 0 { whole } else { 0 };
-        self.position.set_value(self.position.first_cycle_at_value(whole * length), 0);
+        self.position.set_value(self.position.first_cycle_at_counter_value(whole * length), 0);
     }
 
     /// Writes EGR: generates an update event, and sets flags.
     pub(super) fn generate_events(&mut self, value: u32, access: &Access) {
         let flags = if self.kind.channels == 0 { 0 } else { 0xfe };
-        self.sr |= value & flags & !self.capture_flags();
+        self.sr |= value & flags & !self.capture_event_flags();
         self.raise_enabled_dma_requests(value & flags & 0x1e);
         (0..4)
             .filter(|channel| value >> (channel + 1) & 1 != 0)
-            .for_each(|channel| self.capture_counter(channel, access));
+            .for_each(|channel| self.capture_counter_value(channel, access));
         if value & 1 == 0 {
             return;
         }
@@ -204,7 +204,7 @@ impl Timer {
             self.cr1 &= !DIR;
         }
         let (num, den) = self.count_rate_as_fraction(access);
-        self.position = RateCounter::counting_from_cycle(access.now, 0, num, den, access.core_hz);
+        self.position = RateCounter::new_counting_from_cycle(access.now, 0, num, den, access.core_hz);
         self.done = 0;
     }
 
@@ -216,7 +216,7 @@ impl Timer {
         if pending == 0 || !self.position.is_counting() {
             return NEVER;
         }
-        let (length, _) = self.run_length_and_overflow();
+        let (length, _) = self.counter_run_ticks_and_overflow();
         // The end of the run also moves matches that are in the next one.
         let mut position = length;
         for channel in 0..4 {
@@ -227,6 +227,6 @@ impl Timer {
                 }
             }
         }
-        self.position.first_cycle_at_value(position)
+        self.position.first_cycle_at_counter_value(position)
     }
 }

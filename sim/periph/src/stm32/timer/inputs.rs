@@ -100,7 +100,7 @@ impl Timer {
     pub(super) fn is_clocked_internally(&self) -> bool {
         match self.active_slave_mode() {
             Slave::Encoder(..) | Slave::Clock => false,
-            Slave::Gated => self.gate_level(self.input_levels()),
+            Slave::Gated => self.gated_trigger_level(self.input_levels()),
             _ => true,
         }
     }
@@ -149,17 +149,17 @@ impl Timer {
     }
 
     /// Returns the level of the trigger in gated mode.
-    fn gate_level(&self, sources: u8) -> bool {
+    fn gated_trigger_level(&self, sources: u8) -> bool {
         self.polarized_level(sources, if self.selected_trigger() == 5 { 0 } else { 1 })
     }
 
     /// Returns the flags of EGR that trigger a capture, because their channels are inputs.
-    pub(super) fn capture_flags(&self) -> u32 {
+    pub(super) fn capture_event_flags(&self) -> u32 {
         (0..4).filter(|&channel| self.captured_input(channel).is_some()).fold(0, |mask, channel| mask | 2 << channel)
     }
 
     /// Captures the counter, if the channel is an input.
-    pub(super) fn capture_counter(&mut self, channel: usize, access: &Access) {
+    pub(super) fn capture_counter_value(&mut self, channel: usize, access: &Access) {
         if self.captured_input(channel).is_none() {
             return;
         }
@@ -220,7 +220,7 @@ impl Timer {
         self.inputs.held_back[channel] += 1;
         if self.inputs.held_back[channel] >= 1 << (self.channel_mode_byte(channel) >> 2 & 3) {
             self.inputs.held_back[channel] = 0;
-            self.capture_counter(channel, access);
+            self.capture_counter_value(channel, access);
         }
     }
 

@@ -41,7 +41,7 @@ pub(in crate::stm32) struct OutputEdge {
 
 /// The state of a timer's output stage.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Outputs {
+pub(super) struct TimerOutputState {
     /// Reference signals of the channels as far as matches set them: what the other modes hold is computed.
     held: u8,
     /// Outputs that pins show.
@@ -56,10 +56,10 @@ pub(super) struct Outputs {
     edges: Vec<OutputEdge>,
 }
 
-impl Outputs {
+impl TimerOutputState {
     /// Returns the state after a reset.
-    pub(super) fn after_reset(&mut self) -> Outputs {
-        Outputs { shown: self.shown, last: self.last, ..Outputs::default() }
+    pub(super) fn after_reset(&mut self) -> TimerOutputState {
+        TimerOutputState { shown: self.shown, last: self.last, ..TimerOutputState::default() }
     }
 }
 
@@ -78,7 +78,7 @@ impl Timer {
         if shown != self.outputs.shown {
             self.advance_timer_to_now(access);
             self.outputs.shown = shown;
-            self.outputs.references = self.output_references(access.now);
+            self.outputs.references = self.output_reference_levels(access.now);
             self.refresh_outputs(access.now, access);
         }
     }
@@ -143,7 +143,7 @@ impl Timer {
     }
 
     /// Returns the reference signals (OCxREF) of all channels at `cycle`, which the counter has reached.
-    fn output_references(&self, cycle: u64) -> u8 {
+    fn output_reference_levels(&self, cycle: u64) -> u8 {
         let (count, up) = (self.counter_value(cycle), self.cr1 & DIR == 0);
         let reference = |channel: usize| {
             let compare = self.ccr[channel].1;
@@ -226,7 +226,7 @@ impl Timer {
         if self.outputs.shown == 0 && self.outputs.last.0 == 0 {
             return;
         }
-        let references = self.output_references(cycle);
+        let references = self.output_reference_levels(cycle);
         let turned = references ^ std::mem::replace(&mut self.outputs.references, references);
         for channel in (0..self.complementary_channel_count()).filter(|channel| turned >> channel & 1 != 0) {
             self.outputs.dead_until[channel] = cycle + self.dead_time_cycles(access);
@@ -257,10 +257,10 @@ impl Timer {
             return dead;
         }
         // Matches of the next run come after its begin.
-        let (length, _) = self.run_length_and_overflow();
+        let (length, _) = self.counter_run_ticks_and_overflow();
         let places = channels().filter(follows).map(|channel| self.compare_match_position(channel));
         let next = places.filter(|&place| place > self.done).min().unwrap_or(length).min(length);
-        self.position.first_cycle_at_value(next).min(dead)
+        self.position.first_cycle_at_counter_value(next).min(dead)
     }
 
     /// Applies the effect of a compare match on the reference signal of an output channel.
@@ -281,7 +281,7 @@ impl Timer {
     pub(super) fn toggle_matching_outputs(&mut self) {
         for channel in 0..4 {
             let toggles = self.output_mode(channel) == mode::TOGGLE && self.is_output_channel(channel);
-            if toggles && self.compare_match_position(channel) < self.run_length_and_overflow().0 {
+            if toggles && self.compare_match_position(channel) < self.counter_run_ticks_and_overflow().0 {
                 self.apply_compare_match(channel);
             }
         }
@@ -289,7 +289,7 @@ impl Timer {
 
     /// Writes CCMR1 or CCMR2. A channel whose mode freezes the level keeps its present one.
     pub(super) fn write_channel_mode_register(&mut self, offset: u32, value: u32, access: &Access) {
-        self.outputs.held = self.output_references(access.now);
+        self.outputs.held = self.output_reference_levels(access.now);
         self.stored[offset as usize / 4] = value & self.existing_register_bits(offset);
     }
 

@@ -30,7 +30,7 @@ impl Usart {
     /// Returns the cycle in which the frame being received ends, 0 if one can begin, or [`NEVER`].
     pub(super) fn receive_end_cycle(&self) -> u64 {
         if self.receiving.is_some() {
-            self.rx_bits.first_cycle_at_value(self.frame_half_bits())
+            self.rx_bits.first_cycle_at_counter_value(self.frame_half_bits())
         } else if self.can_begin_receiving() {
             0
         } else {
@@ -39,8 +39,8 @@ impl Usart {
     }
 
     /// Returns the cycle in which the line counts as idle, or [`NEVER`].
-    pub(super) fn line_idle_cycle(&self) -> u64 {
-        self.idle_bits.as_ref().map_or(NEVER, |bits| bits.first_cycle_at_value(self.frame_half_bits()))
+    pub(super) fn serial_line_idle_cycle(&self) -> u64 {
+        self.idle_bits.as_ref().map_or(NEVER, |bits| bits.first_cycle_at_counter_value(self.frame_half_bits()))
     }
 
     /// Begins to receive the host's next byte, if it may come. The half-bit counter must be at 0 now.
@@ -81,7 +81,7 @@ impl Usart {
         let byte = byte & self.data_mask();
         if self.rx.len() < self.fifo_byte_capacity() {
             self.rx.push_back(byte);
-        } else if self.has_later_layout() && self.cr3 & OVRDIS != 0 {
+        } else if self.has_newer_register_layout() && self.cr3 & OVRDIS != 0 {
             // Without overrun detection the newest byte replaces the one that was not read.
             self.rx.pop_back();
             self.rx.push_back(byte);
@@ -113,7 +113,7 @@ impl Usart {
             self.begin_receiving_byte();
         }
         self.start_receiving_if_idle(access);
-        if self.line_idle_cycle() <= access.now {
+        if self.serial_line_idle_cycle() <= access.now {
             self.idle_bits = None;
             self.flags |= IDLE;
         }

@@ -36,7 +36,7 @@ impl Usart {
         let mut pending = status & enabled;
         if self.cr1 & RXNE != 0
             || self.cr3 & 1 != 0 && self.cr3 >> 6 & 1 != 0
-            || self.has_later_layout() && self.cr3 & 1 != 0
+            || self.has_newer_register_layout() && self.cr3 & 1 != 0
         {
             pending |= status & ORE;
         }

@@ -10,22 +10,24 @@ use super::super::{PairedBus, report_watched_store};
 use super::context::Context;
 use super::{Bank, Translation};
 use crate::host::x64::{
-    Block as Part, Fork, Memory, PathContinuation, PathEnd, Writer, checked_word_spans, live_flags,
+    Block as PartWaitStateTable, Fork, Memory, NativeCodeEmitter, PathContinuationPoint, PathEnd,
+    checked_word_ranges_of_path, live_flags,
 };
-use crate::host::{AheadLog, EntryPoints, Home, Store};
+use crate::host::{EntryPoints, Home, NativeSpeculationLogLayout, Store};
 use crate::v6m::block::Block;
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::trace::Trace;
 use crate::v6m::translate::{BusAccess, LINE_BYTES, Layout, Literal, new_native_code_writer};
-use plan::{BlockPosition, KnownState, Step, StepKind, way_from_position};
+use plan::{BlockPosition, KnownBlockState, Step, StepKind, way_from_position};
 use special::emit_special_instruction;
 
 /// Most instructions of all ways together.
 const STEPS: usize = 64;
 
-const LOG: AheadLog = AheadLog { marks: offset_of!(Context, marks) as i32, ..SpeculationLog::LAYOUT };
+const LOG: NativeSpeculationLogLayout =
+    NativeSpeculationLogLayout { marks: offset_of!(Context, marks) as i32, ..SpeculationLog::LAYOUT };
 
 /// The JIT compiler of one basic block, with all its ways.
 struct BlockAssembler<'a, B> {
@@ -34,12 +36,12 @@ struct BlockAssembler<'a, B> {
     /// The instruction at its begin.
     first: Op,
     layout: Layout,
-    writer: Writer,
+    writer: NativeCodeEmitter,
     endings: Vec<PathEnd>,
     lines: Vec<u32>,
     steps: usize,
     /// Other ways, and what is known of them. `None` of one that ends at once.
-    forks: Vec<(Fork, BlockPosition, Option<KnownState>)>,
+    forks: Vec<(Fork, BlockPosition, Option<KnownBlockState>)>,
 }
 
 /// Emits the native code of the block that the core has just executed from `start` on. Returns its host address and the
@@ -57,19 +59,21 @@ pub(super) fn assemble<B: PairedBus>(
     let transit = offset_of!(Context, transit) as i32;
     let (unexpected, stale) = (unexpected as u64, offset_of!(Context, stale) as i32);
     let (number, own) = (offset_of!(Core, id) as i32, Block::GIVES_WAY as u32);
-    writer
-        .log_speculation(LOG, PathContinuation { transit, none, unexpected, start: start as u64, stale, number, own });
+    writer.log_speculation(
+        LOG,
+        PathContinuationPoint { transit, none, unexpected, start: start as u64, stale, number, own },
+    );
     let layout = bus.native_memories().memory_layout();
     let (endings, lines, forks) = (Vec::new(), Vec::new(), Vec::new());
     let mut making = BlockAssembler { bus, core, first, layout, writer, endings, lines, steps: 0, forks };
     let from = BlockPosition { ip: start, length: 0, branches: Trace::NO_BRANCHES };
     // SAFETY: the core has just executed what begins there, in this region.
     unsafe {
-        if !making.write_way(from, KnownState::new(block)) {
+        if !making.write_way(from, KnownBlockState::new(block)) {
             return None;
         }
         while let Some((fork, at, known)) = making.forks.pop() {
-            making.writer.resume_at_fork(fork);
+            making.writer.begin_other_branch_side(fork);
             match known {
                 Some(known) => {
                     making.write_way(at, known);
@@ -81,7 +85,7 @@ pub(super) fn assemble<B: PairedBus>(
     let BlockAssembler { writer, endings, mut lines, .. } = making;
     lines.sort_unstable();
     lines.dedup();
-    Some((writer.finish_ahead(store, &endings)?, lines))
+    Some((writer.finish_speculative_path(store, &endings)?, lines))
 }
 
 impl<B: PairedBus> BlockAssembler<'_, B> {
@@ -89,44 +93,48 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
     ///
     /// # Safety
     /// As for [`way`].
-    unsafe fn write_way(&mut self, from: BlockPosition, known: KnownState) -> bool {
+    unsafe fn write_way(&mut self, from: BlockPosition, known: KnownBlockState) -> bool {
         // SAFETY: the caller's promise.
         let way = unsafe { way_from_position(self.bus, self.core, (from, self.first), known) };
         let live = live_flags(&way.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
-        let spans = checked_word_spans(
+        let spans = checked_word_ranges_of_path(
             &way.steps.iter().map(|step| (step.thumb, accessed_bank_offset(step))).collect::<Vec<_>>(),
         );
         for ((step, live), span) in way.steps.iter().zip(live).zip(spans) {
-            self.writer.begin_step(live, span);
+            self.writer.begin_instruction_step(live, span);
             if self.core.region.cached {
                 self.lines.extend(self.layout.cache_lines_of_instruction(&self.core.region, step.at.ip, step.op));
             }
             self.steps += 1;
-            if !self.emit_step(step) {
+            if !self.emit_block_instruction(step) {
                 self.emit_block_end(step.at);
                 return step.at.length != 0;
             }
         }
         let ip = (!way.jumps).then_some(way.end.ip as u64);
-        let PathEnd { shape, .. } = BlockAssembler::<B>::path_end(way.end, false);
+        let PathEnd { shape, .. } = BlockAssembler::<B>::native_path_end_at(way.end, false);
         let shape = shape | if way.ends_with_report { Block::REPORTS_STORE } else { 0 };
-        self.writer.emit_path_end(PathEnd { ip, shape, ..BlockAssembler::<B>::path_end(way.end, false) });
+        self.writer.emit_native_path_end(PathEnd {
+            ip,
+            shape,
+            ..BlockAssembler::<B>::native_path_end_at(way.end, false)
+        });
         !way.steps.is_empty()
     }
 
     /// Emits the end of the block's code at this position.
     fn emit_block_end(&mut self, at: BlockPosition) {
-        self.writer.emit_path_end(BlockAssembler::<B>::path_end(at, false));
+        self.writer.emit_native_path_end(BlockAssembler::<B>::native_path_end_at(at, false));
     }
 
     /// Adds an exit from native code before the instruction at this position, and returns its number.
-    fn exit_before_instruction(&mut self, at: BlockPosition, is_early: bool) -> u32 {
-        self.endings.push(BlockAssembler::<B>::path_end(at, is_early));
+    fn add_exit_before_instruction(&mut self, at: BlockPosition, is_early: bool) -> u32 {
+        self.endings.push(BlockAssembler::<B>::native_path_end_at(at, is_early));
         self.endings.len() as u32 - 1
     }
 
     /// Returns the end of a path at this position.
-    fn path_end(at: BlockPosition, is_early: bool) -> PathEnd {
+    fn native_path_end_at(at: BlockPosition, is_early: bool) -> PathEnd {
         PathEnd {
             ip: Some(at.ip as u64),
             shape: Block::shape_of_path(at.length, at.branches),
@@ -136,7 +144,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
     }
 
     /// Emits the code of one instruction of the block. Returns false if it cannot be JIT-compiled.
-    fn emit_step(&mut self, step: &Step) -> bool {
+    fn emit_block_instruction(&mut self, step: &Step) -> bool {
         let Step { at, op, thumb, kind, .. } = *step;
         let ip = at.ip as u64;
         match kind {
@@ -152,15 +160,15 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
             }
             StepKind::Access(bank, number) => {
                 self.writer.set_access_bank(logged_bank(bank, number));
-                let before = self.exit_before_instruction(at, true);
+                let before = self.add_exit_before_instruction(at, true);
                 self.writer.emit_access(before, thumb, ip, Memory::Ram(bank_range(bank)))
             }
             StepKind::WatchedStore(bank, number) => {
                 self.writer.set_access_bank(logged_bank(bank, number));
-                let before = self.exit_before_instruction(at, true);
+                let before = self.add_exit_before_instruction(at, true);
                 let asks = is_watched::<B> as unsafe extern "sysv64" fn(_, _) -> _ as usize;
                 let pc = self.core.address_of_op(at.ip);
-                self.writer.write_notified_store(
+                self.writer.emit_watched_store(
                     before,
                     thumb,
                     bank_range(bank),
@@ -169,21 +177,21 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
             }
             StepKind::Constant => {
                 self.writer.set_access_bank(Home::Number(B::CONSTANT_MEMORY));
-                let before = self.exit_before_instruction(at, true);
+                let before = self.add_exit_before_instruction(at, true);
                 self.writer.emit_access(before, thumb, ip, Memory::Elsewhere(BusAccess::CONSTANT))
             }
             StepKind::Own => {
                 self.writer.set_access_bank(Home::Number(B::ORDERED_MEMORY));
-                let before = self.exit_before_instruction(at, true);
+                let before = self.add_exit_before_instruction(at, true);
                 self.writer.emit_core_number_load(before, thumb, B::OWN_NUMBER);
                 true
             }
             StepKind::Special => {
-                let before = self.exit_before_instruction(at, false);
+                let before = self.add_exit_before_instruction(at, false);
                 emit_special_instruction(&mut self.writer, self.core, op, before)
             }
             StepKind::Jump(memory) => {
-                let before = self.exit_before_instruction(at, true);
+                let before = self.add_exit_before_instruction(at, true);
                 match memory {
                     Some((bank, number)) => {
                         self.writer.set_access_bank(logged_bank(bank, number));
@@ -199,18 +207,18 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
     fn emit_conditional_branch(&mut self, step: &Step, taken: bool) {
         let Step { at, op, thumb, .. } = *step;
         let other = if taken {
-            at.with_branch_outcome(false).position_after_instruction(op)
+            at.position_after_branch_outcome(false).position_after_instruction(op)
         } else {
-            at.with_branch_outcome(true).position_after_branch(op)
+            at.position_after_branch_outcome(true).position_after_branch(op)
         };
-        let ends = !other.continues_block(at);
+        let ends = !other.is_later_position_in_block(at);
         if self.steps + 2 * self.forks.len() >= STEPS && !ends {
-            let before = self.exit_before_instruction(at, false);
+            let before = self.add_exit_before_instruction(at, false);
             self.writer.emit_branch(before, thumb, at.ip as u64, taken);
             return;
         }
-        let fork = self.writer.emit_branch_fork(thumb, taken);
-        self.forks.push((fork, other, (!ends).then(|| step.known.after_other_branch_outcome())));
+        let fork = self.writer.emit_branch_and_save_other_side(thumb, taken);
+        self.forks.push((fork, other, (!ends).then(|| step.known.after_opposite_branch_outcome())));
     }
 
     /// Emits the load of a literal, whose address the opcode tells. Returns false if it cannot be JIT-compiled.
@@ -231,8 +239,8 @@ fn logged_bank(bank: Bank, number: u32) -> Home {
 }
 
 /// Returns the range of main RAM that a bank covers.
-fn bank_range(bank: Bank) -> Part {
-    Part { first: bank.first, bytes: bank.bytes }
+fn bank_range(bank: Bank) -> PartWaitStateTable {
+    PartWaitStateTable { first: bank.first, bytes: bank.bytes }
 }
 
 /// Returns the RAM offset of the bank that the step accesses with a base register. `None` if it accesses none.

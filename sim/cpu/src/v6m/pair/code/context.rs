@@ -2,13 +2,13 @@
 
 use std::mem::offset_of;
 
-use super::super::table::{self, Transition, TransitionPair};
+use super::super::table::{self, Transition, TransitionCacheRow};
 use super::super::{Node, PairedBus, State};
 use super::{BlockHead, ReturnReason, Translation};
 use crate::host::registry::Head;
 use crate::host::{
-    BlockContextLayout, BlockCoreLayout, BlockLayout, BlockLogLayout, EntryPoints, HeadLayout, NodeLayout,
-    TranslationLayout,
+    BasicBlockCoreLayout, BlockLayout, BlockTableEntryLayout, CoreSpeculationLogLayout, EntryPoints,
+    NativeBlockContextLayout, NodeLayout, TranslationLayout,
 };
 use crate::v6m::block::Block;
 use crate::v6m::core::Core;
@@ -116,7 +116,12 @@ impl Context {
         let began = self.turn;
         // SAFETY: the caller's promise.
         let back = unsafe {
-            entry.call_native(cores[0].cast(), bus.main_ram().start_pointer(), logs[0].cast(), (&raw mut *self).cast())
+            entry.call_native(
+                cores[0].cast(),
+                bus.main_ram().main_ram_pointer(),
+                logs[0].cast(),
+                (&raw mut *self).cast(),
+            )
         };
         if self.turn != began {
             cores.swap(0, 1);
@@ -143,11 +148,11 @@ impl Context {
 /// The offsets and numbers for the code that leads from block to block.
 pub(super) const LAYOUT: BlockLayout = {
     assert!(SpeculationLog::START_BYTES % 16 == 0);
-    assert!(size_of::<TransitionPair>().is_power_of_two() && size_of::<BlockHead>().is_power_of_two());
+    assert!(size_of::<TransitionCacheRow>().is_power_of_two() && size_of::<BlockHead>().is_power_of_two());
     let wait = Block::wait_block(false);
     assert!(wait.next == 0 && wait.accesses == 0, "a wait leads nowhere");
     BlockLayout {
-        context: BlockContextLayout {
+        context: NativeBlockContextLayout {
             bus: BusAccess::BUS,
             begin: offset_of!(Context, begin) as i32,
             fire_probes: offset_of!(Context, fire_probes) as i32,
@@ -169,12 +174,12 @@ pub(super) const LAYOUT: BlockLayout = {
             next: offset_of!(Context, next) as i32,
             accesses: offset_of!(Context, accesses) as i32,
         },
-        core: BlockCoreLayout {
+        core: BasicBlockCoreLayout {
             ip: offset_of!(Core, ip) as i32,
             instructions: offset_of!(Core, instructions) as i32,
             bus_wait: offset_of!(Core, bus_wait) as i32,
         },
-        log: BlockLogLayout {
+        log: CoreSpeculationLogLayout {
             reads: SpeculationLog::LAYOUT.reads,
             writes: SpeculationLog::LAYOUT.writes,
             words: SpeculationLog::LAYOUT.words,
@@ -194,7 +199,7 @@ pub(super) const LAYOUT: BlockLayout = {
             wins_ties: State::FIRST.trailing_zeros(),
             other_in_entry: (State::FIRST << 2).trailing_zeros(),
         },
-        head: HeadLayout {
+        head: BlockTableEntryLayout {
             unit: BlockHead::UNIT,
             bytes: size_of::<BlockHead>(),
             ip: offset_of!(BlockHead, ip) as i32,

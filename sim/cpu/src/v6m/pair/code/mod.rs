@@ -10,10 +10,10 @@ mod assemble;
 mod context;
 
 use super::{PairedBus, advance_both_cores, end_turn, wait_for_turn};
-use crate::host::registry::{Executions, Head, Registry};
+use crate::host::registry::{ExecutionCounter, Head, NativeCodeRegistry};
 use crate::host::{EntryPoints, block_entry_points};
 use crate::timing_store::Counts;
-use crate::v6m::block::{Block, Turn};
+use crate::v6m::block::{Block, NextCoreChoice};
 use crate::v6m::bus::{Access, OrderedAccess};
 use crate::v6m::core::Core;
 use crate::v6m::op::{Code, Op};
@@ -50,9 +50,9 @@ pub struct Probe {
 
 /// The registry of JIT-compiled basic blocks of two cores.
 #[derive(Debug)]
-pub(super) struct Blocks {
+pub(super) struct CompiledBlockRegistry {
     /// Each translation where it stays: heads point there.
-    registry: Registry<BlockHead, Box<Translation>>,
+    registry: NativeCodeRegistry<BlockHead, Box<Translation>>,
     /// How code is entered, and how it continues.
     entry_points: Option<EntryPoints>,
 }
@@ -66,7 +66,7 @@ struct BlockHead {
     translation: *mut Translation,
     /// The same for the execution after the probes on its first instruction have fired.
     probed: *mut Translation,
-    executions: Executions,
+    executions: ExecutionCounter,
     /// So many translations were given up.
     retranslations: u8,
 }
@@ -77,7 +77,7 @@ impl Head for BlockHead {
         ip: std::ptr::null_mut(),
         translation: std::ptr::null_mut(),
         probed: std::ptr::null_mut(),
-        executions: Executions::NONE,
+        executions: ExecutionCounter::NONE,
         retranslations: 0,
     };
 
@@ -100,7 +100,7 @@ impl Head for BlockHead {
 
     /// Returns the counter of the interpreter's executions of paths from this entry's place.
     #[inline(always)]
-    fn execution_counter(&mut self) -> &mut Executions {
+    fn execution_counter(&mut self) -> &mut ExecutionCounter {
         &mut self.executions
     }
 }
@@ -134,14 +134,14 @@ enum ReturnReason {
     Stop,
 }
 
-impl Default for Blocks {
+impl Default for CompiledBlockRegistry {
     /// Returns a registry without translations.
-    fn default() -> Blocks {
-        Blocks { registry: Registry::new(TRANSLATED_AFTER), entry_points: None }
+    fn default() -> CompiledBlockRegistry {
+        CompiledBlockRegistry { registry: NativeCodeRegistry::new(TRANSLATED_AFTER), entry_points: None }
     }
 }
 
-impl Blocks {
+impl CompiledBlockRegistry {
     /// Forgets all translations and counts, because instructions or probes changed.
     pub fn forget_all_translations(&mut self) {
         if self.registry.forget_all_translations() {
@@ -162,18 +162,18 @@ impl Blocks {
 
     /// Returns the registry's entry of the blocks that begin at this op.
     #[inline(always)]
-    fn block_head_at(&self, ip: *mut Op) -> Option<&BlockHead> {
-        self.registry.entry_at(ip as u64)
+    fn compiled_block_entry_at(&self, ip: *mut Op) -> Option<&BlockHead> {
+        self.registry.registry_entry_of_op(ip as u64)
     }
 
     /// Drops the translation of a block that was left early too often, so that it is recorded and compiled anew.
     #[cold]
     #[inline(never)]
     fn drop_translation(&mut self, ip: *mut Op) {
-        let Some(&BlockHead { retranslations, .. }) = self.block_head_at(ip) else { return };
+        let Some(&BlockHead { retranslations, .. }) = self.compiled_block_entry_at(ip) else { return };
         if retranslations < MOST_RETRANSLATIONS {
             let head = BlockHead { retranslations: retranslations + 1, ..BlockHead::new_at(ip as u64) };
-            *self.registry.entry_at_or_replaced(ip as u64) = head;
+            *self.registry.claim_registry_entry_of_op(ip as u64) = head;
         }
     }
 }
@@ -209,13 +209,13 @@ fn compile_executed_block<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op
     let blocks = &mut bus.pair_timing_cache().blocks;
     (blocks.registry.store, blocks.entry_points) = (store, entry_points);
     let Some((code, lines)) = assembled else {
-        blocks.registry.entry_at_or_replaced(start as u64).executions = Executions::EXCLUDED;
+        blocks.registry.claim_registry_entry_of_op(start as u64).executions = ExecutionCounter::EXCLUDED;
         return;
     };
     (translation.code, translation.lines) = (code, lines.into_boxed_slice());
     let pointer = &raw mut *translation;
     blocks.registry.add_translation(translation);
-    let head = blocks.registry.entry_at_or_replaced(start as u64);
+    let head = blocks.registry.claim_registry_entry_of_op(start as u64);
     if is_probed {
         head.probed = pointer;
     } else {
@@ -252,10 +252,11 @@ pub unsafe fn run_native_blocks<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
-) -> Option<Turn> {
+) -> Option<NextCoreChoice> {
     // SAFETY: the caller's promise, here and below.
     let core = unsafe { &*cores[0] };
-    let is_translated = bus.pair_timing_cache().blocks.block_head_at(core.ip).is_some_and(BlockHead::is_translated);
+    let is_translated =
+        bus.pair_timing_cache().blocks.compiled_block_entry_at(core.ip).is_some_and(BlockHead::is_translated);
     if !is_translated && address_of_ordered_access::<B>(bus, core).is_none() {
         return None;
     }
@@ -270,7 +271,7 @@ unsafe fn execute_blocks<B: PairedBus>(
     bus: &mut B,
     mut cores: [*mut Core; 2],
     mut logs: [*mut SpeculationLog; 2],
-) -> Option<Turn> {
+) -> Option<NextCoreChoice> {
     let first = cores[0];
     let mut context = Context::new(bus, bus_function_addresses::<B>());
     let mut has_executed = false;
@@ -278,19 +279,19 @@ unsafe fn execute_blocks<B: PairedBus>(
     unsafe {
         while let Some(turn) = execute_block_or_access(bus, &mut context, (&mut cores, &mut logs), &mut has_executed) {
             match turn {
-                Turn::Same => {}
-                Turn::Other => {
+                NextCoreChoice::Same => {}
+                NextCoreChoice::Other => {
                     cores.swap(0, 1);
                     logs.swap(0, 1);
                 }
-                Turn::Stop => return Some(Turn::Stop),
+                NextCoreChoice::Stop => return Some(NextCoreChoice::Stop),
             }
             if (*logs[0]).summons != 0 {
                 break;
             }
         }
     }
-    has_executed.then_some(if cores[0] == first { Turn::Same } else { Turn::Other })
+    has_executed.then_some(if cores[0] == first { NextCoreChoice::Same } else { NextCoreChoice::Other })
 }
 
 /// Executes the block or the ordered access that the first core is before. `None` if only the interpreter can.
@@ -300,7 +301,7 @@ unsafe fn execute_block_or_access<B: PairedBus>(
     context: &mut Context,
     (cores, logs): (&mut [*mut Core; 2], &mut [*mut SpeculationLog; 2]),
     has_executed: &mut bool,
-) -> Option<Turn> {
+) -> Option<NextCoreChoice> {
     // SAFETY: the caller's promise; a translation lives as long as its head.
     unsafe {
         let (back, block) = context.run_block_code(bus, cores, logs);
@@ -308,18 +309,18 @@ unsafe fn execute_block_or_access<B: PairedBus>(
         match back {
             ReturnReason::None => return None,
             ReturnReason::Next => {}
-            ReturnReason::Stop => return Some(Turn::Stop),
+            ReturnReason::Stop => return Some(NextCoreChoice::Stop),
             ReturnReason::HandIn => return Some(advance_both_cores(bus, *cores, *logs, block)),
         }
         if (*logs[0]).summons != 0 {
-            return Some(Turn::Same);
+            return Some(NextCoreChoice::Same);
         }
         if let Some(head) =
-            bus.pair_timing_cache().blocks.block_head_at((*cores[0]).ip).filter(|head| head.is_translated())
+            bus.pair_timing_cache().blocks.compiled_block_entry_at((*cores[0]).ip).filter(|head| head.is_translated())
         {
             let translation = if head.translation.is_null() { head.probed } else { head.translation };
             let has_lost = (*translation).lost != bus.dropped_cache_line_count();
-            return (has_lost && is_translation_cached(bus, translation)).then_some(Turn::Same);
+            return (has_lost && is_translation_cached(bus, translation)).then_some(NextCoreChoice::Same);
         }
         let address = address_of_ordered_access::<B>(bus, &*cores[0])?;
         let turn = execute_ordered_access(bus, *cores, logs[0], address);
@@ -353,19 +354,19 @@ unsafe fn execute_ordered_access<B: PairedBus>(
     cores: [*mut Core; 2],
     mine: *mut SpeculationLog,
     address: u32,
-) -> Option<Turn> {
+) -> Option<NextCoreChoice> {
     // SAFETY: the caller's promise.
     unsafe {
         let op = *(*cores[0]).ip;
-        if !access_word_in_order(bus, &mut *cores[0], op, address) {
+        if !access_word_in_core_order(bus, &mut *cores[0], op, address) {
             return None;
         }
         (*mine).begin_log(&*cores[0]);
         let turn = wait_for_turn(bus, cores, mine);
-        if turn != Turn::Same {
+        if turn != NextCoreChoice::Same {
             return Some(turn);
         }
-        let is_refused = access_word_in_order(bus, &mut *cores[0], op, address);
+        let is_refused = access_word_in_core_order(bus, &mut *cores[0], op, address);
         debug_assert!(!is_refused, "its turn has come");
         (*cores[0]).ip = (*cores[0]).ip.wrapping_add(1);
         Some(end_turn(bus, cores, mine))
@@ -374,7 +375,7 @@ unsafe fn execute_ordered_access<B: PairedBus>(
 
 /// Makes an access of one word that both cores make in the order of their cycles, if it is this core's turn. Returns
 /// true if the core must wait for its turn, false after the access, and for other accesses, which are not made.
-fn access_word_in_order<B: PairedBus>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> bool {
+fn access_word_in_core_order<B: PairedBus>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> bool {
     let register = usize::from(op.a & 15);
     if op.code == Code::StrImm {
         return bus.access_register_speculatively(core, address, Access::Store { bytes: 4, value: core.r[register] })

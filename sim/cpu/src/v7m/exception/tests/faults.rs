@@ -126,7 +126,7 @@ fn lazy_faults() {
     // In a HardFault handler BusFault must wait, and the instruction continues without the state.
     let mut bench = Bench::m4();
     bench.write_register(SHCSR, 7 << 16);
-    bench.core.nvic.set_active(HARD_FAULT, true);
+    bench.core.nvic.set_exception_active(HARD_FAULT, true);
     bench.write_register(0xe000_ef34, 0xc000_0001 | bfrdy);
     assert_eq!(bench.fault(Fault::LazyBus), ExceptionOutcome::None);
     assert!(bench.core.nvic.is_pending(BUS_FAULT));
@@ -311,7 +311,7 @@ fn return_of_an_exception_that_is_not_active() {
     let mut bench = Bench::m3();
     bench.enable(0, 0x80);
     bench.interrupt_level(0);
-    bench.core.nvic.set_active(16, false);
+    bench.core.nvic.set_exception_active(16, false);
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(16, HARD_FAULT));
     assert_eq!((bench.read_register(CFSR), bench.read_register(HFSR)), (1 << 18, FORCED));
 }
@@ -323,7 +323,7 @@ fn return_of_an_inactive_exception_to_a_handler() {
     bench.enable(1, 0x40);
     bench.interrupt_level(0);
     bench.interrupt_level(1);
-    bench.core.nvic.set_active(17, false);
+    bench.core.nvic.set_exception_active(17, false);
     assert_eq!(bench.ret(0xffff_fff1), ExceptionOutcome::Chained(17, HARD_FAULT));
     assert_eq!(bench.read_register(CFSR), 1 << 18);
 }

@@ -116,7 +116,7 @@ fn reservation_records_which_faults_can_be_taken() {
         bench.write_register(0xe000_edfc, demcr);
         bench.write_register(0xe000_ed18, 0x0000_5030);
         bench.enable(2, active);
-        bench.core.nvic.set_active(18, true);
+        bench.core.nvic.set_exception_active(18, true);
         bench.enable(3, 0x10);
         bench.interrupt_level(3);
         let rest = fpccr::ASPEN | fpccr::LSPEN | fpccr::THREAD | fpccr::HFRDY | fpccr::LSPACT;

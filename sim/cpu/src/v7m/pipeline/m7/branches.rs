@@ -2,7 +2,7 @@
 
 use super::super::super::bus::Bus;
 use super::super::super::core::Core;
-use super::super::super::op::{Class, Op};
+use super::super::super::op::{InstructionTimingClass, Op};
 use super::super::Jump;
 use super::{DISBTACALLOC, DISBTACREAD, M7, fetch};
 use rtoslab_timing::cortex_m7 as timing;
@@ -17,7 +17,7 @@ impl M7 {
     /// Starts fetching again at `target` after a mispredicted branch that lost `lost` cycles.
     fn restart_fetch_after_misprediction<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, lost: u64) {
         let at = self.next_group + lost;
-        self.close_issue_group(at);
+        self.end_issue_group(at);
         self.fetch.restart_at_target(target, at - fetch::REFILL.min(at));
         bus.redirect_prefetch(core, target, at - fetch::REFILL.min(at));
         core.t = at;
@@ -54,7 +54,9 @@ impl M7 {
 
     /// Returns whether a branch is predicted taken when the branch target cache is off: backward branches are.
     fn is_statically_predicted_taken(core: &Core, op: Op) -> bool {
-        core.scb.actlr & DISBTACREAD != 0 && op.class == Class::BranchConditional && (op.imm as i32) < 0
+        core.scb.actlr & DISBTACREAD != 0
+            && op.class == InstructionTimingClass::BranchConditional
+            && (op.imm as i32) < 0
     }
 
     /// Times the current branch, which was not taken.
@@ -77,7 +79,7 @@ impl M7 {
             self.fetch.continue_at_predicted_target(target);
             bus.redirect_prefetch(core, target, core.t);
             if self.younger || narrow < timing::FOLD_NARROW_OPCODES || jump == Jump::Loaded {
-                self.close_issue_group(self.group + 1);
+                self.end_issue_group(self.group + 1);
             }
             self.advance_to_next_instruction(core);
             return;

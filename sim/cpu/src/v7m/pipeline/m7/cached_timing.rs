@@ -8,12 +8,14 @@ use std::mem::offset_of;
 
 use super::super::super::core::Core;
 use super::super::super::op::Op;
-use super::super::super::timing_cache::{CacheableTiming, Distances, Home, Log, QuickBus, cycle_at, is_store};
+use super::super::super::timing_cache::{
+    CacheableTiming, CycleDistanceConverter, Home, QuickBus, TraceTimingLog, cycle_from_distance, is_store,
+};
 use super::predict::{self, Predictor};
 use super::rules::{RULES, uses};
 use super::stores::Doublewords;
 use super::{DISBTACALLOC, DISBTACREAD, M7, fetch, float, operand_cycles, stores};
-use crate::host::Foresight;
+use crate::host::TimingPredictorLayout;
 use rtoslab_timing::cortex_m7 as timing;
 
 /// Bits of how many stores ago a doubleword was written, less 1.
@@ -29,7 +31,7 @@ const NARROW_LEAST: i64 = -4;
 
 /// What the log of the replayed trace says about the access or the branch of the current instruction.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Foreseen {
+pub(super) struct LoggedTimingPrediction {
     /// How many stores ago what it loads was stored, 1 being the last store. 0: too long ago to matter.
     pub ago: usize,
     /// The predictor is right about it.
@@ -73,17 +75,17 @@ impl M7 {
 
 /// Removes the entry of an access from a trace's log. Returns the RAM bank of the access, and how many stores ago its
 /// doubleword was stored to (0: too long ago to matter).
-fn take_access_log_entry(log: &mut Log, op: Op) -> (u32, usize) {
-    let bank = log.take_oldest_value(1) as u32;
-    let hit = !is_store(op) && log.take_oldest_value(1) != 0;
-    (bank, if hit { log.take_oldest_value(AGO_BITS) as usize + 1 } else { 0 })
+fn take_access_log_entry(log: &mut TraceTimingLog, op: Op) -> (u32, usize) {
+    let bank = log.take_oldest_logged_value(1) as u32;
+    let hit = !is_store(op) && log.take_oldest_logged_value(1) != 0;
+    (bank, if hit { log.take_oldest_logged_value(AGO_BITS) as usize + 1 } else { 0 })
 }
 
 impl CacheableTiming for M7 {
     /// The state on which the pipeline's future timing depends. Times are relative to now, and all that are long past
     /// are equal.
     type State = State;
-    const FORESIGHT: Option<Foresight> = Some(Foresight {
+    const FORESIGHT: Option<TimingPredictorLayout> = Some(TimingPredictorLayout {
         numbers: (offset_of!(M7, stored) + Doublewords::NUMBERS) as i32,
         counts: (offset_of!(M7, stored) + Doublewords::COUNTS) as i32,
         recent: stores::RECENT as u32,
@@ -114,14 +116,14 @@ impl CacheableTiming for M7 {
         if narrow < NARROW_LEAST || self.group > now || self.bank_at > now {
             return None;
         }
-        let distances = Distances::from(now);
+        let distances = CycleDistanceConverter::from(now);
         let ready: [i8; 32] = std::array::from_fn(|n| distances.cycle_distance_in_byte(self.ready[n], OVER.into()));
         let word_loaded = |register: &usize| {
             let late = self.ready[2 * register];
             late >= now && late == self.word_loaded[*register] + timing::LOAD_LATENCY
         };
         let joins = self.group == now;
-        distances.with_all_distances_in_range(State {
+        distances.state_if_distances_fit(State {
             ready,
             loaded: (0..16).filter(word_loaded).fold(0, |set, register| set | 1 << register),
             blocks: if joins { self.blocks } else { uses::ALL },
@@ -143,7 +145,7 @@ impl CacheableTiming for M7 {
     fn restore_timing_state(&mut self, state: &State, core: &Core) {
         let (now, pc) = (core.t, core.address_of_op(core.ip));
         for (time, &distance) in self.ready.iter_mut().zip(&state.ready) {
-            *time = cycle_at(distance.into(), now);
+            *time = cycle_from_distance(distance.into(), now);
         }
         for register in 0..16 {
             let loaded = state.loaded >> register & 1 != 0;
@@ -151,8 +153,8 @@ impl CacheableTiming for M7 {
         }
         (self.blocks, self.always) = (state.blocks, state.always);
         self.group = if state.joins { now } else { now.saturating_sub(1) };
-        self.next_group = cycle_at(state.next_group, now);
-        self.flags = cycle_at(state.flags, now);
+        self.next_group = cycle_from_distance(state.next_group, now);
+        self.flags = cycle_from_distance(state.flags, now);
         self.predicated = state.predicated.into();
         // An odd count has a halfword more after it than two for each instruction.
         let instructions = (i64::from(state.narrow) + 1).div_euclid(2);
@@ -172,16 +174,16 @@ impl CacheableTiming for M7 {
 
     /// Sets the cycles of the current instruction that `operand_cycles` returned.
     fn set_cycles(&mut self, op: Op, cycles: u64) {
-        self.charge_division_cycles(op, cycles);
+        self.account_division_cycles(op, cycles);
     }
 
     /// Appends the RAM bank of a load's address to the trace's log, and how many stores ago the loaded doubleword was
     /// written. Returns false if the log has no room for it.
     #[inline(always)]
-    fn predict_load(&mut self, log: &mut Log, home: Home, address: u32) -> bool {
+    fn predict_load(&mut self, log: &mut TraceTimingLog, home: Home, address: u32) -> bool {
         let bit = 1 << log.instructions_left();
         self.cached = if home == Home::Cached { self.cached | bit } else { self.cached & !bit };
-        let ago = self.stored.stores_since_doubleword(address, self.stores_most as usize);
+        let ago = self.stored.stores_since_store_to_doubleword(address, self.stores_most as usize);
         let bank = u64::from(address >> 2 & 1);
         if ago == 0 {
             log.append_bits(bank << 1, 2);
@@ -197,7 +199,7 @@ impl CacheableTiming for M7 {
 
     /// Appends the RAM bank of a store's first word to the trace's log, and notes each stored address for later loads.
     #[inline(always)]
-    fn predict_store(&mut self, log: &mut Log, _: Home, address: u32, index: u32) {
+    fn predict_store(&mut self, log: &mut TraceTimingLog, _: Home, address: u32, index: u32) {
         self.stored.record_store(address);
         if index == 0 {
             log.append_bits(u64::from(address >> 2 & 1), 1);
@@ -207,14 +209,14 @@ impl CacheableTiming for M7 {
     /// Appends to the trace's log whether a branch was predicted right. It is at `from`, and goes to `target` or is not
     /// taken.
     #[inline(always)]
-    fn predict_branch(&mut self, core: &Core, log: &mut Log, from: u32, target: Option<u32>) {
+    fn predict_branch(&mut self, core: &Core, log: &mut TraceTimingLog, from: u32, target: Option<u32>) {
         let right = self.update_predictor(core, from, target);
         log.append_bits(right.into(), 1);
     }
 
     /// Appends to the trace's log whether a skipped branch of an IT block was predicted right. It is at `from`. Other
     /// skipped instructions log nothing.
-    fn predict_skip(&mut self, core: &Core, log: &mut Log, op: Op, from: u32) {
+    fn predict_skip(&mut self, core: &Core, log: &mut TraceTimingLog, op: Op, from: u32) {
         if RULES[op.code as usize].uses & uses::BRANCH != 0 {
             self.predict_branch(core, log, from, None);
         }
@@ -222,39 +224,39 @@ impl CacheableTiming for M7 {
 
     /// Removes the entry of an instruction's memory accesses from a trace's log and returns which memory they reached.
     /// The memory is not in the log: it was noted while the trace was executed.
-    fn log_entry_of_access(&self, log: &mut Log, op: Op, left: u32) -> Home {
+    fn log_entry_of_access(&self, log: &mut TraceTimingLog, op: Op, left: u32) -> Home {
         take_access_log_entry(log, op);
         if !is_store(op) && self.cached >> left & 1 != 0 { Home::Cached } else { Home::First }
     }
 
     /// Removes the entry of a branch from a trace's log.
-    fn log_entry_of_branch(log: &mut Log) {
-        log.take_oldest_value(1);
+    fn log_entry_of_branch(log: &mut TraceTimingLog) {
+        log.take_oldest_logged_value(1);
     }
 
     /// Removes the entry of a skipped instruction of an IT block from a trace's log.
-    fn log_entry_of_skip(log: &mut Log, op: Op) {
+    fn log_entry_of_skip(log: &mut TraceTimingLog, op: Op) {
         if RULES[op.code as usize].uses & uses::BRANCH != 0 {
-            log.take_oldest_value(1);
+            log.take_oldest_logged_value(1);
         }
     }
 
     /// Moves the log entry of an instruction's accesses to the pipeline, which times the trace by replaying its log.
     /// Returns a memory and an address that stand for those of the first access.
-    fn recall_access<B: QuickBus>(&mut self, _: &B, log: &mut Log, op: Op) -> (Home, u32) {
+    fn recall_access<B: QuickBus>(&mut self, _: &B, log: &mut TraceTimingLog, op: Op) -> (Home, u32) {
         let (bank, ago) = take_access_log_entry(log, op);
-        self.foreseen = Some(Foreseen { ago, right: false });
+        self.foreseen = Some(LoggedTimingPrediction { ago, right: false });
         (Home::First, 4 * bank)
     }
 
     /// Moves the logged prediction of a branch to the pipeline, which times the trace by replaying its log.
-    fn recall_branch(&mut self, log: &mut Log) {
-        self.foreseen = Some(Foreseen { ago: 0, right: log.take_oldest_value(1) != 0 });
+    fn recall_branch(&mut self, log: &mut TraceTimingLog) {
+        self.foreseen = Some(LoggedTimingPrediction { ago: 0, right: log.take_oldest_logged_value(1) != 0 });
     }
 
     /// Moves the log entry of a skipped instruction of an IT block to the pipeline, which times the trace by replaying
     /// its log.
-    fn recall_skip(&mut self, log: &mut Log, op: Op) {
+    fn recall_skip(&mut self, log: &mut TraceTimingLog, op: Op) {
         if RULES[op.code as usize].uses & uses::BRANCH != 0 {
             self.recall_branch(log);
         }
@@ -262,6 +264,6 @@ impl CacheableTiming for M7 {
 
     /// Tells the pipeline that the replay of a trace's log, by which the trace gets its cycles, begins or ends.
     fn set_replaying(&mut self, on: bool) {
-        self.foreseen = on.then(Foreseen::default);
+        self.foreseen = on.then(LoggedTimingPrediction::default);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::super::bus::Bus;
 use super::super::super::core::Core;
-use crate::v7m::timing_cache::{Distances, cycle_at};
+use crate::v7m::timing_cache::{CycleDistanceConverter, cycle_from_distance};
 use rtoslab_timing::cortex_m7::PREFETCH_QUEUE_ENTRIES;
 
 /// Cycles from a doubleword's arrival to the issue of an instruction in it: decoder and issue stage.
@@ -82,7 +82,7 @@ impl Fetch {
     }
 
     /// Returns the queue before an instruction that can issue in cycle `now`, from which the distances count.
-    pub fn timing_state(&self, now: u64, distances: &Distances) -> State {
+    pub fn timing_state(&self, now: u64, distances: &CycleDistanceConverter) -> State {
         let distance = |cycle: u64| (cycle.wrapping_sub(now) as i64).max(ANCIENT);
         let at = distance(self.at);
         // An entry that is free before it can be used at all is as good as any other.
@@ -105,9 +105,9 @@ impl Fetch {
         (self.left, self.skip) = (state.left.into(), state.skip.into());
         // What has arrived and is not issued is between the instruction and the next doubleword.
         self.next = pc.wrapping_add_signed(2 * (self.left - self.skip));
-        self.ready = cycle_at(state.ready, now);
-        self.at = cycle_at(state.at, now);
+        self.ready = cycle_from_distance(state.ready, now);
+        self.at = cycle_from_distance(state.at, now);
         self.turn = 0;
-        self.freed = state.freed.map(|distance| cycle_at(distance, now));
+        self.freed = state.freed.map(|distance| cycle_from_distance(distance, now));
     }
 }

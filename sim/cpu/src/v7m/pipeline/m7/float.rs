@@ -2,7 +2,7 @@
 
 use super::super::super::code::Code;
 use super::super::super::op::{Op, flag};
-use crate::v7m::timing_cache::{Distances, cycle_at};
+use crate::v7m::timing_cache::{CycleDistanceConverter, cycle_from_distance};
 use rtoslab_timing::cortex_m7::*;
 
 /// The timing of a floating-point instruction: the S registers that it reads and writes, as sets, and its latencies.
@@ -17,12 +17,12 @@ pub struct Work {
     /// The pipeline is locked this long, 1 for none.
     pub occupies: u64,
     loads: bool,
-    what: What,
+    what: FloatInstructionKind,
 }
 
 /// The kind of a floating-point instruction, by which the scoreboard times it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum What {
+enum FloatInstructionKind {
     /// May follow a multiply-accumulate at once: multiplication, division, comparison.
     #[default]
     Free,
@@ -74,7 +74,7 @@ const fn single_register_set(register: u8, double: bool) -> u32 {
 }
 
 /// Returns the S registers that VLDM or VSTM transfers, as a set.
-fn transferred_registers(op: Op) -> u32 {
+fn mask_of_transferred_float_registers(op: Op) -> u32 {
     ((1u64 << op.shift) - 1) as u32 * single_register_bit(op.rd)
 }
 
@@ -84,21 +84,21 @@ pub fn float_timing(op: Op) -> Work {
     let (d, n, m) =
         (single_register_set(op.rd, double), single_register_set(op.rn, double), single_register_set(op.rm, double));
     let lock = |single, double_cycles| if double { double_cycles } else { single };
-    let mut work = Work { latency: FLOAT_LATENCY, occupies: 1, what: What::Held, ..Work::default() };
+    let mut work = Work { latency: FLOAT_LATENCY, occupies: 1, what: FloatInstructionKind::Held, ..Work::default() };
     match op.code {
         Code::Vadd32 | Code::Vadd64 | Code::Vsub32 | Code::Vsub64 => {
             (work.reads, work.writes, work.occupies) = (n | m, d, lock(1, ADD_DOUBLE_CYCLES));
         }
         Code::Vmul32 | Code::Vmul64 | Code::Vnmul32 | Code::Vnmul64 => {
             (work.reads, work.writes, work.occupies) = (n | m, d, lock(1, MULTIPLY_DOUBLE_CYCLES));
-            work.what = What::Free;
+            work.what = FloatInstructionKind::Free;
         }
         Code::Vdiv32 | Code::Vdiv64 => {
-            (work.reads, work.writes, work.what) = (n | m, d, What::Free);
+            (work.reads, work.writes, work.what) = (n | m, d, FloatInstructionKind::Free);
             (work.occupies, work.latency) = (lock(DIVIDE_SINGLE_CYCLES, DIVIDE_DOUBLE_CYCLES), 1);
         }
         Code::Vsqrt32 | Code::Vsqrt64 => {
-            (work.reads, work.writes, work.what) = (m, d, What::Free);
+            (work.reads, work.writes, work.what) = (m, d, FloatInstructionKind::Free);
             (work.occupies, work.latency) = (lock(ROOT_SINGLE_CYCLES, ROOT_DOUBLE_CYCLES), 1);
         }
         Code::VmultiplyAccumulate32 | Code::VmultiplyAccumulate64 => {
@@ -106,11 +106,11 @@ pub fn float_timing(op: Op) -> Work {
             (work.reads, work.accumulates, work.writes) = (n | m, d, d);
             work.latency = lock(if fused { FUSED_LATENCY } else { CHAINED_LATENCY }, FLOAT_LATENCY);
             work.occupies = lock(1, ACCUMULATE_DOUBLE_CYCLES);
-            work.what = if fused { What::Fused } else { What::Chained };
+            work.what = if fused { FloatInstructionKind::Fused } else { FloatInstructionKind::Chained };
         }
         Code::Vcmp32 | Code::Vcmp64 => {
             work.reads = if op.ra & 2 != 0 { d } else { d | m };
-            work.what = What::Free;
+            work.what = FloatInstructionKind::Free;
         }
         Code::Vsel32 | Code::Vsel64 | Code::Vmaxnm32 | Code::Vmaxnm64 => (work.reads, work.writes) = (n | m, d),
         Code::Vrint => (work.reads, work.writes) = (m, d),
@@ -126,19 +126,21 @@ pub fn float_timing(op: Op) -> Work {
             (work.reads, work.writes) = (single_register_set(op.rm, true), single_register_bit(op.rd))
         }
         Code::VmovImm32 | Code::VmovImm64 => work.writes = d,
-        Code::Vmov32 | Code::Vmov64 => (work.reads, work.writes, work.what) = (m, d, What::Move),
-        Code::VmovToCore => (work.reads, work.what) = (single_register_bit(op.rn), What::Move),
-        Code::VmovFromCore => (work.writes, work.what) = (single_register_bit(op.rd), What::Move),
+        Code::Vmov32 | Code::Vmov64 => (work.reads, work.writes, work.what) = (m, d, FloatInstructionKind::Move),
+        Code::VmovToCore => (work.reads, work.what) = (single_register_bit(op.rn), FloatInstructionKind::Move),
+        Code::VmovFromCore => (work.writes, work.what) = (single_register_bit(op.rd), FloatInstructionKind::Move),
         Code::VmovPairToCore => work.reads = 3 * single_register_bit(op.rm),
         Code::VmovPairFromCore => work.writes = 3 * single_register_bit(op.rm),
         Code::Vldr32 | Code::Vldr64 => (work.writes, work.latency, work.loads) = (d, LOAD_LATENCY, true),
-        Code::Vldm => (work.writes, work.latency, work.loads) = (transferred_registers(op), LOAD_LATENCY, true),
+        Code::Vldm => {
+            (work.writes, work.latency, work.loads) = (mask_of_transferred_float_registers(op), LOAD_LATENCY, true)
+        }
         Code::Vstr32 | Code::Vstr64 => work.stores = d,
-        Code::Vstm => work.stores = transferred_registers(op),
-        _ => work.what = What::Move,
+        Code::Vstm => work.stores = mask_of_transferred_float_registers(op),
+        _ => work.what = FloatInstructionKind::Move,
     }
     if matches!(op.code, Code::Vldr32 | Code::Vstr32) {
-        work.what = What::Move;
+        work.what = FloatInstructionKind::Move;
     }
     work
 }
@@ -161,10 +163,10 @@ impl Scoreboard {
                 rest &= rest - 1;
             }
         };
-        let moves = work.what == What::Move;
+        let moves = work.what == FloatInstructionKind::Move;
         for_each_register(work.reads, &|register, ready| ready + u64::from(moves && self.loaded >> register & 1 != 0));
         for_each_register(work.stores, &|_, ready| ready.saturating_sub(FLOAT_STORE_ADVANCE));
-        let fused = work.what == What::Fused;
+        let fused = work.what == FloatInstructionKind::Fused;
         for_each_register(work.accumulates, &|register, ready| {
             let was = |set: u32| set >> register & 1 != 0;
             match (fused, was(self.accumulated), was(self.loaded)) {
@@ -177,15 +179,15 @@ impl Scoreboard {
             }
         });
         match work.what {
-            What::Held => (need.max(self.after_accumulate), false),
-            What::Fused => (need.max(self.after_chained), false),
-            What::Move => (need, need < self.after_accumulate),
+            FloatInstructionKind::Held => (need.max(self.after_accumulate), false),
+            FloatInstructionKind::Fused => (need.max(self.after_chained), false),
+            FloatInstructionKind::Move => (need, need < self.after_accumulate),
             _ => (need, false),
         }
     }
 
     /// Notes that an instruction issues in cycle `at` (a load: its data are there in `at` + 1).
-    pub fn note_float_issue(&mut self, work: &Work, at: u64) {
+    pub fn record_m7_float_issue(&mut self, work: &Work, at: u64) {
         let ready = at + work.occupies - 1 + work.latency;
         let mut rest = work.writes;
         while rest != 0 {
@@ -194,10 +196,10 @@ impl Scoreboard {
         }
         self.accumulated &= !work.writes;
         self.loaded &= !work.writes;
-        if matches!(work.what, What::Fused | What::Chained) {
+        if matches!(work.what, FloatInstructionKind::Fused | FloatInstructionKind::Chained) {
             self.accumulated |= work.writes;
             self.after_accumulate = at + work.occupies + AFTER_ACCUMULATE_CYCLES;
-            if work.what == What::Chained {
+            if work.what == FloatInstructionKind::Chained {
                 self.after_chained = at + 2;
             }
             if work.occupies > 1 {
@@ -210,7 +212,7 @@ impl Scoreboard {
     }
 
     /// Returns the ready times on which instructions that issue now or later can still depend, as distances from now.
-    pub fn timing_state(&self, distances: &Distances) -> State {
+    pub fn timing_state(&self, distances: &CycleDistanceConverter) -> State {
         let ready = self.ready.map(|cycle| distances.cycle_distance_in_byte(cycle, OVER.into()));
         let open = (0..32).filter(|&register| i16::from(ready[register]) > OVER).fold(0, |set, n| set | 1 << n);
         State {
@@ -224,9 +226,9 @@ impl Scoreboard {
 
     /// Sets the scoreboard to a cached state at time `now`.
     pub fn restore_timing_state(&mut self, state: &State, now: u64) {
-        self.ready = state.ready.map(|distance| cycle_at(distance.into(), now));
+        self.ready = state.ready.map(|distance| cycle_from_distance(distance.into(), now));
         (self.accumulated, self.loaded) = (state.accumulated, state.loaded);
-        self.after_accumulate = cycle_at(state.after_accumulate, now);
-        self.after_chained = cycle_at(state.after_chained, now);
+        self.after_accumulate = cycle_from_distance(state.after_accumulate, now);
+        self.after_chained = cycle_from_distance(state.after_chained, now);
     }
 }

@@ -25,16 +25,16 @@ use super::super::bus::Bus;
 use super::super::code::Code;
 use super::super::core::Core;
 use super::super::fault::Fault;
-use super::super::op::{Class, Op, flag};
+use super::super::op::{InstructionTimingClass, Op, flag};
 use super::{Jump, Pipeline};
-use cached_timing::Foreseen;
+use cached_timing::LoggedTimingPrediction;
 use fetch::Fetch;
 use float::{Scoreboard, Work};
 use predict::Predictor;
 use rtoslab_timing::cortex_m7::{self as timing, key};
 use rules::{Kind, RULES, TIMES, early, is_rotated_constant, uses};
 use special::for_each_register;
-use stores::{Doublewords, Stores};
+use stores::{Doublewords, M7StoreBuffer};
 
 /// ACTLR: the branch target address cache is not read.
 const DISBTACREAD: u32 = 1 << 13;
@@ -71,13 +71,13 @@ pub struct M7 {
     /// Bank and cycle of the last load.
     bank: u32,
     bank_at: u64,
-    stores: Stores,
+    stores: M7StoreBuffer,
     stored: Doublewords,
     /// Loads of the last trace that were from a cache's memory, each at the bit whose number is how many instructions
     /// were left.
     cached: u32,
     /// The prediction for the current instruction in a replay.
-    foreseen: Option<Foreseen>,
+    foreseen: Option<LoggedTimingPrediction>,
     /// Address and length of the current branch.
     branch: u32,
     branch_bytes: u32,
@@ -123,7 +123,7 @@ impl M7 {
             fetch: Fetch::new(),
             bank: 0,
             bank_at: 0,
-            stores: Stores::new(),
+            stores: M7StoreBuffer::new(),
             stored: Doublewords::new(),
             cached: 0,
             foreseen: None,
@@ -171,14 +171,14 @@ impl M7 {
             core.t = self.next_group;
             slot
         } else {
-            self.open_issue_group(core, at.max(self.next_group), blocks);
+            self.begin_issue_group(core, at.max(self.next_group), blocks);
             early::OLDER
         }
     }
 
     /// Opens an issue group for the current instruction, in cycle `at`.
     #[inline(always)]
-    fn open_issue_group(&mut self, core: &mut Core, at: u64, blocks: u16) {
+    fn begin_issue_group(&mut self, core: &mut Core, at: u64, blocks: u16) {
         let blocks = blocks | self.always;
         self.group = at;
         self.next_group = at + 1;
@@ -190,12 +190,12 @@ impl M7 {
     /// Delays the current load or store to cycle `at`, in which it can execute.
     #[cold]
     fn delay_access(&mut self, core: &mut Core, op: Op, at: u64) {
-        self.open_issue_group(core, at, RULES[op.code as usize].blocks);
+        self.begin_issue_group(core, at, RULES[op.code as usize].blocks);
     }
 
     /// Returns the cycle of a load's second access or a later one.
     #[inline(never)]
-    fn further_load_cycle(&self, core: &Core, kind: Kind, index: u32) -> u64 {
+    fn cycle_of_further_load_access(&self, core: &Core, kind: Kind, index: u32) -> u64 {
         if !matches!(kind, Kind::Load | Kind::LoadGeneral) {
             // Two words in a cycle. It may have given way between two words: `core.t` is the cycle after the last.
             return core.t - u64::from(!index.is_multiple_of(timing::WORDS_A_CYCLE as u32));
@@ -217,18 +217,18 @@ impl M7 {
     }
 
     /// Closes the current issue group. The next one is no earlier than `at`.
-    fn close_issue_group(&mut self, at: u64) {
+    fn end_issue_group(&mut self, at: u64) {
         self.blocks = uses::ALL;
         self.next_group = self.next_group.max(at);
     }
 
     /// Charges the cycles of a division. Other instructions have charged theirs.
-    fn charge_division_cycles(&mut self, op: Op, cycles: u64) {
-        if op.class != Class::Divide {
+    fn account_division_cycles(&mut self, op: Op, cycles: u64) {
+        if op.class != InstructionTimingClass::Divide {
             return;
         }
         let at = self.group + cycles;
-        self.close_issue_group(at);
+        self.end_issue_group(at);
         for_each_register(op.writes, |register| self.set_late_ready_cycle(register, at));
     }
 
@@ -241,7 +241,7 @@ impl M7 {
 
 /// Returns the cycles that depend on operands: those of divisions.
 fn operand_cycles(op: Op, first: u32, second: u32) -> u64 {
-    if op.class != Class::Divide {
+    if op.class != InstructionTimingClass::Divide {
         return 1;
     }
     let magnitude = |value: u32| if op.code == Code::Sdiv { (value as i32).unsigned_abs() } else { value };
@@ -277,8 +277,8 @@ impl Pipeline for M7 {
             blocks |= uses::SHIFTED;
             early = 0;
         }
-        let newest =
-            self.ready[usize::from(rule.n.time_index(op.rn))].max(self.ready[usize::from(rule.m.time_index(op.rm))]);
+        let newest = self.ready[usize::from(rule.n.register_time_index(op.rn))]
+            .max(self.ready[usize::from(rule.m.register_time_index(op.rm))]);
         let slots = self.issue_in_slot(core, at.max(newest), used, blocks);
         if controls {
             match rule.kind {
@@ -295,7 +295,7 @@ impl Pipeline for M7 {
         }
         let early = u64::from(newest < at) & u64::from(early & slots != 0);
         let late = at + u64::from(rule.latency) - early;
-        let result = rule.d.time_index(op.rd);
+        let result = rule.d.register_time_index(op.rd);
         self.ready[usize::from(result)] = late;
         self.ready[usize::from(result | 1)] = late + u64::from(rule.forward);
     }
@@ -304,16 +304,20 @@ impl Pipeline for M7 {
     fn skip_op<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         let rule = &RULES[op.code as usize];
         let at =
-            self.earliest_issue(core, bus, op).max(self.flags).max(self.special_operands_ready_cycle(core, op, rule));
+            self.earliest_issue(core, bus, op).max(self.flags).max(self.special_operand_ready_cycle(core, op, rule));
         self.predicated = self.predicated.saturating_sub(1);
         self.issue_in_slot(core, at, rule.uses, rule.blocks);
         let words = match op.class {
-            Class::LoadMultiple | Class::LoadMultiplePc | Class::StoreMultiple => u64::from(op.shift),
-            Class::FloatLoadMultiple | Class::FloatStoreMultiple => u64::from(op.shift),
+            InstructionTimingClass::LoadMultiple
+            | InstructionTimingClass::LoadMultiplePc
+            | InstructionTimingClass::StoreMultiple => u64::from(op.shift),
+            InstructionTimingClass::FloatLoadMultiple | InstructionTimingClass::FloatStoreMultiple => {
+                u64::from(op.shift)
+            }
             _ => 1,
         };
         if words > timing::WORDS_A_CYCLE {
-            self.close_issue_group(self.group + words.div_ceil(timing::WORDS_A_CYCLE));
+            self.end_issue_group(self.group + words.div_ceil(timing::WORDS_A_CYCLE));
         }
         if rule.uses & uses::BRANCH != 0 {
             self.end_untaken_branch(core, bus, op);
@@ -340,16 +344,17 @@ impl Pipeline for M7 {
             if self.younger && self.bank == address >> 2 & 1 && self.bank_at == at {
                 at = self.next_group;
             }
-            let ago = self
-                .foreseen
-                .map_or_else(|| self.stored.stores_since_doubleword(address, stores::TIMES), |foreseen| foreseen.ago);
+            let ago = self.foreseen.map_or_else(
+                || self.stored.stores_since_store_to_doubleword(address, stores::TIMES),
+                |foreseen| foreseen.ago,
+            );
             at = at.max(self.stores.first_load_cycle(ago, self.store_to_load));
             if address >> 29 == 2 {
                 // Peripherals see accesses in order.
-                at = at.max(self.stores.drain_cycle());
+                at = at.max(self.stores.store_buffer_empty_cycle());
             }
         } else {
-            at = self.further_load_cycle(core, kind, index);
+            at = self.cycle_of_further_load_access(core, kind, index);
         }
         let loaded = bus.load_data(core, address, bytes, at)?;
         core.bus_wait += loaded.wait;
@@ -367,7 +372,7 @@ impl Pipeline for M7 {
                 self.word_loaded[usize::from(op.rd & 15)] = at;
             }
         } else if kind == Kind::Float {
-            self.floats.note_float_issue(&self.work, at);
+            self.floats.record_m7_float_issue(&self.work, at);
         }
         Ok(loaded.value)
     }
@@ -388,11 +393,11 @@ impl Pipeline for M7 {
         let mut at = self.group;
         let several = RULES[op.code as usize].uses & uses::ALONE != 0;
         if index == 0 {
-            at = self.stores.first_accepting_cycle(at);
+            at = self.stores.first_cycle_accepting_store(at);
             core.bus_wait += at - self.group;
         } else if several {
             // Two words in a cycle, if they are of one doubleword.
-            at = self.stores.first_accepting_cycle(core.t - u64::from(address & 4 != 0));
+            at = self.stores.first_cycle_accepting_store(core.t - u64::from(address & 4 != 0));
         }
         let wait = bus.store_data(core, address, bytes, value, at)?;
         if at != self.group {
@@ -405,7 +410,7 @@ impl Pipeline for M7 {
             _ => timing::STORE_NARROW_CYCLES,
         };
         if cycles != 0 {
-            self.stores.push_store(at, address, cycles, wait);
+            self.stores.enqueue_store(at, address, cycles, wait);
             if self.foreseen.is_none() {
                 self.stored.record_store(address);
             }
@@ -416,7 +421,7 @@ impl Pipeline for M7 {
     /// Ends an instruction that does not branch. A division ends the group of instructions that issue together.
     #[inline(always)]
     fn finish_op(&mut self, core: &mut Core, op: Op) {
-        if op.class == Class::Divide {
+        if op.class == InstructionTimingClass::Divide {
             self.advance_to_next_instruction(core);
         }
     }
@@ -435,7 +440,7 @@ impl Pipeline for M7 {
     /// another class takes.
     fn operation_cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
         let cycles = operand_cycles(op, first, second);
-        self.charge_division_cycles(op, cycles);
+        self.account_division_cycles(op, cycles);
         cycles
     }
 

@@ -83,7 +83,7 @@ const SINK: Place = Place(128);
 impl Place {
     /// Returns the index of a register's time.
     #[inline(always)]
-    pub fn time_index(self, register: u8) -> u8 {
+    pub fn register_time_index(self, register: u8) -> u8 {
         register.wrapping_mul(2).wrapping_add(self.0)
     }
 }
@@ -131,7 +131,7 @@ pub mod early {
 /// The timing rule of one code on the M7: a row of the table.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub struct Rule {
+pub struct M7TimingRule {
     pub uses: u16,
     pub blocks: u16,
     pub n: Place,
@@ -148,8 +148,8 @@ pub struct Rule {
 }
 
 /// Creates the rule of a kind that uses these units.
-const fn timing_rule(kind: Kind, uses: u16) -> Rule {
-    Rule {
+const fn timing_rule(kind: Kind, uses: u16) -> M7TimingRule {
+    M7TimingRule {
         uses,
         blocks: units_blocked_by(uses),
         n: NOWHERE,
@@ -163,40 +163,40 @@ const fn timing_rule(kind: Kind, uses: u16) -> Rule {
     }
 }
 
-impl Rule {
+impl M7TimingRule {
     /// Sets which time of the first operand register the instruction depends on.
-    const fn with_first_operand_time(mut self, place: Place) -> Rule {
+    const fn with_first_operand_time(mut self, place: Place) -> M7TimingRule {
         self.n = place;
         self
     }
 
     /// Sets which time of the second operand register the instruction depends on.
-    const fn with_second_operand_time(mut self, place: Place) -> Rule {
+    const fn with_second_operand_time(mut self, place: Place) -> M7TimingRule {
         self.m = place;
         self
     }
 
     /// Makes the instruction depend on the late time of its destination register.
-    const fn with_late_destination(mut self) -> Rule {
+    const fn with_late_destination(mut self) -> M7TimingRule {
         self.d = LATE;
         self
     }
 
     /// Adds slots from which the instruction can enter the early ALU.
-    const fn with_early_slots(mut self, slots: u8) -> Rule {
+    const fn with_early_slots(mut self, slots: u8) -> M7TimingRule {
         self.early |= slots;
         self
     }
 
     /// Sets the cycles to the late result.
-    const fn with_result_latency(mut self, cycles: u64) -> Rule {
+    const fn with_result_latency(mut self, cycles: u64) -> M7TimingRule {
         self.latency = cycles as u8;
         self
     }
 }
 
 /// Returns the rule of a code.
-const fn rule_of_code(code: Code) -> Rule {
+const fn rule_of_code(code: Code) -> M7TimingRule {
     use Code::*;
     use uses::*;
     let plain = timing_rule(Kind::Plain, 0);
@@ -235,7 +235,7 @@ const fn rule_of_code(code: Code) -> Rule {
         AndShift | BicShift | OrrShift | OrnShift | EorShift | AddShift | AdcShift | SbcShift | SubShift | RsbShift
         | AddLsl => shifted.with_late_destination(),
         MvnShift => shifted.with_first_operand_time(NOWHERE).with_late_destination(),
-        TstShift | TeqShift | CmpShift | CmnShift => Rule { flags: COMPARE_SHIFTED_LATENCY as u8, ..shifted },
+        TstShift | TeqShift | CmpShift | CmnShift => M7TimingRule { flags: COMPARE_SHIFTED_LATENCY as u8, ..shifted },
         LslImmS | LslImm | LsrImmS | LsrImm | AsrImmS | AsrImm | MovShift => timing_rule(Kind::Plain, SHIFT)
             .with_second_operand_time(LATE)
             .with_late_destination()
@@ -251,7 +251,9 @@ const fn rule_of_code(code: Code) -> Rule {
 
         Ubfx | Sbfx => shifter.with_first_operand_time(EARLY),
         Bfi => timing_rule(Kind::Movt, OLDER | SHIFTER).with_first_operand_time(EARLY),
-        Rbit | Rev | Rev16 | Revsh => Rule { latency: 0, forward: 2, ..shifter.with_second_operand_time(EARLY) },
+        Rbit | Rev | Rev16 | Revsh => {
+            M7TimingRule { latency: 0, forward: 2, ..shifter.with_second_operand_time(EARLY) }
+        }
         Sxtab | Sxtah | Uxtab | Uxtah | Xtab16 | Pkh => {
             shifter.with_first_operand_time(LATE).with_second_operand_time(EARLY)
         }
@@ -316,7 +318,7 @@ const fn rule_of_code(code: Code) -> Rule {
 }
 
 /// The rules by code.
-pub static RULES: [Rule; 256] = {
+pub static RULES: [M7TimingRule; 256] = {
     let mut table = [timing_rule(Kind::Slow, uses::ALONE); 256];
     let mut i = 0;
     while i < CODES.len() {

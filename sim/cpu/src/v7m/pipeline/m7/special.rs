@@ -4,8 +4,8 @@
 use super::super::super::bus::Bus;
 use super::super::super::code::Code;
 use super::super::super::core::Core;
-use super::super::super::op::{Class, Op, flag};
-use super::rules::{Kind, RULES, Rule, uses};
+use super::super::super::op::{InstructionTimingClass, Op, flag};
+use super::rules::{Kind, M7TimingRule, RULES, uses};
 use super::{DISDI, M7, float};
 use rtoslab_timing::cortex_m7 as timing;
 
@@ -34,7 +34,7 @@ impl M7 {
     }
 
     /// Returns the cycle in which the operands of an instruction of a special kind, besides its `n` and `m`, are ready.
-    pub(super) fn special_operands_ready_cycle(&mut self, core: &Core, op: Op, rule: &Rule) -> u64 {
+    pub(super) fn special_operand_ready_cycle(&mut self, core: &Core, op: Op, rule: &M7TimingRule) -> u64 {
         let all = self.latest_ready_times(op.reads);
         if rule.uses & uses::BRANCH != 0 {
             self.note_current_branch(core, op, self.flags);
@@ -56,7 +56,9 @@ impl M7 {
                 });
                 need
             }
-            Kind::Slow if op.class == Class::Barrier => all.0.max(self.stores.drain_cycle()),
+            Kind::Slow if op.class == InstructionTimingClass::Barrier => {
+                all.0.max(self.stores.store_buffer_empty_cycle())
+            }
             Kind::Movt => self.late_ready_cycle(usize::from(op.rd)),
             _ => all.0,
         }
@@ -67,14 +69,14 @@ impl M7 {
     pub(super) fn issue_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, fetched: u64) {
         let rule = &RULES[op.code as usize];
         let mut used = rule.uses;
-        let mut at = fetched.max(self.special_operands_ready_cycle(core, op, rule));
+        let mut at = fetched.max(self.special_operand_ready_cycle(core, op, rule));
         if u32::from(op.flags & flag::READS_FLAGS) | self.predicated != 0 {
             at = at.max(self.flags);
             self.predicated = self.predicated.saturating_sub(1);
         }
         at = at
-            .max(self.ready[usize::from(rule.n.time_index(op.rn))])
-            .max(self.ready[usize::from(rule.m.time_index(op.rm))]);
+            .max(self.ready[usize::from(rule.n.register_time_index(op.rn))])
+            .max(self.ready[usize::from(rule.m.register_time_index(op.rm))]);
         if rule.kind == Kind::Float {
             self.work = float::float_timing(op);
             let (need, older) = self.floats.earliest_issue(&self.work, at);
@@ -85,28 +87,28 @@ impl M7 {
         if op.flags & (flag::SETS | flag::SETS_OUTSIDE_IT) != 0 {
             self.flags = self.group + u64::from(rule.flags);
         }
-        self.set_special_results_ready(op, rule);
+        self.set_special_result_ready_cycles(op, rule);
         self.advance_to_next_instruction(core);
         if rule.kind == Kind::Divide {
             // Its cycles count from here.
             core.t = self.group;
         } else if op.code == Code::Barrier {
-            self.time_barrier(core, bus, op);
+            self.apply_barrier_timing(core, bus, op);
         }
     }
 
     /// Sets when the results of an instruction of a special kind are ready, loaded values excepted.
-    fn set_special_results_ready(&mut self, op: Op, rule: &Rule) {
+    fn set_special_result_ready_cycles(&mut self, op: Op, rule: &M7TimingRule) {
         let at = self.group;
         let latency = match rule.kind {
             // The address unit writes the base back. Loaded values come with the load.
             Kind::LoadGeneral | Kind::StoreGeneral => 0,
-            Kind::StoreMultiple if op.class == Class::StoreExclusive => timing::LOAD_NARROW_LATENCY,
+            Kind::StoreMultiple if op.class == InstructionTimingClass::StoreExclusive => timing::LOAD_NARROW_LATENCY,
             Kind::StoreMultiple => 0,
             Kind::LoadMultiple => return self.set_loaded_registers_ready(op),
             Kind::Float => return self.set_float_results_ready(op),
             Kind::Slow => {
-                self.close_issue_group(at + u64::from(rule.latency));
+                self.end_issue_group(at + u64::from(rule.latency));
                 u64::from(rule.latency)
             }
             _ => u64::from(rule.latency),
@@ -137,7 +139,7 @@ impl M7 {
     /// Sets when the core registers that a floating-point instruction writes are ready.
     fn set_float_results_ready(&mut self, op: Op) {
         let at = self.group;
-        self.floats.note_float_issue(&self.work, at);
+        self.floats.record_m7_float_issue(&self.work, at);
         if self.work.occupies > 1 {
             self.next_group = self.next_group.max(at + self.work.occupies);
         }
@@ -146,7 +148,7 @@ impl M7 {
 
     /// Executes a barrier's timing: DSB and DMB have waited for the store buffer. After an ISB everything is fetched
     /// again.
-    fn time_barrier<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
+    fn apply_barrier_timing<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         self.always = if core.scb.actlr & DISDI != 0 { uses::ALL } else { 0 };
         if op.ra == 6 {
             let next = core.address_of_op(core.ip).wrapping_add(4);

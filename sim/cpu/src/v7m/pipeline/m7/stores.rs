@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use crate::v7m::timing_cache::{Distances, cycle_at};
+use crate::v7m::timing_cache::{CycleDistanceConverter, cycle_from_distance};
 use rtoslab_timing::cortex_m7::{SETTINGS, STORE_BUFFER_ENTRIES, key};
 
 /// Longer than plain memory ever keeps the buffer busy.
@@ -18,7 +18,7 @@ const _: () = assert!(TIMES as u64 >= 2 * STORE_TO_LOAD_MAX);
 
 /// The M7's store buffer: stores on their way to the two banks (even and odd words) of TCM or cache, and to the bus.
 #[derive(Debug, Clone, Copy)]
-pub struct Stores {
+pub struct M7StoreBuffer {
     /// When the last stores had left the buffer.
     left: [u64; STORE_BUFFER_ENTRIES],
     turn: usize,
@@ -45,22 +45,22 @@ pub struct State {
     entered: [i8; TIMES],
 }
 
-impl Stores {
+impl M7StoreBuffer {
     /// Creates an empty store buffer.
-    pub const fn new() -> Stores {
-        Stores { left: [0; STORE_BUFFER_ENTRIES], turn: 0, bank_free: [0; 2], entered: [0; TIMES], newest: 0 }
+    pub const fn new() -> M7StoreBuffer {
+        M7StoreBuffer { left: [0; STORE_BUFFER_ENTRIES], turn: 0, bank_free: [0; 2], entered: [0; TIMES], newest: 0 }
     }
 
     /// Returns the first cycle at or after `at` in which the buffer accepts a store.
     #[inline]
-    pub fn first_accepting_cycle(&self, at: u64) -> u64 {
+    pub fn first_cycle_accepting_store(&self, at: u64) -> u64 {
         at.max(self.left[self.turn])
     }
 
     /// Puts a store into the buffer in cycle `at`. The store occupies its bank for `cycles` cycles. A store with wait
     /// states (`wait`) on the bus delays both banks.
     #[inline]
-    pub fn push_store(&mut self, at: u64, address: u32, cycles: u64, wait: u64) {
+    pub fn enqueue_store(&mut self, at: u64, address: u32, cycles: u64, wait: u64) {
         let bank = (address >> 2 & 1) as usize;
         let gone = (at + 1).max(self.bank_free[bank]) + cycles + wait;
         self.bank_free[bank] = gone;
@@ -85,15 +85,15 @@ impl Stores {
 
     /// Returns the cycle in which everything stored so far has left the buffer.
     #[inline]
-    pub fn drain_cycle(&self) -> u64 {
+    pub fn store_buffer_empty_cycle(&self) -> u64 {
         self.bank_free[0].max(self.bank_free[1])
     }
 
     /// Returns the state of the buffer that can delay instructions at time `now` or later. `None` if a store takes too
     /// long to be cached.
-    pub fn timing_state(&self, now: u64, distances: &Distances, distance: u64) -> Option<State> {
+    pub fn timing_state(&self, now: u64, distances: &CycleDistanceConverter, distance: u64) -> Option<State> {
         let later = |cycle: u64| distances.future_cycle_distance(cycle);
-        if self.drain_cycle() > now + LONG {
+        if self.store_buffer_empty_cycle() > now + LONG {
             return None;
         }
         // Ages of stores that no load can meet any more are alike.
@@ -109,10 +109,10 @@ impl Stores {
     /// Sets the buffer to a cached state at time `now`.
     pub fn restore_timing_state(&mut self, state: &State, now: u64) {
         (self.turn, self.newest) = (0, TIMES - 1);
-        self.left = state.left.map(|distance| cycle_at(distance, now));
-        self.bank_free = state.bank_free.map(|distance| cycle_at(distance, now));
+        self.left = state.left.map(|distance| cycle_from_distance(distance, now));
+        self.bank_free = state.bank_free.map(|distance| cycle_from_distance(distance, now));
         for (back, &distance) in state.entered.iter().enumerate() {
-            self.entered[TIMES - 1 - back] = cycle_at(distance.into(), now);
+            self.entered[TIMES - 1 - back] = cycle_from_distance(distance.into(), now);
         }
     }
 }
@@ -149,7 +149,7 @@ impl Doublewords {
     /// Returns how many stores ago the doubleword of an address was stored to, 1 being the last. 0 if that is not known
     /// or longer ago than `most`.
     #[inline(always)]
-    pub fn stores_since_doubleword(&self, address: u32, most: usize) -> usize {
+    pub fn stores_since_store_to_doubleword(&self, address: u32, most: usize) -> usize {
         let number = Doublewords::doubleword_number(address);
         let place = number as usize % RECENT;
         if self.numbers[place] != number {
@@ -166,15 +166,15 @@ mod tests {
 
     #[test]
     fn store_over_the_bus_holds_up_both_banks() {
-        let mut stores = Stores::new();
-        stores.push_store(10, 0x4000_0000, 1, 7);
-        assert_eq!(stores.drain_cycle(), 19);
-        stores.push_store(11, 0x2000_0004, 1, 0);
-        assert_eq!(stores.drain_cycle(), 20);
-        let mut stores = Stores::new();
-        stores.push_store(10, 0x2000_0000, 4, 0);
-        stores.push_store(11, 0x2000_0004, 1, 0);
-        assert_eq!(stores.drain_cycle(), 15);
+        let mut stores = M7StoreBuffer::new();
+        stores.enqueue_store(10, 0x4000_0000, 1, 7);
+        assert_eq!(stores.store_buffer_empty_cycle(), 19);
+        stores.enqueue_store(11, 0x2000_0004, 1, 0);
+        assert_eq!(stores.store_buffer_empty_cycle(), 20);
+        let mut stores = M7StoreBuffer::new();
+        stores.enqueue_store(10, 0x2000_0000, 4, 0);
+        stores.enqueue_store(11, 0x2000_0004, 1, 0);
+        assert_eq!(stores.store_buffer_empty_cycle(), 15);
     }
 
     #[test]
@@ -182,27 +182,27 @@ mod tests {
         let mut doublewords = Doublewords::new();
         doublewords.record_store(0x2000_0000);
         doublewords.record_store(0x2000_0010);
-        assert_eq!(doublewords.stores_since_doubleword(0x2000_0007, TIMES), 2);
-        assert_eq!(doublewords.stores_since_doubleword(0x2000_0007, 1), 0);
-        assert_eq!(doublewords.stores_since_doubleword(0x2000_0008, TIMES), 0);
-        assert_eq!(doublewords.stores_since_doubleword(0x2000_0040, TIMES), 0);
-        let mut stores = Stores::new();
-        stores.push_store(10, 0x2000_0000, 1, 0);
-        stores.push_store(12, 0x2000_0010, 1, 0);
+        assert_eq!(doublewords.stores_since_store_to_doubleword(0x2000_0007, TIMES), 2);
+        assert_eq!(doublewords.stores_since_store_to_doubleword(0x2000_0007, 1), 0);
+        assert_eq!(doublewords.stores_since_store_to_doubleword(0x2000_0008, TIMES), 0);
+        assert_eq!(doublewords.stores_since_store_to_doubleword(0x2000_0040, TIMES), 0);
+        let mut stores = M7StoreBuffer::new();
+        stores.enqueue_store(10, 0x2000_0000, 1, 0);
+        stores.enqueue_store(12, 0x2000_0010, 1, 0);
         assert_eq!([0, 1, 2].map(|ago| stores.first_load_cycle(ago, 4)), [0, 16, 14]);
     }
 
     #[test]
     fn a_restored_state_is_equal() {
-        let mut stores = Stores::new();
+        let mut stores = M7StoreBuffer::new();
         for n in 0..7 {
-            stores.push_store(100 + n, 0x2000_0000 + 4 * n as u32, 4, 0);
+            stores.enqueue_store(100 + n, 0x2000_0000 + 4 * n as u32, 4, 0);
         }
-        let state = stores.timing_state(107, &Distances::from(107), 4).unwrap();
-        let mut other = Stores::new();
+        let state = stores.timing_state(107, &CycleDistanceConverter::from(107), 4).unwrap();
+        let mut other = M7StoreBuffer::new();
         other.restore_timing_state(&state, 1107);
-        assert_eq!(other.timing_state(1107, &Distances::from(1107), 4), Some(state));
-        assert_eq!(other.first_accepting_cycle(1107), stores.first_accepting_cycle(107) + 1000);
+        assert_eq!(other.timing_state(1107, &CycleDistanceConverter::from(1107), 4), Some(state));
+        assert_eq!(other.first_cycle_accepting_store(1107), stores.first_cycle_accepting_store(107) + 1000);
         assert_eq!(other.first_load_cycle(1, 4), stores.first_load_cycle(1, 4) + 1000);
     }
 }

@@ -4,21 +4,22 @@ mod calls;
 
 use std::mem::offset_of;
 
-use super::super::log::{BRANCH_BITS, CYCLES_BITS, HOME_BITS, Log};
+use super::super::log::{BRANCH_BITS, CYCLES_BITS, HOME_BITS, TraceTimingLog};
 use super::super::table::Transition;
-use super::super::{CacheableTiming, Home, QuickBus, Repeating, TRACE_CYCLES};
+use super::super::{CacheLookupReplayData, CacheableTiming, Home, QuickBus, TRACE_CYCLES};
 use super::plan::{Step, StepKind};
 use super::record::WAYS;
-use super::{CALLED, Context, DONE, LOGGING, PathExit, RamLayout, Record};
-use crate::host::x64::{Block, Limit, Memory, Records, Writer, checked_word_spans, live_flags};
+use super::{CALLED, Context, DONE, LOGGING, PathExitNumber, RamLayout, Record};
+use crate::host::x64::{Block, Limit, Memory, NativeCodeEmitter, Records, checked_word_ranges_of_path, live_flags};
 use crate::host::{
-    Constants, Fields, Foresight, Logging, PathCoreLayout, PathLayout, PathTransitionLayout, Place, RecordLayout, Store,
+    CachedConstantMemory, CoreFieldOffsets, PathCoreLayout, PathLayout, PathTransitionLayout, Place, RecordLayout,
+    Store, TimingPredictorLayout, TraceLogLayout,
 };
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
 use calls::{call_block, call_instruction, judge, load_elsewhere};
 
-const FIELDS: Fields = Fields {
+const FIELDS: CoreFieldOffsets = CoreFieldOffsets {
     r: offset_of!(Core, r) as i32,
     nz: offset_of!(Core, nz) as i32,
     c: offset_of!(Core, c) as i32,
@@ -35,9 +36,9 @@ const fn path_offsets<B: QuickBus>() -> PathLayout {
         state: offset_of!(Context<'_, (), ()>, state) as i32,
         executed: offset_of!(Context<'_, (), ()>, executed) as i32,
         counts: offset_of!(Context<'_, (), ()>, counts) as i32,
-        version: (repeating + offset_of!(Repeating, version)) as i32,
-        clock: (repeating + offset_of!(Repeating, clock)) as i32,
-        groups: (repeating + offset_of!(Repeating, groups)) as i32,
+        version: (repeating + offset_of!(CacheLookupReplayData, version)) as i32,
+        clock: (repeating + offset_of!(CacheLookupReplayData, clock)) as i32,
+        groups: (repeating + offset_of!(CacheLookupReplayData, groups)) as i32,
         record: RecordLayout {
             bytes: size_of::<Record>(),
             ways: WAYS,
@@ -78,7 +79,7 @@ const fn path_offsets<B: QuickBus>() -> PathLayout {
 pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
     store: &mut Store,
     core: &Core,
-    (ram, constants): (RamLayout, Option<Constants>),
+    (ram, constants): (RamLayout, Option<CachedConstantMemory>),
     number: u32,
     (steps, records): (&[Step], &[Record]),
     again: bool,
@@ -87,25 +88,27 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
     let place =
         Place { base: region.base, bytes: region.bytes, ops: region.ops as u64, op_bytes: size_of::<Op>() as u32 };
     let loader = load_elsewhere::<P, B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
-    let mut writer = Writer::new(FIELDS, place, ram.base, loader);
+    let mut writer = NativeCodeEmitter::new(FIELDS, place, ram.base, loader);
     if let Some(foresight) = P::FORESIGHT {
         let judge = judge::<P, B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
-        writer.set_timing_log_kind(foresight, Logging { judge, ..LOGGING }, constants);
+        writer.set_timing_log_kind(foresight, TraceLogLayout { judge, ..LOGGING }, constants);
     }
     let live = live_flags(&steps.iter().map(|step| step.op).collect::<Vec<_>>());
     let block = |step: &Step| match step.kind {
         StepKind::Access(home) => accessed_memory(home, ram).main_ram_block().map(|block| block.first),
         _ => None,
     };
-    let spans = checked_word_spans(&steps.iter().map(|step| (step.op, block(step))).collect::<Vec<_>>());
+    let spans = checked_word_ranges_of_path(&steps.iter().map(|step| (step.op, block(step))).collect::<Vec<_>>());
     let mut most = 1;
     for (number, step) in steps.iter().enumerate() {
-        writer.begin_step(live[number], spans[number]);
-        if let Some(Foresight { ago_bits, .. }) = P::FORESIGHT {
-            let bits = Log::most_bits_before_entry(ago_bits, step.before.left);
-            writer
-                .set_load_limit(Limit { bits: (most > bits).then_some(bits), likely: step.bits_logged() > HOME_BITS });
-            most += most_logged_bits_of_step(step, ago_bits);
+        writer.begin_instruction_step(live[number], spans[number]);
+        if let Some(TimingPredictorLayout { ago_bits, .. }) = P::FORESIGHT {
+            let bits = TraceTimingLog::max_log_bits_before_entry(ago_bits, step.before.left);
+            writer.set_load_bounds(Limit {
+                bits: (most > bits).then_some(bits),
+                likely: step.number_of_logged_bits() > HOME_BITS,
+            });
+            most += max_logged_bits_of_step(step, ago_bits);
         }
         let is_left = again && number == 0 && matches!(step.kind, StepKind::Access(_));
         if is_left || !write_step(&mut writer, number as u32, step, ram) {
@@ -117,12 +120,12 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
     }
     let records = Records { first: records.as_ptr() as u64, bytes: WAYS * size_of::<Record>() as u32 };
     let end = (steps.len() as u32, steps.last()?.may_jump());
-    writer.finish_chained(store, records, end, PathExit::new(number, CALLED).0, &path_offsets::<B>())
+    writer.finish_chained_path(store, records, end, PathExitNumber::new(number, CALLED).0, &path_offsets::<B>())
 }
 
 /// Returns how many bits a step of a path can log at most. A load logs in `ago_bits` bits how many stores ago the
 /// loaded doubleword was stored to.
-fn most_logged_bits_of_step(step: &Step, ago_bits: u32) -> u32 {
+fn max_logged_bits_of_step(step: &Step, ago_bits: u32) -> u32 {
     match step.kind {
         StepKind::On | StepKind::Branch(_) => CYCLES_BITS + BRANCH_BITS,
         StepKind::Access(_) => HOME_BITS + ago_bits + BRANCH_BITS,
@@ -132,7 +135,7 @@ fn most_logged_bits_of_step(step: &Step, ago_bits: u32) -> u32 {
 }
 
 /// Emits the code of one step. Returns false if it cannot be JIT-compiled.
-fn write_step(writer: &mut Writer, number: u32, step: &Step, ram: RamLayout) -> bool {
+fn write_step(writer: &mut NativeCodeEmitter, number: u32, step: &Step, ram: RamLayout) -> bool {
     match step.kind {
         StepKind::Block => false,
         StepKind::Branch(taken) => {

@@ -13,27 +13,27 @@ mod record;
 
 use std::mem::offset_of;
 
-use super::log::Log;
-use super::ram::{QuickRam, RamLayout};
+use super::log::TraceTimingLog;
+use super::ram::{DirectRamAccess, RamLayout};
 use super::replay::Trace;
-use super::table::Key;
-use super::trace::{EndReason, TraceEnd};
-use super::{CacheableTiming, QuickBus, Repeating, TRACE_INSTRUCTIONS};
+use super::table::CachedTransitionKey;
+use super::trace::{EndReason, TraceEndRecord};
+use super::{CacheLookupReplayData, CacheableTiming, QuickBus, TRACE_INSTRUCTIONS};
 use crate::host::registry::Paths;
-use crate::host::{self, CALLED, ConstantsAt, Entry, Logging};
+use crate::host::{self, CALLED, ConstantMemoryAddresses, Entry, TraceLogLayout};
 use crate::timing_store::Counts;
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
 #[cfg(native_code)]
 use assemble::assemble;
 use plan::{Step, plan_path};
-pub(super) use record::PathExit;
-use record::{DONE, NOWHERE, Record, empty_exit_records};
+pub(super) use record::PathExitNumber;
+use record::{DONE, NOWHERE, Record, new_exit_records};
 
 /// Executions of a trace, whatever its path, before it is translated: short runs take no longer with it than without.
 const TRANSLATED_AFTER: u32 = 1000;
 
-/// The JIT-compiled traces of a core, by the place ([`Key::op_place`](super::table::Key::op_place)) at which they
+/// The JIT-compiled traces of a core, by the place ([`Key::host_independent_op_address`](super::table::Key::op_place)) at which they
 /// begin.
 #[derive(Debug)]
 pub(super) struct Translations {
@@ -61,18 +61,18 @@ struct Exit {
     /// The trace that ends there.
     trace: Trace,
     /// The key by which it is found, from state 0.
-    key: Key,
+    key: CachedTransitionKey,
     /// The code has said where execution continues.
     jumped: bool,
 }
 
 /// How native code returned.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum NativeReturn {
+pub(super) enum NativeReturnReason {
     /// A path was executed up to there, and its time is taken.
-    Done(PathExit),
+    Done(PathExitNumber),
     /// A path was executed up to there: a trace with this key but for its state, of so many instructions.
-    To(PathExit, Key, u32),
+    To(PathExitNumber, CachedTransitionKey, u32),
     /// A trace that a call ended, so.
     Called(Trace, EndReason),
     /// The next trace is another way than all paths at its first instruction.
@@ -95,18 +95,18 @@ pub(super) struct Context<'a, P, B> {
     /// 1 if traces are counted for a profile, else 0.
     counts: u64,
     /// How lookups are repeated.
-    repeating: Repeating,
+    repeating: CacheLookupReplayData,
     /// Where constants are.
-    constants: ConstantsAt,
+    constants: ConstantMemoryAddresses,
     /// How the trace ended, if a call ended it.
-    ended: TraceEnd,
+    ended: TraceEndRecord,
 }
 
 impl<'a, P, B> Context<'a, P, B> {
     /// Creates the context for this core, pipeline and bus.
     #[inline(always)]
     pub fn new(core: &'a mut Core, pipe: &'a mut P, bus: &'a mut B, is_profiled: bool) -> Context<'a, P, B> {
-        let (repeating, constants) = (Repeating::default(), ConstantsAt::default());
+        let (repeating, constants) = (CacheLookupReplayData::default(), ConstantMemoryAddresses::default());
         let counts = is_profiled.into();
         Context {
             core,
@@ -118,7 +118,7 @@ impl<'a, P, B> Context<'a, P, B> {
             counts,
             repeating,
             constants,
-            ended: TraceEnd::NOTHING,
+            ended: TraceEndRecord::NOTHING,
         }
     }
 
@@ -135,7 +135,7 @@ impl<'a, P, B> Context<'a, P, B> {
 }
 
 /// Offsets in a context for native code that logs. The function is not known here.
-const LOGGING: Logging = Logging {
+const LOGGING: TraceLogLayout = TraceLogLayout {
     pipe: offset_of!(Context<'_, (), ()>, pipe) as i32,
     log: offset_of!(Context<'_, (), ()>, log) as i32,
     constants: offset_of!(Context<'_, (), ()>, constants) as i32,
@@ -192,8 +192,8 @@ impl Translations {
         number: u32,
         state: u32,
         context: &mut Context<'_, P, B>,
-    ) -> (u64, NativeReturn) {
-        let Some(QuickRam { bytes, marks, .. }) = context.bus.native_ram() else {
+    ) -> (u64, NativeReturnReason) {
+        let Some(DirectRamAccess { bytes, marks, .. }) = context.bus.native_ram() else {
             unreachable!("without it nothing is translated")
         };
         let (bytes, marks) = (bytes.as_mut_ptr(), marks.as_ptr());
@@ -207,57 +207,58 @@ impl Translations {
         let core = (&raw mut *context.core).cast();
         // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
         let left = unsafe { entry.call_native(core, (bytes, marks), std::ptr::from_mut(context).cast(), code) };
-        (context.executed, self.return_of_exit(PathExit(left), context))
+        (context.executed, self.native_return_from_exit(PathExitNumber(left), context))
     }
 
     /// Returns how native code returned, from the exit by which it left a trace.
     #[inline(always)]
-    fn return_of_exit<P: CacheableTiming, B: QuickBus>(
+    fn native_return_from_exit<P: CacheableTiming, B: QuickBus>(
         &mut self,
-        left: PathExit,
+        left: PathExitNumber,
         context: &mut Context<'_, P, B>,
-    ) -> NativeReturn {
+    ) -> NativeReturnReason {
         let translation = self.paths.path_with_number(left.translation_number());
         if left.0 as u32 == CALLED {
-            let (log, end) = context.ended.log_and_end_reason();
-            return NativeReturn::Called(
+            let (log, end) = context.ended.trace_log_and_end_reason();
+            return NativeReturnReason::Called(
                 Trace::new(translation.steps[0].ip, context.core.ip, TRACE_INSTRUCTIONS, log, end),
                 end,
             );
         }
-        let Exit { trace, key, jumped } = translation.exits[left.exit_number()];
+        let Exit { trace, key, jumped } = translation.exits[left.index_of_path_exit()];
         if !jumped {
             context.core.ip = trace.end;
         }
         if left.0 & DONE != 0 {
-            return NativeReturn::Done(PathExit(left.0 & !DONE));
+            return NativeReturnReason::Done(PathExitNumber(left.0 & !DONE));
         }
         if trace.instructions == 0 {
-            self.paths.note_deviation(left.translation_number());
-            return NativeReturn::Otherwise;
+            self.paths.record_path_mismatch(left.translation_number());
+            return NativeReturnReason::Otherwise;
         }
         let key = match P::FORESIGHT {
-            Some(_) => key.with_log(context.log),
+            Some(_) => key.with_trace_log(context.log),
             None => key,
         };
-        NativeReturn::To(left, key, trace.instructions)
+        NativeReturnReason::To(left, key, trace.instructions)
     }
 
     /// Returns the op at which a trace that left by this exit ended, unless the native code has stored another one.
-    pub fn end_op(&self, left: PathExit) -> *mut Op {
-        self.paths.path_with_number(left.translation_number()).exits[left.exit_number()].trace.end
+    pub fn op_at_trace_end(&self, left: PathExitNumber) -> *mut Op {
+        self.paths.path_with_number(left.translation_number()).exits[left.index_of_path_exit()].trace.end
     }
 
     /// Stores the cached transition of a trace that left by this exit, from this state and with this log, in a record
     /// of the exit. Native code uses it the next time.
-    pub fn cache_exit_transition(
+    pub fn add_transition_to_exit_record(
         &mut self,
-        left: PathExit,
+        left: PathExitNumber,
         (state, log): (u32, u64),
         ip: *mut Op,
         (transition, serial): (u64, u32),
     ) {
-        let record = &mut self.paths.path_with_number_mut(left.translation_number()).records[left.record_number()];
+        let record =
+            &mut self.paths.path_with_number_mut(left.translation_number()).records[left.index_of_exit_record()];
         let ip = ip as u64;
         let next = if record.ip == ip { record.next } else { 0 };
         *record = Record { state, serial, transition, log, ip, next, ..*record };
@@ -265,9 +266,10 @@ impl Translations {
 
     /// Makes the translation with this number follow a trace that leaves by this exit, without a return from native
     /// code.
-    pub fn link_translation(&mut self, left: PathExit, ip: *mut Op, number: u32) {
+    pub fn link_translation(&mut self, left: PathExitNumber, ip: *mut Op, number: u32) {
         let next = self.paths.path_with_number(number).code;
-        let record = &mut self.paths.path_with_number_mut(left.translation_number()).records[left.record_number()];
+        let record =
+            &mut self.paths.path_with_number_mut(left.translation_number()).records[left.index_of_exit_record()];
         if record.ip == ip as u64 {
             record.next = next;
         }
@@ -286,7 +288,7 @@ impl Translations {
         trace: Trace,
         bias: u64,
     ) {
-        if self.paths.is_compilation_due(Key::op_place(bias, trace.start)) {
+        if self.paths.is_compilation_due(CachedTransitionKey::host_independent_op_address(bias, trace.start)) {
             // SAFETY: the caller's promise.
             unsafe { self.compile_executed_trace(core, pipe, bus, trace, bias) };
         }
@@ -306,16 +308,16 @@ impl Translations {
         trace: Trace,
         bias: u64,
     ) {
-        let place = Key::op_place(bias, trace.start);
+        let place = CachedTransitionKey::host_independent_op_address(bias, trace.start);
         // SAFETY: the caller's promise.
         match unsafe { self.translate_trace(core, pipe, bus, trace, bias) } {
             Some(translation) => {
-                if let Some(missed) = self.paths.last_deviated_path() {
+                if let Some(missed) = self.paths.last_mismatched_path() {
                     missed.records[0].next = translation.code;
                 }
                 self.paths.add_translation(place, translation);
             }
-            None => self.paths.exclude_current_trace(place),
+            None => self.paths.exclude_trace_from_compilation(place),
         }
     }
 
@@ -337,9 +339,9 @@ impl Translations {
         let steps = unsafe { plan_path(pipe, trace) };
         let first = |steps: &[Step]| steps.first().map(|step| step.kind);
         // A store that had consequences has them again, and would leave this path as well.
-        let again = self.paths.last_deviated_path().is_some_and(|missed| first(&missed.steps) == first(&steps));
-        let exits = empty_exits_of_trace(trace, &steps, bias);
-        let records = empty_exit_records(number, &exits);
+        let again = self.paths.last_mismatched_path().is_some_and(|missed| first(&missed.steps) == first(&steps));
+        let exits = new_exits_of_trace(trace, &steps, bias);
+        let records = new_exit_records(number, &exits);
         let constants = bus.native_constants();
         let layout = bus.native_ram()?.layout;
         let store = self.paths.native_code_memory();
@@ -358,7 +360,7 @@ impl Translations {
 fn assemble<P: CacheableTiming, B: QuickBus>(
     _: &mut host::Store,
     _: &Core,
-    _: (RamLayout, Option<host::Constants>),
+    _: (RamLayout, Option<host::CachedConstantMemory>),
     _: u32,
     _: (&[Step], &[Record]),
     _: bool,
@@ -367,12 +369,12 @@ fn assemble<P: CacheableTiming, B: QuickBus>(
 }
 
 /// Returns the exits of a trace: one before each of its steps, and one after the last.
-fn empty_exits_of_trace(trace: Trace, steps: &[Step], bias: u64) -> Vec<Exit> {
+fn new_exits_of_trace(trace: Trace, steps: &[Step], bias: u64) -> Vec<Exit> {
     let places =
         steps.iter().map(|step| (step.ip, step.before)).chain(steps.last().map(|last| (trace.end, last.after)));
-    let exit = |(end, log): (*mut Op, Log)| {
+    let exit = |(end, log): (*mut Op, TraceTimingLog)| {
         let trace = Trace::new(trace.start, end, TRACE_INSTRUCTIONS, log, EndReason::Complete);
-        Exit { trace, key: Key::new(bias, trace, 0), jumped: false }
+        Exit { trace, key: CachedTransitionKey::new(bias, trace, 0), jumped: false }
     };
     let mut exits: Vec<_> = places.map(exit).collect();
     if let (Some(exit), Some(last)) = (exits.last_mut(), steps.last()) {

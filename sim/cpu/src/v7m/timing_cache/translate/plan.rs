@@ -1,12 +1,12 @@
 //! The path that a trace took, instruction by instruction, as its log tells it.
 
-use super::super::log::{BRANCH_BITS, CYCLES_BITS, Log, PREDICATE_BITS};
-use super::super::op_kind::{has_operand_cycles, moved_word_count};
+use super::super::log::{BRANCH_BITS, CYCLES_BITS, PREDICATE_BITS, TraceTimingLog};
+use super::super::op_kind::{do_cycles_depend_on_operands, moved_word_count};
 use super::super::replay::Trace;
 use super::super::{CacheableTiming, Home, TRACE_INSTRUCTIONS};
 use crate::v7m::code::Code;
 use crate::v7m::exec::block;
-use crate::v7m::op::{Class, Op};
+use crate::v7m::op::{InstructionTimingClass, Op};
 
 /// An instruction of a path, or an IT block, that is JIT-compiled.
 #[derive(Debug, Clone, Copy)]
@@ -14,9 +14,9 @@ pub(super) struct Step {
     pub ip: *mut Op,
     pub op: Op,
     /// The log before it.
-    pub before: Log,
+    pub before: TraceTimingLog,
     /// The log after it.
-    pub after: Log,
+    pub after: TraceTimingLog,
     pub kind: StepKind,
     /// The address at which execution continued.
     pub next: *mut Op,
@@ -26,12 +26,12 @@ pub(super) struct Step {
 
 impl Step {
     /// Returns the number of bits that the step logged.
-    pub fn bits_logged(&self) -> u32 {
+    pub fn number_of_logged_bits(&self) -> u32 {
         self.after.logged_bit_count() - self.before.logged_bit_count()
     }
 
     /// Returns whether execution is still on the path after the step if it continues at this op.
-    pub fn is_on_path(&self, ip: *mut Op) -> bool {
+    pub fn does_path_continue_at(&self, ip: *mut Op) -> bool {
         self.is_last || ip == self.next
     }
 
@@ -59,7 +59,8 @@ pub(super) enum StepKind {
 /// # Safety
 /// The trace was executed: its instructions are ops of the region.
 pub(super) unsafe fn plan_path<P: CacheableTiming>(pipe: &P, trace: Trace) -> Vec<Step> {
-    let mut walk = Walk { pipe, log: trace.log, all: trace.log, left: TRACE_INSTRUCTIONS, ip: trace.start };
+    let mut walk =
+        TraceInstructionWalk { pipe, log: trace.log, all: trace.log, left: TRACE_INSTRUCTIONS, ip: trace.start };
     let mut steps = Vec::new();
     let behind = TRACE_INSTRUCTIONS - trace.instructions;
     while walk.left != behind {
@@ -74,17 +75,17 @@ pub(super) unsafe fn plan_path<P: CacheableTiming>(pipe: &P, trace: Trace) -> Ve
 }
 
 /// A walk over the instructions of a trace, along its log.
-struct Walk<'a, P> {
+struct TraceInstructionWalk<'a, P> {
     pipe: &'a P,
     /// The rest of the log, and all of it.
-    log: Log,
-    all: Log,
+    log: TraceTimingLog,
+    all: TraceTimingLog,
     /// Instructions that may still come.
     left: u32,
     ip: *mut Op,
 }
 
-impl<P: CacheableTiming> Walk<'_, P> {
+impl<P: CacheableTiming> TraceInstructionWalk<'_, P> {
     /// Returns the next instruction or IT block of the trace.
     ///
     /// # Safety
@@ -115,12 +116,12 @@ impl<P: CacheableTiming> Walk<'_, P> {
             it = block::next_it_state(it);
             // SAFETY: as above.
             let op = unsafe { *self.ip };
-            if self.log.take_oldest_value(PREDICATE_BITS) == 0 {
+            if self.log.take_oldest_logged_value(PREDICATE_BITS) == 0 {
                 P::log_entry_of_skip(&mut self.log, op);
                 self.ip = self.ip.wrapping_add(op.halfword_count());
                 self.left -= 1;
             } else {
-                self.pass_instruction(block::without_flags(op));
+                self.pass_instruction(block::without_flag_setting(op));
             }
         }
     }
@@ -132,15 +133,17 @@ impl<P: CacheableTiming> Walk<'_, P> {
         if moved_word_count(op) != 0 {
             kind = StepKind::Access(self.pipe.log_entry_of_access(&mut self.log, op, self.left));
         }
-        if has_operand_cycles(op) {
-            self.log.take_oldest_value(CYCLES_BITS);
+        if do_cycles_depend_on_operands(op) {
+            self.log.take_oldest_logged_value(CYCLES_BITS);
         }
-        if matches!(op.class, Class::BranchConditional | Class::CompareBranch) {
-            kind = StepKind::Branch(self.log.take_oldest_value(BRANCH_BITS) != 0);
+        if matches!(op.class, InstructionTimingClass::BranchConditional | InstructionTimingClass::CompareBranch) {
+            kind = StepKind::Branch(self.log.take_oldest_logged_value(BRANCH_BITS) != 0);
         } else if matches!(op.code, Code::B | Code::Bl) {
             kind = StepKind::Branch(true);
         }
-        if matches!(kind, StepKind::Branch(_)) || matches!(op.class, Class::BranchRegister | Class::LoadMultiplePc) {
+        if matches!(kind, StepKind::Branch(_))
+            || matches!(op.class, InstructionTimingClass::BranchRegister | InstructionTimingClass::LoadMultiplePc)
+        {
             P::log_entry_of_branch(&mut self.log);
         }
         let distance =
@@ -151,7 +154,7 @@ impl<P: CacheableTiming> Walk<'_, P> {
     }
 
     /// Returns what was logged before the next instruction.
-    fn log_before_instruction(&self) -> Log {
-        Log { bits: self.all.bits >> self.log.logged_bit_count(), left: self.left }
+    fn log_before_instruction(&self) -> TraceTimingLog {
+        TraceTimingLog { bits: self.all.bits >> self.log.logged_bit_count(), left: self.left }
     }
 }

@@ -33,17 +33,17 @@ pub(super) const DONE: u64 = 1 << 31;
 
 /// The number of an exit of a translation, or of one of its records: see [`Record::left`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::v7m::timing_cache) struct PathExit(pub(super) u64);
+pub(in crate::v7m::timing_cache) struct PathExitNumber(pub(super) u64);
 
-impl PathExit {
+impl PathExitNumber {
     /// Returns the exit with this number of a translation.
-    pub(super) fn new(number: u32, exit: u32) -> PathExit {
-        PathExit(u64::from(number) << u32::BITS | u64::from(exit))
+    pub(super) fn new(number: u32, exit: u32) -> PathExitNumber {
+        PathExitNumber(u64::from(number) << u32::BITS | u64::from(exit))
     }
 
     /// Returns record number `way` of the same exit.
-    fn with_record_number(self, way: u32) -> PathExit {
-        PathExit(self.0 | u64::from(way) << PathExit::WAY)
+    fn with_record_number(self, way: u32) -> PathExitNumber {
+        PathExitNumber(self.0 | u64::from(way) << PathExitNumber::WAY)
     }
 
     const WAY: u32 = 16;
@@ -54,18 +54,18 @@ impl PathExit {
     }
 
     /// Returns the number of the exit.
-    pub(super) fn exit_number(self) -> usize {
-        (self.0 & ((1 << PathExit::WAY) - 1)) as usize
+    pub(super) fn index_of_path_exit(self) -> usize {
+        (self.0 & ((1 << PathExitNumber::WAY) - 1)) as usize
     }
 
     /// Returns the number of the record among all of its translation.
-    pub(super) fn record_number(self) -> usize {
-        self.exit_number() * WAYS as usize + (self.0 as u32 >> PathExit::WAY) as usize
+    pub(super) fn index_of_exit_record(self) -> usize {
+        self.index_of_path_exit() * WAYS as usize + (self.0 as u32 >> PathExitNumber::WAY) as usize
     }
 }
 
 /// Creates the empty records of all exits of a translation with this number.
-pub(super) fn empty_exit_records(number: u32, exits: &[Exit]) -> Box<[Record]> {
+pub(super) fn new_exit_records(number: u32, exits: &[Exit]) -> Box<[Record]> {
     let record = |(exit, at, way): (&Exit, u32, u32)| Record {
         state: NOWHERE,
         serial: 0,
@@ -74,7 +74,7 @@ pub(super) fn empty_exit_records(number: u32, exits: &[Exit]) -> Box<[Record]> {
         ip: exit.trace.end as u64,
         next: 0,
         instructions: exit.trace.instructions.into(),
-        left: PathExit::new(number, at).with_record_number(way).0,
+        left: PathExitNumber::new(number, at).with_record_number(way).0,
     };
     let exits = exits.iter().zip(0..);
     exits.flat_map(|(exit, at)| (0..WAYS).map(move |way| (exit, at, way))).map(record).collect()

@@ -1,8 +1,8 @@
 //! Each instruction by itself: registers before, registers after.
 
-use super::super::engine::Engine;
+use super::super::engine::PioBlockState;
 use super::super::inputs::PinInputs;
-use super::super::instructions::{Acts, View};
+use super::super::instructions::{StateMachineEffects, View};
 use super::super::machine::{Stall, StateMachine};
 use super::super::pins::{PinRange, PinWrite};
 
@@ -18,10 +18,10 @@ fn machine() -> StateMachine {
 }
 
 /// Executes an instruction in state machine 2.
-fn execute(machine: &mut StateMachine, instruction: u16, inputs: u32, flags: u32) -> Acts {
+fn execute(machine: &mut StateMachine, instruction: u16, inputs: u32, flags: u32) -> StateMachineEffects {
     let mut program = [0; 32];
     program[machine.pc as usize] = instruction;
-    let mut acts = Acts::default();
+    let mut acts = StateMachineEffects::default();
     machine.execute_cycle_part(View { cycle: 0, number: 2, program: &program, inputs, flags }, &mut acts);
     acts
 }
@@ -257,7 +257,7 @@ fn inline_enable_takes_back_a_sticky_write() {
 
 #[test]
 fn the_highest_machine_wins_a_pin_and_a_sticky_write_comes_back() {
-    let mut engine = Engine::new(PinInputs::default());
+    let mut engine = PioBlockState::new(PinInputs::default());
     engine.program[0] = 0xe001; // set pins, 1
     engine.program[1] = 0xe000; // set pins, 0
     engine.program[2] = 0x0002; // stay

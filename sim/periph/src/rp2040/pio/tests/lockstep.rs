@@ -216,7 +216,7 @@ fn run_naively(set_up: &SetUp) -> Changes {
     let mut engine = rig.pio.engine.clone();
     let (mut edges, mut lines) = (Vec::new(), vec![(0, engine.visible_outputs(0).lines)]);
     let mut now = rig.now;
-    let mut go = |engine: &mut engine::Engine, now: &mut u64, until: u64| {
+    let mut go = |engine: &mut engine::PioBlockState, now: &mut u64, until: u64| {
         while *now < until {
             *now += 1;
             engine.machines.iter_mut().for_each(|machine| machine.retry_stalled_instruction(*now));
@@ -235,7 +235,7 @@ fn run_naively(set_up: &SetUp) -> Changes {
     for &(gap, register, value) in &set_up.stores {
         let until = now + 2 + gap;
         go(&mut engine, &mut now, until);
-        engine.accept_store(register, value, now);
+        engine.queue_register_store(register, value, now);
     }
     let until = now + 200;
     go(&mut engine, &mut now, until);

@@ -2,7 +2,7 @@
 
 use super::super::super::PairedBus;
 use super::super::Bank;
-use crate::v6m::block::{Block, Remainder};
+use crate::v6m::block::{Block, UntimedBlockRemainder};
 use crate::v6m::core::Core;
 use crate::v6m::op::{Code, Op};
 use crate::v6m::translate::convert_to_v7m_op;
@@ -18,7 +18,7 @@ pub(super) struct Step {
     pub thumb: Thumb,
     pub kind: StepKind,
     /// The facts known after it.
-    pub known: KnownState,
+    pub known: KnownBlockState,
 }
 
 /// A position inside a block: the op, the length so far and the outcomes of its branches.
@@ -45,12 +45,12 @@ impl BlockPosition {
     }
 
     /// Returns the position with one more branch outcome.
-    pub fn with_branch_outcome(self, taken: bool) -> BlockPosition {
+    pub fn position_after_branch_outcome(self, taken: bool) -> BlockPosition {
         BlockPosition { branches: self.branches << 1 | u64::from(taken), ..self }
     }
 
     /// Returns whether the block continues at this position, to which the instruction at `from` leads.
-    pub fn continues_block(self, from: BlockPosition) -> bool {
+    pub fn is_later_position_in_block(self, from: BlockPosition) -> bool {
         self.ip > from.ip && self.length < Block::BYTES as u64
     }
 }
@@ -92,25 +92,29 @@ pub(super) struct Way {
 /// What is known about the execution of a block before it is JIT-compiled: the rest of the recorded execution, and
 /// register values.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct KnownState {
+pub(super) struct KnownBlockState {
     /// The recorded rest of its execution. `None` after a branch that it took otherwise.
-    rest: Option<Remainder>,
+    rest: Option<UntimedBlockRemainder>,
     /// It ended with a store to a watched word, after so many bytes of ops.
     watched_store_end: Option<u64>,
     /// Registers whose values its opcodes tell.
     values: [Option<u32>; 16],
 }
 
-impl KnownState {
+impl KnownBlockState {
     /// Creates the known state at the begin of a block that was executed.
-    pub fn new(block: &Block) -> KnownState {
+    pub fn new(block: &Block) -> KnownBlockState {
         let length = (block.shape & Block::REPORTS_STORE != 0).then(|| block.length_in_op_bytes());
-        KnownState { rest: Some(block.whole_block_as_remainder(0, 0)), watched_store_end: length, values: [None; 16] }
+        KnownBlockState {
+            rest: Some(block.untimed_remainder_of_block(0, 0)),
+            watched_store_end: length,
+            values: [None; 16],
+        }
     }
 
     /// Returns what is known after a branch that goes the other way than it was recorded.
-    pub fn after_other_branch_outcome(self) -> KnownState {
-        KnownState { rest: None, watched_store_end: None, ..self }
+    pub fn after_opposite_branch_outcome(self) -> KnownBlockState {
+        KnownBlockState { rest: None, watched_store_end: None, ..self }
     }
 
     /// Updates the known register values by the result of an instruction.
@@ -138,14 +142,14 @@ pub(super) unsafe fn way_from_position<B: PairedBus>(
     bus: &mut B,
     core: &Core,
     (from, first): (BlockPosition, Op),
-    mut known: KnownState,
+    mut known: KnownBlockState,
 ) -> Way {
     let mut way = Way { steps: Vec::new(), end: from, jumps: false, ends_with_report: false };
     loop {
         let at = way.end;
         // SAFETY: the caller's promise; a block stays in its region, after whose last op there are others.
         let op = if at.length == 0 { first } else { unsafe { *at.ip } };
-        let Some((thumb, mut kind)) = instruction_step(bus, core, op, &mut known) else {
+        let Some((thumb, mut kind)) = compiled_instruction_step(bus, core, op, &mut known) else {
             return way;
         };
         if let StepKind::Access(bank, number) = kind
@@ -157,12 +161,12 @@ pub(super) unsafe fn way_from_position<B: PairedBus>(
         way.steps.push(Step { at, op, thumb, kind, known });
         way.end = match kind {
             StepKind::Branch(None) => at.position_after_branch(op),
-            StepKind::Branch(Some(true)) => at.with_branch_outcome(true).position_after_branch(op),
-            StepKind::Branch(Some(false)) => at.with_branch_outcome(false).position_after_instruction(op),
+            StepKind::Branch(Some(true)) => at.position_after_branch_outcome(true).position_after_branch(op),
+            StepKind::Branch(Some(false)) => at.position_after_branch_outcome(false).position_after_instruction(op),
             _ => at.position_after_instruction(op),
         };
         way.jumps = matches!(kind, StepKind::Jump(_));
-        if way.jumps || way.ends_with_report || !way.end.continues_block(at) {
+        if way.jumps || way.ends_with_report || !way.end.is_later_position_in_block(at) {
             return way;
         }
     }
@@ -170,11 +174,11 @@ pub(super) unsafe fn way_from_position<B: PairedBus>(
 
 /// Returns an instruction as the ARMv7-M op that the JIT compiler takes, and what native code must do for it. `None` if
 /// it cannot be JIT-compiled.
-fn instruction_step<B: PairedBus>(
+fn compiled_instruction_step<B: PairedBus>(
     bus: &mut B,
     core: &Core,
     op: Op,
-    known: &mut KnownState,
+    known: &mut KnownBlockState,
 ) -> Option<(Thumb, StepKind)> {
     let thumb = match op.code {
         Code::PopPc => pop_as_multiple_load(op),
@@ -188,8 +192,8 @@ fn instruction_step<B: PairedBus>(
         Code::MovPc | Code::AddPc => return None,
         Code::Bx | Code::Blx => StepKind::Jump(None),
         Code::B | Code::Bl => StepKind::Branch(None),
-        _ if op.is_near_branch() => {
-            StepKind::Branch(Some(known.rest.as_mut().is_some_and(Remainder::take_next_branch_outcome)))
+        _ if op.is_branch_within_region() => {
+            StepKind::Branch(Some(known.rest.as_mut().is_some_and(UntimedBlockRemainder::take_next_branch_outcome)))
         }
         _ if op.is_core_local() => StepKind::On,
         Code::LdrLit | Code::LdrLitFlash => StepKind::Literal(op.imm),
@@ -219,9 +223,9 @@ fn op_without_armv7m_form(rd: u8) -> Thumb {
 
 /// Returns the number of the memory that an instruction accesses, or may access if that is not known. `None` if it
 /// accesses none that has a number.
-fn accessed_memory<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownState) -> Option<u32> {
+fn accessed_memory<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownBlockState) -> Option<u32> {
     if let Some(rest) = &mut known.rest {
-        return rest.has_further_access().then(|| rest.take_next_access());
+        return rest.has_access_left().then(|| rest.take_next_accessed_memory());
     }
     let by_stack = matches!(op.code, Code::Push | Code::Pop | Code::PopPc) || op.b == 13;
     let base = if by_stack { Some(core.r[13]) } else { known.values[usize::from(op.b & 15)] };

@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use crate::host::x64::Writer;
+use crate::host::x64::NativeCodeEmitter;
 use crate::v6m::core::Core;
 use crate::v6m::nvic::Nvic;
 use crate::v6m::op::{Code, Op};
@@ -24,18 +24,18 @@ const INTERRUPTS: [i32; 2] = [
 
 /// Emits a barrier, CPS, MRS or MSR. Returns false if it cannot be JIT-compiled. `before` is the number of the exit
 /// before it.
-pub(super) fn emit_special_instruction(writer: &mut Writer, core: &Core, op: Op, before: u32) -> bool {
+pub(super) fn emit_special_instruction(writer: &mut NativeCodeEmitter, core: &Core, op: Op, before: u32) -> bool {
     if op.code == Code::Barrier {
         return true;
     }
-    writer.emit_exit_unless_byte(before, UNPRIVILEGED, 0);
+    writer.emit_exit_unless_core_byte_is(before, UNPRIVILEGED, 0);
     if matches!(op.code, Code::Cpsie | Code::Msr) {
         // What may be taken then is looked at after the block.
-        writer.emit_exit_if_overlapping(before, INTERRUPTS);
+        writer.emit_exit_if_core_bits_overlap(before, INTERRUPTS);
     }
     let is_stack = matches!(op.imm, MSP | PSP);
     if matches!(op.code, Code::Mrs | Code::Msr) && is_stack {
-        writer.emit_exit_unless_byte(before, SP_IS_PSP, u8::from(core.sp_is_psp));
+        writer.emit_exit_unless_core_byte_is(before, SP_IS_PSP, u8::from(core.sp_is_psp));
     }
     let is_active = is_stack && (op.imm == PSP) == core.sp_is_psp;
     match (op.code, op.imm) {

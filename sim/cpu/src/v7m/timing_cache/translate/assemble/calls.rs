@@ -1,15 +1,15 @@
 //! The functions that native code calls.
 
-use super::super::super::log::{CYCLES_BITS, Log};
-use super::super::super::trace::{EndReason, TraceEnd, continue_trace_at, execute_block};
+use super::super::super::log::{CYCLES_BITS, TraceTimingLog};
+use super::super::super::trace::{EndReason, TraceEndRecord, continue_trace_at, execute_block};
 use super::super::super::{CacheableTiming, Home, QuickBus, TRACE_INSTRUCTIONS};
 use super::super::Context;
 use super::super::plan::Step;
 
 /// Returns the log before a step of the path.
-fn log_before_step<P: CacheableTiming, B: QuickBus>(context: &Context<'_, P, B>, step: &Step) -> Log {
+fn log_before_step<P: CacheableTiming, B: QuickBus>(context: &Context<'_, P, B>, step: &Step) -> TraceTimingLog {
     match P::FORESIGHT {
-        Some(_) => Log { bits: context.log, ..step.before },
+        Some(_) => TraceTimingLog { bits: context.log, ..step.before },
         None => step.before,
     }
 }
@@ -30,22 +30,23 @@ pub(super) unsafe extern "sysv64" fn call_instruction<P: CacheableTiming, B: Qui
     // It could log more than has room with those after it.
     if P::FORESIGHT.is_some() && !before.has_room(CYCLES_BITS) {
         context.core.ip = step.ip;
-        context.ended = TraceEnd::ending_at(before, EndReason::Complete);
+        context.ended = TraceEndRecord::new_trace_end(before, EndReason::Complete);
         return 1;
     }
     let (core, pipe, bus) = context.core_pipeline_and_bus();
     // SAFETY: as above. It is executed as the last of a trace, so that it comes back after it.
-    let how = unsafe { continue_trace_at(core, pipe, bus, step.ip, Log { left: 1, ..before }) };
-    if P::FORESIGHT.is_none() && how.is_full_with(step.after.bits) {
+    let how = unsafe { continue_trace_at(core, pipe, bus, step.ip, TraceTimingLog { left: 1, ..before }) };
+    if P::FORESIGHT.is_none() && how.is_full_length_with_log(step.after.bits) {
         return 0;
     }
-    let (log, end) = how.log_and_end_reason();
-    if P::FORESIGHT.is_some() && log.left == 0 && end == EndReason::Complete && step.is_on_path(core.ip) {
+    let (log, end) = how.trace_log_and_end_reason();
+    if P::FORESIGHT.is_some() && log.left == 0 && end == EndReason::Complete && step.does_path_continue_at(core.ip) {
         context.log = log.bits;
         return 0;
     }
     let executed = 1 - log.left;
-    context.ended = TraceEnd::ending_at(Log { bits: log.bits, left: step.before.left - executed }, end);
+    context.ended =
+        TraceEndRecord::new_trace_end(TraceTimingLog { bits: log.bits, left: step.before.left - executed }, end);
     1
 }
 
@@ -68,14 +69,14 @@ pub(super) unsafe extern "sysv64" fn call_block<P: CacheableTiming, B: QuickBus>
     // The end of a block may be that of the trace, and is a jump then.
     let ended = block.end.is_none() || step.is_last && block.end == Some(EndReason::Complete);
     let foreseen = match P::FORESIGHT {
-        Some(_) => block.log.left == step.after.left && step.is_on_path(core.ip),
+        Some(_) => block.log.left == step.after.left && step.does_path_continue_at(core.ip),
         None => block.log == step.after,
     };
     if ended && foreseen {
         context.log = block.log.bits;
         return 0;
     }
-    context.ended = TraceEnd::ending_at(block.log, block.end.unwrap_or(EndReason::Complete));
+    context.ended = TraceEndRecord::new_trace_end(block.log, block.end.unwrap_or(EndReason::Complete));
     1
 }
 
@@ -94,7 +95,7 @@ pub(super) unsafe extern "sysv64" fn load_elsewhere<P: CacheableTiming, B: Quick
     let Some((value, home)) = context.bus.quick_load(address, bytes) else { return u64::MAX };
     if P::FORESIGHT.is_some() {
         // Of main RAM the code does not ask.
-        let mut log = Log { bits: context.log, ..Log::new(TRACE_INSTRUCTIONS) };
+        let mut log = TraceTimingLog { bits: context.log, ..TraceTimingLog::new(TRACE_INSTRUCTIONS) };
         if home != Home::Cached || !context.pipe.predict_load(&mut log, home, address) {
             return u64::MAX;
         }
@@ -114,7 +115,7 @@ pub(super) unsafe extern "sysv64" fn judge<P: CacheableTiming, B: QuickBus>(
 ) -> u32 {
     // SAFETY: the caller's promise.
     let context = unsafe { &mut *context };
-    let mut log = Log::new(TRACE_INSTRUCTIONS);
+    let mut log = TraceTimingLog::new(TRACE_INSTRUCTIONS);
     let target = (target & 1 == 0).then_some(target);
     context.pipe.predict_branch(context.core, &mut log, from, target);
     (log.bits & 1) as u32
