@@ -30,10 +30,10 @@ from rtoslab.analyses.cycles import (
 )
 from rtoslab.analyses.function_cycles import (
     calls_by_function,
+    count_of_measured_events,
     cycles_by_function,
     divide_by_measured_events,
-    measured_event_count,
-    measured_event_noun,
+    noun_of_measured_event,
 )
 from rtoslab.analyses.heap_fragmentation import most_fragmented_heap
 from rtoslab.analyses.instrument_agreement import ALL_INSTRUMENTS, InstrumentComparison, compare_instruments

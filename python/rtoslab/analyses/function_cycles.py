@@ -8,7 +8,7 @@ EXCEPTIONS = "(exception entry and exit)"
 ASLEEP = "(asleep)"
 
 
-def measured_event_noun(result: MeasuredPoint) -> str:
+def noun_of_measured_event(result: MeasuredPoint) -> str:
     """Returns the noun for the events of a benchmark by which cycles are divided: `sample` or `count`."""
     return "sample" if result.has_latency_samples else "count"
 
@@ -37,7 +37,7 @@ def calls_by_function(result: MeasuredPoint) -> dict[str, float]:
     return divide_by_measured_events(result, calls)
 
 
-def measured_event_count(result: MeasuredPoint) -> int:
+def count_of_measured_events(result: MeasuredPoint) -> int:
     """Returns the number of counts of a measured point, or of samples for a latency benchmark."""
     if result.has_latency_samples:
         return sum(len(samples.cycles) for samples in result.series)
@@ -47,5 +47,5 @@ def measured_event_count(result: MeasuredPoint) -> int:
 
 def divide_by_measured_events(result: MeasuredPoint, counts: Counter[str]) -> dict[str, float]:
     """Returns the numbers divided by the counts (or samples) of a measured point. Empty if there are none."""
-    events = measured_event_count(result)
+    events = count_of_measured_events(result)
     return {name: value / events for name, value in counts.items()} if events else {}

@@ -69,7 +69,7 @@ class KernelPair:
         return one, other
 
     @property
-    def combined_work_in_single_core_units(self) -> float | None:
+    def work_in_single_core_units(self) -> float | None:
         """Returns the work of both kernels in units of one core alone: 2 is perfect. None if one was not measured
         alone."""
         one, other = self.kernel_rates_relative_to_solo_runs

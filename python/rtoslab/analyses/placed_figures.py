@@ -26,7 +26,7 @@ class CodePlacementLookup:
         placed = self._place.get(id(point))
         return placed.placements if placed is not None else [point]
 
-    def measured_value_range(
+    def range_of_measured_values(
         self, point: MeasuredPoint, figure: Callable[[MeasuredPoint], float]
     ) -> CodePlacementValueRange:
         """Returns the range of a point's figure over the placements of its code."""
@@ -54,7 +54,7 @@ class CodePlacementLookup:
         """Returns the total rate with all cores divided by that with one, with its range over placements of the
         code."""
         many, one = (
-            self.measured_value_range(point.point, _total_rate_hz) for point in (pair.many_cores, pair.one_core)
+            self.range_of_measured_values(point.point, _total_rate_hz) for point in (pair.many_cores, pair.one_core)
         )
         return many.ratio_to(one)
 

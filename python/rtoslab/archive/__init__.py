@@ -9,8 +9,8 @@ if TYPE_CHECKING:
         EXPORTERS,
         FIGURE_COLUMNS,
         SAMPLE_COLUMNS,
+        export_rows_of_measured_values,
         export_rows_of_samples,
-        measured_value_export_rows,
     )
     from rtoslab.archive.index import ArchivedMeasuredPoint, PointFilters, find_stored_points
     from rtoslab.archive.run_list import RunSummary, summarize_archived_runs, summarize_runs

@@ -39,7 +39,7 @@ Row = dict[str, Any]
 Columns = tuple[tuple[str, Any], ...]
 
 
-def measured_value_export_rows(points: Iterable[ArchivedMeasuredPoint]) -> Iterator[Row]:
+def export_rows_of_measured_values(points: Iterable[ArchivedMeasuredPoint]) -> Iterator[Row]:
     """Yields a row for each figure of each measured point. A point without a number has one row without a figure."""
     for point in points:
         axes = _point_identity_cells(point)

@@ -89,7 +89,7 @@ def kernel_figures_of_runs(runs: Sequence[Path]) -> BoardMeasuredValues:
                 reason = result.reason if isinstance(result, NotApplicable) else result.message
                 missing[result.point.benchmark] = reason
     return BoardMeasuredValues(
-        {name: measured_value_of_repeats(repeats) for name, repeats in repeats_of.items()}, missing, images
+        {name: value_over_repeats(repeats) for name, repeats in repeats_of.items()}, missing, images
     )
 
 
@@ -102,7 +102,7 @@ def _add_benchmark_count_resolution(metric: NamedFigure, result: MeasuredPoint) 
     return replace(metric, resolution=max(metric.resolution, metric.value / counts))
 
 
-def measured_value_of_repeats(repeats: Sequence[NamedFigure]) -> MeasuredFigure:
+def value_over_repeats(repeats: Sequence[NamedFigure]) -> MeasuredFigure:
     """Returns a kernel figure from its values in several runs, with an error bar."""
     values = tuple(repeat.value for repeat in repeats)
     errors = [max(repeat.resolution, _standard_error_of_median(repeat.samples)) for repeat in repeats]

@@ -353,7 +353,7 @@ class Kernel(StrictModel):
         value = getattr(self.behaviour, name, None) if name in KernelBehaviour.model_fields else None
         return None if value is None else str(value)
 
-    def observed_arguments(self, service: str) -> tuple[Argument, ...]:
+    def arguments_of_observed_call(self, service: str) -> tuple[Argument, ...]:
         """Returns the meanings of the two observed arguments of a service's call: the first and the last that
         kernel.toml names."""
         words = self.arguments.get(service, ("object",))
@@ -364,9 +364,9 @@ class Kernel(StrictModel):
         services = (service for service, names in self.symbols.items() if function in names)
         return any(len(self.arguments.get(service, ())) > 2 for service in services)
 
-    def observed_argument_index(self, service: str, word: str) -> int:
+    def index_of_observed_argument(self, service: str, word: str) -> int:
         """Returns the index (0 or 1) of the observed argument with this meaning, such as `bytes`. 0 if none has it."""
-        words = self.observed_arguments(service)
+        words = self.arguments_of_observed_call(service)
         return words.index(word) if word in words else 0
 
     def mark_services_as_missing(self, services: Iterable[str]) -> "Kernel":

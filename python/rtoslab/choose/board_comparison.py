@@ -257,7 +257,7 @@ def _find_operation_figure(
     key = (operation.benchmark, operation.cores)
     own = [row for row in rows if (row.stands_for.benchmark, row.stands_for.cores) == key]
     for row in own:
-        values = select_values_by_coordinates(row.values, operation.measured_value_selector)
+        values = select_values_by_coordinates(row.values, operation.selector_of_measured_value)
         if values:
             return _operation_value_from_measured_value(values[0], one_of_many=row.single_placement)
     for service in operation.services:

@@ -33,7 +33,7 @@ class ComparedOperation(StrictModel):
     """Use -> how much it counts there. A use that is not named counts nothing."""
 
     @property
-    def measured_value_selector(self) -> Selector:
+    def selector_of_measured_value(self) -> Selector:
         """Returns the coordinates (metric, benchmark, cores and others) that select the operation's figure among
         measured values."""
         return {"benchmark": self.benchmark, "metric": self.metric, "stat": self.stat, "cores": self.cores}

@@ -23,7 +23,7 @@ from rtoslab.reference import oldest_code_digest_equivalent_to_file
 _COMMON: Final = ("CMakeLists.txt", "chips", "cmake", "core", "cpus", "footprint", "include", "instruments")
 
 
-def measured_firmware_digest(root: Path, port: str, board: str) -> str:
+def digest_of_measured_firmware(root: Path, port: str, board: str) -> str:
     """Returns the digest of all firmware code in the checkout on which a kernel's figures on a board depend.
 
     `port` is the folder in `firmware/kernels` that the kernel is built by.

@@ -9,7 +9,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.choose.board_comparison import NOT_MEASURED
 from rtoslab.choose.matrix_file import KernelBoardMatrix
 from rtoslab.choose.matrix_points import ComparedMeasurement
-from rtoslab.choose.measured_code import measured_firmware_digest
+from rtoslab.choose.measured_code import digest_of_measured_firmware
 from rtoslab.measure import identity_of_point
 from rtoslab.reference import StoredRow, stored_row_from_points
 from rtoslab.results import FailedMeasurement, MeasuredPoint
@@ -68,7 +68,7 @@ def abridged_manifest_by_board(catalogue: Catalogue, stored: Sequence[StoredPoin
             selected["kernel_config"] = {name: value for name, value in macros.items() if name in parity}
             by_board[point.board] = {
                 "build": selected,
-                "firmware": measured_firmware_digest(catalogue.root, port, point.board),
+                "firmware": digest_of_measured_firmware(catalogue.root, port, point.board),
                 "port": port,
                 "target": {"chip": target.get("chip"), "timing_version": target.get("timing_version")},
             }
@@ -96,7 +96,7 @@ def changes_since_measurement(root: Path, matrix: KernelBoardMatrix) -> list[str
     rebuilt = [
         board
         for board, manifest in matrix.manifests.items()
-        if manifest.get("firmware") != measured_firmware_digest(root, str(manifest.get("port")), board)
+        if manifest.get("firmware") != digest_of_measured_firmware(root, str(manifest.get("port")), board)
     ]
     changed = (("the virtual board", retimed), ("the firmware", rebuilt))
     return [f"{what} ({', '.join(boards)})" for what, boards in changed if boards]

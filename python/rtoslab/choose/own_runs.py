@@ -39,12 +39,12 @@ def add_figures_of_user_runs(
                 f"{path} contains no measured point on {board}, so it changes no figure; leave it out, or measure the "
                 f"board by `rtoslab run --board {board}`."
             )
-    own = measured_value_rows_by_kernel([item for stored in points.values() for item in stored])
+    own = value_rows_by_kernel([item for stored in points.values() for item in stored])
     merged_rows = {kernel: [*own.pop(kernel, []), *known] for kernel, known in rows.items()}
     return merged_rows | own
 
 
-def measured_value_rows_by_kernel(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
+def value_rows_by_kernel(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
     """Returns the figures of measured points by kernel, each over all placements of the code."""
     by_run_id = {stored_point.result.run_id: stored_point for stored_point in points}
     groups = group_points_over_placements(
@@ -71,7 +71,7 @@ def kernel_comparisons_by_board(catalogue: Catalogue, points: Sequence[StoredPoi
     operation. Benchmarks that were measured with several settings are left out."""
     known = read_compared_operations()
     question = make_choice_criteria(known, catalogue.port_contract_services, GENERAL)
-    rows = measured_value_rows_by_kernel(points)
+    rows = value_rows_by_kernel(points)
     result = []
     for board in dict.fromkeys(row.stands_for.board for own in rows.values() for row in own):
         alike = _rows_with_one_configuration(rows, board)

@@ -103,15 +103,17 @@ def calibrate_command(
     catalogue = Catalogue(find_checkout_root())
     silicon = None if stored is None else read_silicon_calibration_file(stored)
     name = board or (silicon.board if silicon else None)
-    boards = [name] if name else []
-    on_desk = {} if target is None else find_target_for_each_board(catalogue, boards, target, port, bench)
+    on_desk = {} if target is None else find_target_for_each_board(
+        catalogue, [name] if name else [], target, port, bench
+    )  # fmt: skip
     assert name is not None
     name = catalogue.find_board(name).id
     table = read_calibration_table(catalogue)
     built = calibration_image(catalogue, table, name, None)
     if dry_run:
-        for device in on_desk.values():
-            click.echo("\n".join(flash_command_texts(device, built.elf_path)))
+        click.echo(
+            "\n".join(line for device in on_desk.values() for line in flash_command_texts(device, built.elf_path))
+        )
         return EXIT_OK
     request = None
     if figures is not None:
@@ -124,22 +126,20 @@ def calibrate_command(
         _require_calibrated_with_same_image(silicon.image_sha256, built.elf_sha256)
         seen, kernel_figures = silicon.calibration_readings(), silicon.kernel_figures
     runs = calibration_image_runner(catalogue, table, built, name)
-    facts = catalogue.find_board(name).facts
-    defaults = {key: setting for key, setting, _, _ in timing_settings(facts.chip) if key.startswith("timing.")}
+    board_facts = catalogue.find_board(name).facts
+    defaults = {key: setting for key, setting, _, _ in timing_settings(board_facts.chip) if key.startswith("timing.")}
     fit_result = fit_settings_to_silicon(table, seen, runs, defaults, _print_on_stderr)
-    fitted = fit_result.settings
-    before, after = runs({}), runs(fitted)
-    tables = [timing_settings_table(fit_result, timing_setting_confidence_grades(catalogue, name))]
-    tables.append(calibration_rows_table(table, seen, before, after))
+    before, after = runs({}), runs(fitted := fit_result.settings)
+    grades = timing_setting_confidence_grades(catalogue, name)
+    tables = [timing_settings_table(fit_result, grades), calibration_rows_table(table, seen, before, after)]
     compared = compare_silicon_with_virtual_board(request, kernel_figures, fitted) if request and kernel_figures else []
     if compared:
         tables.append(silicon_comparison_table(compared))
     if output is not None:
-        hz = facts.clock.sys_hz
-        content = make_silicon_calibration_file(
-            catalogue, name, hz, built.elf_sha256, about, seen, fit_result, kernel_figures
-        )
-        write_silicon_calibration_file(output, content)
+        image = built.elf_sha256
+        write_silicon_calibration_file(output, make_silicon_calibration_file(
+            catalogue, name, board_facts.clock.sys_hz, image, about, seen, fit_result, kernel_figures
+        ))  # fmt: skip
     missing = kernel_figures.missing if request and kernel_figures else {}
     if as_json:
         answer = _calibration_result_as_json(name, fit_result, tables, seen, after)

@@ -115,14 +115,14 @@ def _size_difference_tables(
         raise PlanError("A comparison needs one --kernel, one --board and at most one --program.")
     program = programs[0] if programs else "minimal"
 
-    def measured_program_size(kernel: str, chosen: dict[str, str]) -> ImageFootprint:
+    def size_of_measured_program(kernel: str, chosen: dict[str, str]) -> ImageFootprint:
         """Returns the sizes in the program, built for a kernel with a configuration."""
         return build_footprint_program(
             catalogue, kernel, boards[0], program=program, cores=cores, config=chosen
         ).footprint
 
-    before = measured_program_size(against_kernel or kernels[0], {**config, **against_config})
-    return size_difference_tables(compare_footprints(before, measured_program_size(kernels[0], config)))
+    before = size_of_measured_program(against_kernel or kernels[0], {**config, **against_config})
+    return size_difference_tables(compare_footprints(before, size_of_measured_program(kernels[0], config)))
 
 
 def _kernel_footprints(

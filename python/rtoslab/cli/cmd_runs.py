@@ -177,8 +177,8 @@ def runs_export_command(output: Path | None, form: str | None, samples: bool, se
         EXPORTERS,
         FIGURE_COLUMNS,
         SAMPLE_COLUMNS,
+        export_rows_of_measured_values,
         export_rows_of_samples,
-        measured_value_export_rows,
     )
 
     chosen = form or (file_format_by_suffix(output) if output else "csv")
@@ -192,7 +192,7 @@ def runs_export_command(output: Path | None, form: str | None, samples: bool, se
     rows, columns = (
         (export_rows_of_samples(stored_points), SAMPLE_COLUMNS)
         if samples
-        else (measured_value_export_rows(stored_points), FIGURE_COLUMNS)
+        else (export_rows_of_measured_values(stored_points), FIGURE_COLUMNS)
     )
     content = EXPORTERS[chosen](rows, columns)
     if output is None:

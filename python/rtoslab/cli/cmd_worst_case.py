@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
@@ -19,6 +20,7 @@ from rtoslab.worst_case import (
     InterruptSweepTarget,
     SweepInterruptedError,
     SweepScenario,
+    SweepSpan,
     WorstCase,
     default_interrupt_sweep_benchmark,
     default_sweep_folder,
@@ -33,6 +35,10 @@ from rtoslab.worst_case import (
     worst_case_document,
     write_sweep_folder,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @click.command("worst-case")
@@ -112,13 +118,16 @@ def worst_case_command(
         if not quiet:
             click.echo(f"\r{phase:<60}\r", err=True, nl=False)
 
+    def print_arrivals(done: int, all_of_them: int) -> None:
+        """Prints how many cycles of how many were tried."""
+        print_progress(f"{done:,} of {all_of_them:,}")
+
     if program is not None and Path(program).is_file():
         if interrupt is None:
             raise PlanError(f"{program} does not state which interrupt to raise; add --interrupt irqN or its handler.")
         kernel, target = "", InterruptSweepTarget(interrupt, task, start, core, earlier)
-        scenario = prepare_elf_image_sweep_scenario(
-            Path(program), catalogue.find_board(board).facts, target, cores=cores
-        )
+        facts = catalogue.find_board(board).facts
+        scenario = prepare_elf_image_sweep_scenario(Path(program), facts, target, cores=cores)
     else:
         program = program or default_interrupt_sweep_benchmark(catalogue)
         chosen = {**dict(config), **_options_for_single_kernel_service(catalogue, program, service)}
@@ -127,40 +136,41 @@ def worst_case_command(
             catalogue, program, options, core=core, earlier_arrivals=earlier, progress=print_progress
         )
     chosen_span = parse_sweep_span(scenario, span, samples, seed)
-    name = "-".join(item for item in (Path(program).stem, service, kernel, board) if item)
     began = time.monotonic()
     ended: SweepInterruptedError | None = None
     try:
-        arrivals = inject_interrupt_at_every_cycle(
-            scenario,
-            chosen_span,
-            threads=threads,
-            progress=lambda *item: print_progress(_tried_arrival_cycles_text(*item)),
-        )
+        arrivals = inject_interrupt_at_every_cycle(scenario, chosen_span, threads=threads, progress=print_arrivals)
     except SweepInterruptedError as cause:
         ended, chosen_span, arrivals = cause, cause.span, cause.arrivals
     seconds = time.monotonic() - began
     finding = find_worst_case(scenario, chosen_span, arrivals)
-    manifest = sweep_manifest(scenario, chosen_span)
-    folder = out or default_sweep_folder(name, manifest)
-    page = report_formats()["html"](worst_case_document(finding, arrivals))
-    write_sweep_folder(folder, finding, arrivals, manifest, page)
+    folder = _store_sweep((Path(program).stem, service, kernel, board), out, scenario, chosen_span, finding, arrivals)
     report = {"folder": str(folder), **finding.as_json()}
     if as_json and ended is None:
         print_json_answer(report)
     elif not as_json:
         print_progress("")
-        _print_finding(scenario, finding)
-        swept = count_with_noun(finding.arrivals, "arrival")
-        click.echo(f"{swept} in {seconds:.1f} s. Stored in {path_from_working_directory(folder)}, with report.html.")
+        _print_finding(scenario, finding, seconds, folder)
     if ended is not None:
         raise InterruptedWithResultsError(ended, report)
     return EXIT_OK
 
 
-def _tried_arrival_cycles_text(done: int, all_of_them: int) -> str:
-    """Returns how many cycles of how many were tried, as text."""
-    return f"{done:,} of {all_of_them:,}"
+def _store_sweep(
+    subject: tuple[str | None, ...],
+    out: Path | None,
+    scenario: SweepScenario,
+    span: SweepSpan,
+    finding: WorstCase,
+    arrivals: "NDArray[np.void]",
+) -> Path:
+    """Writes the folder of a sweep's result, and returns its path. `subject`: parts of its name. Raises StoreError."""
+    name = "-".join(filter(None, subject))
+    manifest = sweep_manifest(scenario, span)
+    folder = out or default_sweep_folder(name, manifest)
+    page = report_formats()["html"](worst_case_document(finding, arrivals))
+    write_sweep_folder(folder, finding, arrivals, manifest, page)
+    return folder
 
 
 def _options_for_single_kernel_service(catalogue: Catalogue, program: str, service: str | None) -> dict[str, str]:
@@ -175,8 +185,8 @@ def _options_for_single_kernel_service(catalogue: Catalogue, program: str, servi
     return picked
 
 
-def _print_finding(scenario: SweepScenario, finding: WorstCase) -> None:
-    """Prints the interrupt's latencies, and what was executing in the worst cases."""
+def _print_finding(scenario: SweepScenario, finding: WorstCase, seconds: float, folder: Path) -> None:
+    """Prints the interrupt's latencies, what was executing in the worst cases, and where the result is stored."""
     console = PlainConsole()
     console.print(finding.claim, markup=False)
     title = f"{scenario.title} {MARK}" if finding.deviations else scenario.title
@@ -205,3 +215,5 @@ def _print_finding(scenario: SweepScenario, finding: WorstCase) -> None:
             console.print(f"worst for the {name}, {how}: {item.executing}", markup=False, soft_wrap=True)
     if finding.deviations:
         console.print(deviation_footnote(finding.deviations), markup=False, soft_wrap=True)
+    swept = count_with_noun(finding.arrivals, "arrival")
+    click.echo(f"{swept} in {seconds:.1f} s. Stored in {path_from_working_directory(folder)}, with report.html.")

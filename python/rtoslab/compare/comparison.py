@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from rtoslab.analyses import CYCLES, INSTRUCTIONS, NamedFigure, measured_event_count
+from rtoslab.analyses import CYCLES, INSTRUCTIONS, NamedFigure, count_of_measured_events
 from rtoslab.compare.brief_manifest import shorten_manifest
 from rtoslab.compare.causes import (
     DifferenceCause,
@@ -184,7 +184,7 @@ def _changed_code_figure(pair: MeasuredPointPair) -> FigureChange | None:
     if not names or before is None or after is None:
         return None
     was, now = (NamedFigure(CHANGED_CODE, INSTRUCTIONS, round(side, 4)) for side in (before, after))
-    events = measured_event_count(pair.after.result) if pair.after.result is not None else 0
+    events = count_of_measured_events(pair.after.result) if pair.after.result is not None else 0
     grain = max(before, after) / events if events else 0.0  # what the window's end cut of a call
     verdict = ChangeVerdict.SAME if abs(after - before) <= grain else _verdict_of_increase(after - before)
     return FigureChange(pair, was, now, verdict, reason=find_difference_reason(pair.before, pair.after))

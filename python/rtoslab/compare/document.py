@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, NamedFigure, measured_event_noun
+from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, NamedFigure, noun_of_measured_event
 from rtoslab.base import all_items_phrase, count_with_noun
 from rtoslab.compare.attribution import cycle_differences_by_function
 from rtoslab.compare.comparison import ChangeVerdict, FigureChange, RunComparison
@@ -317,7 +317,7 @@ def _differing_functions_table(pair: MeasuredPointPair) -> TableData | None:
     parts = cycle_differences_by_function(pair)
     if not parts or pair.before.result is None:
         return None
-    per = measured_event_noun(pair.before.result)
+    per = noun_of_measured_event(pair.before.result)
     rows = [
         [
             part.function,

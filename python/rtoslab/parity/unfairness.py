@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Any, Final
 
+from rtoslab.base import count_with_noun
 from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.parity.board_settings import (
     board_settings_by_condition,
@@ -181,7 +182,7 @@ def _percent_text(cost: ConfigurationCost, benchmarks: Sequence[str]) -> str:
     compared = {name: value for name, value in cost.percent.items() if name in benchmarks}
     ordered = sorted((compared or cost.percent).items(), key=lambda item: -abs(item[1]))
     if len(ordered) > 1 and all(_has_no_effect(cost, name, value) for name, value in ordered):
-        return f"less than {_LEAST_PERCENT} % in each of {len(ordered)} benchmarks"
+        return f"less than {_LEAST_PERCENT} % in each of {count_with_noun(len(ordered), 'benchmark')}"
     shown = ", ".join(
         f"{name} {_signed_number_text(value)} %{_placement_range_text(cost, name)}"
         for name, value in ordered[:MOST_NAMES]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from rtoslab.analyses import (
     CodePlacementValueRange,
     cycles_by_function,
-    measured_event_noun,
+    noun_of_measured_event,
     primary_speed_values_of_point,
 )
 from rtoslab.base import PlanError
@@ -89,7 +89,7 @@ def _make_code_placement_study(
     first = results[0].point
     return CodePlacementStudy(
         first.model_copy(update={"config": {key: first.config[key] for key in first.config if key != "placement"}}),
-        measured_event_noun(results[0]),
+        noun_of_measured_event(results[0]),
         [item.placement for item in points],
         [item.run_id for item in results],
         bands,

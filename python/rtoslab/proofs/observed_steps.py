@@ -49,7 +49,7 @@ def _add_sleep_lengths_to_steps(
     """Returns the observed steps with the length of each sleep as argument, for a kernel whose sleep call takes the
     tick at which the sleep ends. The length is that tick minus the clock that the same task read just before, and the
     read is dropped."""
-    if END_TICK not in kernel.observed_arguments("sleep_ticks"):
+    if END_TICK not in kernel.arguments_of_observed_call("sleep_ticks"):
         return tuple(steps)
     sleeps, clocks = kernel.symbols.get("sleep_ticks", ()), kernel.symbols.get("tick_now", ())
     passed = list(accumulate(step.kind == seen.TICK for step in steps))

@@ -22,10 +22,10 @@ class KernelService:
 
     def __init__(self, kernel: Kernel, name: str) -> None:
         self._functions = frozenset(kernel.symbols.get(name, ()))
-        self.observed_arguments = kernel.observed_arguments(name)
+        self.arguments_of_observed_call = kernel.arguments_of_observed_call(name)
         self.success = kernel.results.get(name)
         """The result of a successful call. None: the result does not show success."""
-        operands = list(enumerate(self.observed_arguments[:2]))
+        operands = list(enumerate(self.arguments_of_observed_call[:2]))
         self._fixed = [(at, word & _WORD) for at, word in operands if isinstance(word, int)]
         self._nonzero = [at for at, word in operands if word in _POINTER_ARGUMENTS]
 
@@ -277,7 +277,7 @@ class BenchmarkStepMatcher:
     ) -> Sequence[tuple[int, Callable[[int, PlaceholderBindings], bool]]]:
         """Returns, for each argument that an expected call names, its position (0 or 1) and the function that compares
         it."""
-        operands = self._service(expected.name).observed_arguments[:2]
+        operands = self._service(expected.name).arguments_of_observed_call[:2]
         named = [
             (at, word) for at, word in enumerate(operands) if isinstance(word, str) and word not in _POINTER_ARGUMENTS
         ]
@@ -308,9 +308,9 @@ class BenchmarkStepMatcher:
         """
         operands = (step.first, step.second)
         if service in _TAKING_SERVICES:
-            return names.remove_freed_block(operands[self._kernel.observed_argument_index(service, "block")])
+            return names.remove_freed_block(operands[self._kernel.index_of_observed_argument(service, "block")])
         if service in _TAKING_SERVICES.values() and step.result is not None:
-            size = operands[self._kernel.observed_argument_index(service, "bytes")]
+            size = operands[self._kernel.index_of_observed_argument(service, "bytes")]
             if service not in self._kernel.results:
                 names.blocks[step.result] = size
             elif step.result == self._kernel.results[service]:

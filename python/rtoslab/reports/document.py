@@ -61,10 +61,7 @@ def make_report_document(
     verified = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     placed = join_points_over_placements(verified)
     middles = [placed_point.middle for placed_point in placed]
-    shown = [
-        *middles,
-        *(stored_point.result for stored_point in beside if isinstance(stored_point.result, MeasuredPoint)),
-    ]
+    shown = [*middles, *(item.result for item in beside if isinstance(item.result, MeasuredPoint))]
     measured = [item for item in shown if not item.has_latency_samples]
     timed = [item for item in shown if item.has_latency_samples]
     own_counts = [placed_point for placed_point in placed if not placed_point.middle.has_latency_samples]

@@ -215,9 +215,7 @@ def _kernel_pair_table(measured: Sequence[MeasuredPoint]) -> list[Table]:
     for name in ("counts/s in all", "of one core alone", "of one kernel on both cores"):
         table.add_column(name, justify="right")
     for pair in pairs:
-        gain = (
-            "-" if pair.combined_work_in_single_core_units is None else f"{pair.combined_work_in_single_core_units:.0%}"
-        )
+        gain = "-" if pair.work_in_single_core_units is None else f"{pair.work_in_single_core_units:.0%}"
         against = "-" if pair.gain_over_shared_kernel is None else f"{pair.gain_over_shared_kernel:.0%}"
         name = short_test_name(pair.cores[0].point)
         conditions = [pair.configuration_text] if several else []
@@ -232,7 +230,8 @@ def _loop_passes_per_second_text(result: AnyResult | None, places: CodePlacement
     """
     if isinstance(result, MeasuredPoint):
         return measured_value_with_range_text(
-            places.measured_value_range(result, lambda row: counts_per_second_of_point(row).total_hz), "{:,.0f}".format
+            places.range_of_measured_values(result, lambda row: counts_per_second_of_point(row).total_hz),
+            "{:,.0f}".format,
         )
     return "-" if result is None else result.status
 
@@ -250,7 +249,8 @@ def _multicore_speedup_cells(cells: dict[int, MeasuredPoint], places: CodePlacem
     return [
         measured_value_with_range_text(places.multicore_gain_ratio(pair), "x {:.2f}".format) if pair else "-",
         measured_value_with_range_text(
-            places.measured_value_range(widest, lambda row: lock_wait_share(cycle_use_of_cores(row))), "{:.1%}".format
+            places.range_of_measured_values(widest, lambda row: lock_wait_share(cycle_use_of_cores(row))),
+            "{:.1%}".format,
         )
         if spins
         else "-",

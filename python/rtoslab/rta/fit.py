@@ -233,6 +233,13 @@ def _traces_without_lost_interrupts(
             yield trace
 
 
+def _interrupt_costs_from_ticks(entries: Sequence[int], around: Sequence[int]) -> InterruptCosts:
+    """Returns the costs of an interrupt, from the cycles of ticks' entries and those around the ticks' handlers."""
+    entry = max(entries)
+    leave = max(0, max(around) - entry) + _sampling_safety_margin_cycles(around)
+    return InterruptCosts(entry_cycles=entry, exit_cycles=leave)
+
+
 def fit_kernel_overheads(
     ledger: CycleLedger, firmware: TaskSetFirmware, one_core: KernelOverheads | None = None
 ) -> KernelOverheads:
@@ -263,13 +270,13 @@ def fit_kernel_overheads(
     tick_base, tick_per_task = fit_upper_bound_line(ticks)
     down_base, down_per_task = fit_upper_bound_line(down)
     end_base, end_per_task = fit_upper_bound_line(ends)
-    entry, permille = max(ledger.tick_entries), 0
-    interrupt = InterruptCosts(
-        entry_cycles=entry, exit_cycles=max(0, max(round_) - entry) + _sampling_safety_margin_cycles(round_)
-    )
+    interrupt, permille = _interrupt_costs_from_ticks(ledger.tick_entries, round_), 0
     if one_core is not None:
         permille = fit_contention_permille(ledger)
         interrupt, round_ = multicore_interrupt_costs(one_core.interrupt, ledger.tick_entries, permille), []
+    start_cost = max(starts) + _sampling_safety_margin_cycles(starts)
+    start_cost = _largest_cost_with_double_reserve(starts) if firmware.supports_interrupt_releases else start_cost
+    work_reserve = LEAST_RESERVE if firmware.supports_task_releases else 0
     simple = KernelOverheads(
         kernel=firmware.kernel_name,
         board=firmware.board.id,
@@ -292,14 +299,9 @@ def fit_kernel_overheads(
         ),
         interrupt=interrupt,
         job=JobCosts(
-            start_cycles=_largest_cost_with_double_reserve(starts)
-            if firmware.supports_interrupt_releases
-            else max(starts) + _sampling_safety_margin_cycles(starts),
+            start_cycles=start_cost,
             # Some paths to a job's work cost a cycle of it, and random sets of this kind meet them seldom.
-            work_cycles=max(
-                _work_cycles_above_calibration(ledger, permille),
-                LEAST_RESERVE if firmware.supports_task_releases else 0,
-            ),
+            work_cycles=max(_work_cycles_above_calibration(ledger, permille), work_reserve),
             end_cycles=end_base + max(_sampling_safety_margin_cycles(end) for end in ends.values()),
             end_per_task_cycles=end_per_task,
         ),

@@ -269,24 +269,27 @@ def exact_utilisation(parts: Iterable[tuple[int, int]]) -> Fraction:
     return Fraction(sum(cost * (to_whole_units // period) for cost, period in pairs), to_whole_units)
 
 
+def _time_units_of_task_set(times: Sequence[Duration], clock_hz: int | None, source: str) -> tuple[int, int]:
+    """Returns the units of time in a second and in a cycle in which all these times are integers. Raises TaskSetError
+    where a time in cycles has no clock."""
+    if clock_hz is not None:
+        per_cycle = math.lcm(*(item.duration_in_exact_cycles(clock_hz).denominator for item in times))
+        return clock_hz * per_cycle, per_cycle
+    if any(item.in_cycles for item in times):
+        raise TaskSetError(
+            f"{source} contains times in cycles; add --clock or --board, which give the length of a cycle."
+        )
+    return math.lcm(1_000_000, *(item.value.denominator for item in times)), 1
+
+
 def convert_to_integer_task_set(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
     """Returns the system of a task set, with all times as integers.
     Raises TaskSetError where a time in cycles has no clock, and where a part is longer than its whole.
     """
     specs: list[TaskSpec | InterruptSpec] = [*task_set.tasks, *task_set.interrupts]
-    times = [time for spec in specs for time in _durations_in_spec(spec)] + [
-        chain.deadline for chain in task_set.chains
-    ]
-    if clock_hz is None and any(item.in_cycles for item in times):
-        raise TaskSetError(
-            f"{task_set.source} contains times in cycles; add --clock or --board, which give the length of a cycle."
-        )
-    per_cycle = 1
-    if clock_hz is None:
-        rate = math.lcm(1_000_000, *(item.value.denominator for item in times))
-    else:
-        per_cycle = math.lcm(*(item.duration_in_exact_cycles(clock_hz).denominator for item in times))
-        rate = clock_hz * per_cycle
+    times = [time for spec in specs for time in _durations_in_spec(spec)]
+    times += [chain.deadline for chain in task_set.chains]
+    rate, per_cycle = _time_units_of_task_set(times, clock_hz, task_set.source)
 
     def to_whole_units(time: Duration) -> int:
         """Returns a time as an integer in the system's unit."""
@@ -336,9 +339,8 @@ def convert_to_integer_task_set(task_set: TaskSet, clock_hz: int | None) -> Inte
     )
     for task in tasks:
         _require_parts_within_wcet(task, task_set.source)
-    tasks = split_tasks_by_releasing_task(
-        tasks, task_set.source, {task.name for task in task_set.tasks if task.has_own_deadline}
-    )
+    with_own_deadline = {task.name for task in task_set.tasks if task.has_own_deadline}
+    tasks = split_tasks_by_releasing_task(tasks, task_set.source, with_own_deadline)
     _require_one_release_method_per_task(tasks, task_set)
     chains = tuple(ChainOfTasks(chain.name, chain.tasks, to_whole_units(chain.deadline)) for chain in task_set.chains)
     return IntegerTaskSet(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle, chains)

@@ -172,9 +172,9 @@ class StepRecorder:
         started: set[int] = set()
         for start, stop, first, second in zip(starts, stops, calls["value"], calls["zero"], strict=True):
             if start:
-                started.add(int((first, second)[self._kernel.observed_argument_index(_TIMER_START, "object")]))
+                started.add(int((first, second)[self._kernel.index_of_observed_argument(_TIMER_START, "object")]))
             elif stop:
-                started.discard(int((first, second)[self._kernel.observed_argument_index(_TIMER_STOP, "object")]))
+                started.discard(int((first, second)[self._kernel.index_of_observed_argument(_TIMER_STOP, "object")]))
         return frozenset(started)
 
     def _count_held_blocks(self, before: bytes) -> int:
@@ -195,7 +195,7 @@ class StepRecorder:
         """Returns a mask of the events that are calls of a kernel service, with the numbers that kernel.toml states as
         its arguments: some functions do different things by them."""
         mask = self._is_call_of(events, (service,))
-        for column, word in zip(("value", "zero"), self._kernel.observed_arguments(service), strict=False):
+        for column, word in zip(("value", "zero"), self._kernel.arguments_of_observed_call(service), strict=False):
             if isinstance(word, int):
                 mask = mask & (events[column] == word)
         return mask
@@ -283,7 +283,7 @@ class StepRecorder:
         blocks: set[tuple[int, int]] = set()
         calls = nested = 0  # one that an interrupt hits is seen twice
         sizes: dict[int, int] = {}
-        bytes_at = self._kernel.observed_argument_index("malloc", "bytes")
+        bytes_at = self._kernel.index_of_observed_argument("malloc", "bytes")
         for ident, value, pc, core, more in events[["id", "value", "pc", "core", "zero"]].tolist():
             name = names[ident - IDENT_SYMBOL]
             if name in taking and not is_in_kernel(without_thumb_bit(pc)):

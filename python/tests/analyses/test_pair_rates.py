@@ -29,20 +29,20 @@ def test_a_pair_keeps_parts_of_what_its_kernels_do_alone() -> None:
     assert pair.kernel_names == "k+k"
     assert list(pair.kernel_rates_hz) == [3600, 3200]
     assert list(pair.kernel_rates_relative_to_solo_runs) == [pytest.approx(0.9), pytest.approx(0.8)]
-    assert pair.combined_work_in_single_core_units == pytest.approx(1.7)
+    assert pair.work_in_single_core_units == pytest.approx(1.7)
     assert pair.gain_over_shared_kernel == pytest.approx(1700 / 800)
 
 
 def test_of_two_kernels_each_is_compared_with_itself() -> None:
     (pair,) = kernel_pairs([ALONE, OTHER_ALONE, SHARED, *MIXED])
     assert pair.kernel_names == "k+other"
-    assert pair.combined_work_in_single_core_units == pytest.approx(0.9 + 0.5)
+    assert pair.work_in_single_core_units == pytest.approx(0.9 + 0.5)
     assert pair.gain_over_shared_kernel is None  # no kernel of the two runs on both cores
 
 
 def test_without_the_points_of_one_core_there_is_no_gain() -> None:
     (pair,) = kernel_pairs(SAME)
-    assert pair.combined_work_in_single_core_units is None
+    assert pair.work_in_single_core_units is None
     assert pair.gain_over_shared_kernel is None
 
 
@@ -55,7 +55,7 @@ def test_the_division_of_the_sram_is_no_condition_of_the_kernel_alone() -> None:
     banks = [on_core(0, "k", "k", 900, ram="banks"), on_core(1, "k", "k", 900, ram="banks")]
     (pair,) = kernel_pairs([ALONE, *banks])
     assert pair.configuration_text == "ram=banks"
-    assert pair.combined_work_in_single_core_units == pytest.approx(1.8)
+    assert pair.work_in_single_core_units == pytest.approx(1.8)
 
 
 def test_the_cycles_of_a_count_and_its_waits() -> None:

@@ -18,8 +18,8 @@ from rtoslab.archive.exports import (
     EXPORTERS,
     FIGURE_COLUMNS,
     SAMPLE_COLUMNS,
+    export_rows_of_measured_values,
     export_rows_of_samples,
-    measured_value_export_rows,
 )
 from rtoslab.archive.index import PointFilters, find_stored_points
 from rtoslab.archive.run_list import summarize_runs
@@ -78,7 +78,7 @@ def test_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) ->
 
 
 def test_all_export_formats_contain_the_same_rows(runs: Path) -> None:
-    rows = list(measured_value_export_rows(find_stored_points([runs], PointFilters(cores=(1,)))))
+    rows = list(export_rows_of_measured_values(find_stored_points([runs], PointFilters(cores=(1,)))))
     assert {row["metric"] for row in rows} >= {"cycles_per_count", "heap.peak"}
     lines = [json.loads(line) for line in EXPORTERS["jsonl"](rows, FIGURE_COLUMNS).splitlines()]
     assert lines == rows

@@ -11,9 +11,9 @@ from rtoslab.calibrate import silicon_file
 from rtoslab.calibrate.silicon_figures import (
     BoardMeasuredValues,
     MeasuredFigure,
-    measured_value_of_repeats,
     pair_silicon_and_virtual_figures,
     silicon_comparison_table,
+    value_over_repeats,
 )
 from rtoslab.calibrate.silicon_file import (
     SiliconCalibrationFile,
@@ -32,11 +32,11 @@ def metric(value: float, resolution: float = 0.0, samples: tuple[float, ...] = (
 
 
 def test_error_bar_contains_repeats_noise_and_clock_resolution() -> None:
-    assert measured_value_of_repeats([metric(100)]).error_cycles == 0
-    assert measured_value_of_repeats([metric(100), metric(103), metric(101)]).error_cycles == 1.5
-    assert measured_value_of_repeats([metric(100), metric(103), metric(101)]).median_cycles == 101
-    assert measured_value_of_repeats([metric(100, resolution=4.0), metric(101)]).error_cycles == 4
-    noisy = measured_value_of_repeats([metric(10, samples=(8, 9, 10, 11, 12) * 5)])
+    assert value_over_repeats([metric(100)]).error_cycles == 0
+    assert value_over_repeats([metric(100), metric(103), metric(101)]).error_cycles == 1.5
+    assert value_over_repeats([metric(100), metric(103), metric(101)]).median_cycles == 101
+    assert value_over_repeats([metric(100, resolution=4.0), metric(101)]).error_cycles == 4
+    noisy = value_over_repeats([metric(10, samples=(8, 9, 10, 11, 12) * 5)])
     assert noisy.error_cycles == pytest.approx(1.4826 * 1.2533 / 5)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from rtoslab.base import find_checkout_root
 from rtoslab.choose import KernelBoardMatrix, changes_since_measurement
-from rtoslab.choose.measured_code import measured_firmware_digest
+from rtoslab.choose.measured_code import digest_of_measured_firmware
 from rtoslab.targets import timing_version
 
 BOARDS = ("blue", "red")
@@ -37,7 +37,7 @@ def root(tmp_path: Path) -> Path:
 def matrix(root: Path) -> KernelBoardMatrix:
     target = {"chip": "stm32f446", "timing_version": timing_version("stm32f446")}
     manifests = {
-        board: {"firmware": measured_firmware_digest(root, "k", board), "port": "k", "target": target}
+        board: {"firmware": digest_of_measured_firmware(root, "k", board), "port": "k", "target": target}
         for board in BOARDS
     }
     return KernelBoardMatrix("k", "2026-11-29", manifests, ())

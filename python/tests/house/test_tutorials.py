@@ -62,7 +62,7 @@ def documented_outputs() -> Iterator[tuple[str, str, list[str]]]:
     """The page, the command and the quoted first lines of every indented block that begins with `$ rtoslab`."""
     for page in sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]):
         for command, quoted in re.findall(
-            r"^    \$ rtoslab (.*)\n((?:    .*\n|\n(?=    ))+)", page.read_text(), re.MULTILINE
+            r"^    \$ rtoslab (.*)\n((?:    (?!\$ ).*\n|\n(?=    (?!\$ )))+)", page.read_text(), re.MULTILINE
         ):
             yield str(page.relative_to(ROOT)), re.sub(r" \| head -\d+$", "", command), quoted.split()
 

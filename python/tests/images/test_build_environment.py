@@ -71,7 +71,7 @@ def test_every_build_program_gets_the_fixed_environment() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("subprocess."):
                 given = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
-                assert given.get("env") == "tools.build_environment()", f"{path.name}, line {node.lineno}"
+                assert given.get("env") == "tools.build_environment_variables()", f"{path.name}, line {node.lineno}"
                 calls += 1
     assert calls >= 3
 

@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab.base import AlteredFileError, find_checkout_root
 from rtoslab.catalogue import OPTIONAL_SERVICES, Catalogue
-from rtoslab.choose.measured_code import measured_firmware_digest
+from rtoslab.choose.measured_code import digest_of_measured_firmware
 from rtoslab.reference import (
     add_code_digests,
     changed_firmware_files,
@@ -147,10 +147,10 @@ def test_matrix_stays_of_today_with_equal_code(tmp_path: Path) -> None:
     for folder in (old, new):
         (folder / "reference/matrix").mkdir()
         (folder / "reference/matrix/suite.toml").write_bytes(suite)
-    measured = measured_firmware_digest(old, "freertos", "pico")
-    assert measured_firmware_digest(new, "freertos", "pico") != measured
+    measured = digest_of_measured_firmware(old, "freertos", "pico")
+    assert digest_of_measured_firmware(new, "freertos", "pico") != measured
     store_equivalent_code_digests(new, old, changed_firmware_files(old, new))
-    assert measured_firmware_digest(new, "freertos", "pico") == measured
+    assert digest_of_measured_firmware(new, "freertos", "pico") == measured
 
 
 def test_removed_file_of_equal_images_counts_as_unchanged(tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ from rtoslab.archive.exports import (
     EXPORTERS,
     FIGURE_COLUMNS,
     SAMPLE_COLUMNS,
+    export_rows_of_measured_values,
     export_rows_of_samples,
-    measured_value_export_rows,
 )
 from rtoslab.archive.index import PointFilters, find_stored_points
 from rtoslab.base.paths import find_checkout_root
@@ -251,7 +251,7 @@ def _runs(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     sampled = latency_point("probe", [10, 20]).model_copy(update={"deviations": APART})
     run_of(path, 0, [odd(), sampled])
     result = list(find_stored_points([path], PointFilters()))
-    for rows, columns in ((measured_value_export_rows, FIGURE_COLUMNS), (export_rows_of_samples, SAMPLE_COLUMNS)):
+    for rows, columns in ((export_rows_of_measured_values, FIGURE_COLUMNS), (export_rows_of_samples, SAMPLE_COLUMNS)):
         for form in ("csv", "jsonl"):
             yield EXPORTERS[form](rows(result), columns).decode()
         table = pq.read_table(io.BytesIO(EXPORTERS["parquet"](rows(result), columns)))
@@ -308,7 +308,8 @@ def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
 def _worst_case(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
     result = sweep_of_offsets()
     yield printed_output(
-        lambda: cmd_worst_case._print_finding(cast("Any", SimpleNamespace(title=result.title)), result), capsys
+        lambda: cmd_worst_case._print_finding(cast("Any", SimpleNamespace(title=result.title)), result, 0.1, Path()),
+        capsys,
     )
     yield json.dumps(result.as_json())
 

@@ -37,7 +37,7 @@ def judge_evidence(params: HeapMixParameters, evidence: ProofEvidence) -> Benchm
     if evidence.observed is None:
         return unjudged_benchmark_proof_finding(params.rule, demands)
     kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
-    size = kernel.observed_argument_index("malloc", "bytes")
+    size = kernel.index_of_observed_argument("malloc", "bytes")
     code = kernel.results.get("malloc")
     order: list[int] = []
     sizes: set[int] = set()

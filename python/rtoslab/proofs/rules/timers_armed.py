@@ -33,7 +33,7 @@ def judge_evidence(params: TimersArmedParameters, evidence: ProofEvidence) -> Be
         return unjudged_benchmark_proof_finding(params.rule, demands)
     kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
     used = {
-        (step.first, step.second)[kernel.observed_argument_index(service, "object")]
+        (step.first, step.second)[kernel.index_of_observed_argument(service, "object")]
         for service in _SERVICES
         for step in observed_benchmark_steps_to_judge(evidence)
         if step.kind == CALL and KernelService(kernel, service).is_call_of_kernel_service(step)

@@ -185,7 +185,7 @@ def _instrument_costs_table(points: Sequence[MeasuredPoint], places: CodePlaceme
 def _empty_interval_text(point: MeasuredPoint, name: str, places: CodePlacementLookup) -> str:
     """Returns a statistic of the empty interval in a point's image, with its range over placements, as text. `name`:
     such as `median`."""
-    band = places.measured_value_range(
+    band = places.range_of_measured_values(
         point, lambda item: getattr(instrument_overheads_of_points([item])[0].spread, name)
     )
     return measured_value_with_range_text(band, cycle_count_text)

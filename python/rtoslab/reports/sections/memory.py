@@ -18,7 +18,7 @@ def memory_use_report_section(points: Sequence[MeasuredPoint], places: CodePlace
     rows, stacks, pieces = [], [], []
     for test, series, point in label_points_with_test_and_series(points):
         if point.heap:
-            peak = places.measured_value_range(point, lambda item: item.heap.peak_bytes if item.heap else 0)
+            peak = places.range_of_measured_values(point, lambda item: item.heap.peak_bytes if item.heap else 0)
             rows.append(
                 [
                     point.point.title,
@@ -28,7 +28,7 @@ def memory_use_report_section(points: Sequence[MeasuredPoint], places: CodePlace
                     "not counted"
                     if point.heap.allocations is None
                     else measured_value_with_range_text(
-                        places.measured_value_range(point, _allocation_count), _bytes_text
+                        places.range_of_measured_values(point, _allocation_count), _bytes_text
                     ),
                 ]
             )
@@ -86,7 +86,7 @@ def _heap_charts(points: Sequence[MeasuredPoint], places: CodePlacementLookup) -
     names = distinct_point_names([remove_benchmark_parameters_from_point(point.point) for point in points])
     for series, pair in zip(names, points, strict=True):
         if pair.heap:
-            peak = places.measured_value_range(pair, lambda at: at.heap.peak_bytes if at.heap else 0)
+            peak = places.range_of_measured_values(pair, lambda at: at.heap.peak_bytes if at.heap else 0)
             mark = {"test": pair.point.title, "series": series, "bytes": peak.median, "text": _bytes_text(peak.median)}
             known = marks.get((pair.point.title, series))
             if known is None or known["bytes"] < peak.median:
@@ -108,7 +108,7 @@ def _stack_use_over_placements(
         """Returns the used bytes of the same stack in another placement."""
         return next(use.used_bytes for use in other.stacks if (use.core, use.name) == (stack.core, stack.name))
 
-    return places.measured_value_range(point, used_bytes_of)
+    return places.range_of_measured_values(point, used_bytes_of)
 
 
 def _allocation_count(point: MeasuredPoint) -> float:

@@ -41,8 +41,8 @@ def scaling_section(points: Sequence[MeasuredPoint], places: CodePlacementLookup
             for core in item.many_cores.core_shares_of_benchmark_counts
         )
         gain = places.multicore_gain_ratio(item)
-        total = places.measured_value_range(point, lambda one: counts_per_second_of_point(one).total_hz)
-        evenness = places.measured_value_range(
+        total = places.range_of_measured_values(point, lambda one: counts_per_second_of_point(one).total_hz)
+        evenness = places.range_of_measured_values(
             point, lambda one: counts_per_second_of_point(one).slowest_over_quickest_core
         )
         rates = [
@@ -79,7 +79,7 @@ def scaling_section(points: Sequence[MeasuredPoint], places: CodePlacementLookup
 def _core_share_of_throughput_text(core: int, point: MeasuredPoint, places: CodePlacementLookup) -> str:
     """Returns the share of all counts that this core has, with its range over placements of the code, as text."""
     return measured_value_with_range_text(
-        places.measured_value_range(
+        places.range_of_measured_values(
             point, lambda row: counts_per_second_of_point(row).core_shares_of_benchmark_counts[core]
         ),
         "{:.1%}".format,

@@ -188,7 +188,7 @@ def _extra_heap_sentence(pairs: Sequence[_SingleAndMulticoreTest], places: CodeP
         many, one = pair.gain.many_cores.point, pair.gain.one_core.point
         if many.heap and one.heap:
             peaks = [
-                places.measured_value_range(point, lambda at: at.heap.peak_bytes if at.heap else 0)
+                places.range_of_measured_values(point, lambda at: at.heap.peak_bytes if at.heap else 0)
                 for point in (many, one)
             ]
             more = peaks[0].subtract_measured_value(peaks[1])

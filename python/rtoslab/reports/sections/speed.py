@@ -41,9 +41,9 @@ def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: CodeP
     """Returns the table of counts per second on one board."""
     rows = []
     for _, series, point in label_points_with_test_and_series(points):
-        total = places.measured_value_range(point, lambda row: counts_per_second_of_point(row).total_hz)
-        cycles = places.measured_value_range(point, lambda row: counts_per_second_of_point(row).cycles_per_count)
-        fairness = places.measured_value_range(point, lambda row: counts_per_second_of_point(row).fairness)
+        total = places.range_of_measured_values(point, lambda row: counts_per_second_of_point(row).total_hz)
+        cycles = places.range_of_measured_values(point, lambda row: counts_per_second_of_point(row).cycles_per_count)
+        fairness = places.range_of_measured_values(point, lambda row: counts_per_second_of_point(row).fairness)
         rows.append(
             [
                 point.point.title,
@@ -80,7 +80,7 @@ def _core_throughput_over_placements(
     core: int, point: MeasuredPoint, places: CodePlacementLookup
 ) -> CodePlacementValueRange:
     """Returns a core's counts per second, with their range over placements of the code."""
-    return places.measured_value_range(point, lambda row: counts_per_second_of_point(row).per_core_hz[core])
+    return places.range_of_measured_values(point, lambda row: counts_per_second_of_point(row).per_core_hz[core])
 
 
 def _throughput_records(point: MeasuredPoint, places: CodePlacementLookup) -> Iterator[Record]:
@@ -91,7 +91,7 @@ def _throughput_records(point: MeasuredPoint, places: CodePlacementLookup) -> It
             "throughput",
             "",
             rate,
-            places.measured_value_range(point, lambda row: counts_per_second_of_point(row).total_hz),
+            places.range_of_measured_values(point, lambda row: counts_per_second_of_point(row).total_hz),
         ),
         *(
             ("throughput", str(core), rate, _core_throughput_over_placements(core, point, places))
@@ -101,9 +101,14 @@ def _throughput_records(point: MeasuredPoint, places: CodePlacementLookup) -> It
             "cycles_per_count",
             "",
             "cycles",
-            places.measured_value_range(point, lambda row: counts_per_second_of_point(row).cycles_per_count),
+            places.range_of_measured_values(point, lambda row: counts_per_second_of_point(row).cycles_per_count),
         ),
-        ("fairness", "", "", places.measured_value_range(point, lambda row: counts_per_second_of_point(row).fairness)),
+        (
+            "fairness",
+            "",
+            "",
+            places.range_of_measured_values(point, lambda row: counts_per_second_of_point(row).fairness),
+        ),
     ]
     for metric, core, unit, band in figures:
         axes = {**point_identity_entries(point.point), "metric": metric, "core": core}

@@ -127,7 +127,9 @@ def speed_figures(
     figures = []
     for point in points:
         if not point.has_latency_samples:
-            rates = places.measured_value_range(point, lambda item: counts_per_second_of_point(item).total_hz).values
+            rates = places.range_of_measured_values(
+                point, lambda item: counts_per_second_of_point(item).total_hz
+            ).values
             name = readable_test_name(point.point, parameters[id(point)])
             figures.append(create_kernel_speed_value(name, point, rates, f"{point.unit}/s", is_rate=True))
     rows = latencies_by_instrument([item for item in points if item.has_latency_samples])

@@ -59,15 +59,11 @@ def _lock_cost_sentence(pairs: Sequence[KernelPair]) -> str:
     compared = [
         pair
         for pair in pairs
-        if pair.gain_over_shared_kernel is not None and pair.combined_work_in_single_core_units is not None
+        if pair.gain_over_shared_kernel is not None and pair.work_in_single_core_units is not None
     ]
     if not compared:
         return ""
-    gains = [
-        pair.combined_work_in_single_core_units
-        for pair in compared
-        if pair.combined_work_in_single_core_units is not None
-    ]
+    gains = [pair.work_in_single_core_units for pair in compared if pair.work_in_single_core_units is not None]
     shared = [
         pair.single_kernel_work_in_core_units for pair in compared if pair.single_kernel_work_in_core_units is not None
     ]
@@ -102,13 +98,13 @@ def _kernel_pair_chart_rows(pairs: Sequence[KernelPair]) -> list[dict[str, Any]]
                 f"{pair.cores[0].point.kernel} on both cores",
                 100 * pair.single_kernel_work_in_core_units,
             )
-        if pair.combined_work_in_single_core_units is not None:
+        if pair.work_in_single_core_units is not None:
             name = (
                 f"{pair.kernel_names}, {pair.configuration_text}"
                 if several and pair.configuration_text
                 else pair.kernel_names
             )
-            _add_chart_bar(rows, test, name, 100 * pair.combined_work_in_single_core_units)
+            _add_chart_bar(rows, test, name, 100 * pair.work_in_single_core_units)
     return list(rows.values())
 
 
@@ -132,7 +128,7 @@ def _kernel_pair_rates_table(pairs: Sequence[KernelPair]) -> TableData:
                 pair.kernel_names,
                 pair.configuration_text or "-",
                 *cells,
-                _percent_text(pair.combined_work_in_single_core_units),
+                _percent_text(pair.work_in_single_core_units),
                 against,
             ]
         )

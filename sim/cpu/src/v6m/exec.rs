@@ -2,9 +2,9 @@
 //!
 //! [`run_core_turn`] is the loop: it takes one predecoded instruction after the other and dispatches on its code. The
 //! instructions are in [`alu`], [`memory`], [`multiple`], [`branch`] and [`system`] by subject. All of them are
-//! inlined here, because dispatch, flags and time must stay in registers of the host ([`InterpreterRegisters`]). A core runs until
-//! its `limit` (the chip's next event, or the other core's time) and then the core that is behind continues, without
-//! leaving the function. Everything that happens only now and then (faults, exceptions, sleep, ROM functions) breaks
+//! inlined here, because dispatch, flags and time must stay in registers of the host ([`InterpreterRegisters`]). A core
+//! runs until its `limit` (the chip's next event, or the other core's time) and then the core that is behind continues,
+//! without leaving the function. Everything that happens only now and then (faults, exceptions, sleep, ROM functions) breaks
 //! out to the machine through `Core::request`.
 //!
 //! Bus model under contention: an instruction's data access claims its slot in the cycle of issue; the next

@@ -33,8 +33,8 @@ use record::{DONE, NOWHERE, Record, new_exit_records};
 /// Executions of a trace, whatever its path, before it is translated: short runs take no longer with it than without.
 const TRANSLATED_AFTER: u32 = 1000;
 
-/// The JIT-compiled traces of a core, by the place ([`Key::host_independent_op_address`](super::table::Key::op_place)) at which they
-/// begin.
+/// The JIT-compiled traces of a core, by the address at which they begin
+/// ([`Key::host_independent_op_address`](super::table::Key::host_independent_op_address)).
 #[derive(Debug)]
 pub(super) struct Translations {
     paths: Paths<Translation, { size_of::<Op>() }>,
