@@ -111,14 +111,12 @@ def calibrate_command(
     table = read_calibration_table(catalogue)
     built = calibration_image(catalogue, table, name, None)
     if dry_run:
-        click.echo(
-            "\n".join(line for device in on_desk.values() for line in flash_command_texts(device, built.elf_path))
-        )
+        texts = (text for device in on_desk.values() for text in flash_command_texts(device, built.elf_path))
+        click.echo("\n".join(texts))
         return EXIT_OK
-    request = None
-    if figures is not None:
-        request = kernel_values_request(figures, name, kernel, window, repeats, jobs, out)
-        request = request if silicon is None else request_for_stored_calibration(request, silicon)
+    request = None if figures is None else kernel_values_request(figures, name, kernel, window, repeats, jobs, out)
+    if request is not None and silicon is not None:
+        request = request_for_stored_calibration(request, silicon)
     if silicon is None:
         seen = measure_calibration_on_real_board(catalogue, table, built, on_desk[name], _print_on_stderr)
         kernel_figures = measure_kernel_figures_on_silicon(request, on_desk) if request else None
