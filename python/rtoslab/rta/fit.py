@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from statistics import median
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from pydantic import ValidationError
 
@@ -33,11 +32,18 @@ from rtoslab.rta.fitcores import (
     overheads_with_sram_contention,
     overheads_with_waits_across_cores,
 )
-from rtoslab.rta.fitted_lines import fit_least_squares_line, fit_upper_bound_line
+from rtoslab.rta.fitted_lines import (
+    LEAST_RESERVE,
+    RESERVE_PART,
+    fit_least_squares_line,
+    fit_upper_bound_line,
+    interrupt_costs_from_ticks,
+    largest_cost_with_double_reserve,
+    sampling_safety_margin_cycles,
+)
 from rtoslab.rta.ledger import make_cycle_ledger
 from rtoslab.rta.overheads import (
     EventCosts,
-    InterruptCosts,
     JobCosts,
     KernelOverheads,
     LinearCostFit,
@@ -54,8 +60,6 @@ from rtoslab.rta.rows import InterruptLine, TaskRow
 from rtoslab.rta.trace import FullQueueError, LostInterruptError, has_lost_interrupt, run_task_set
 from rtoslab.rta.work import BusyWork
 from rtoslab.targets import simulator_fingerprint
-
-LEAST_RESERVE, _RESERVE_PART = 8, 4
 
 Progress = Callable[[str, float], None]
 
@@ -233,13 +237,6 @@ def _traces_without_lost_interrupts(
             yield trace
 
 
-def _interrupt_costs_from_ticks(entries: Sequence[int], around: Sequence[int]) -> InterruptCosts:
-    """Returns the costs of an interrupt, from the cycles of ticks' entries and those around the ticks' handlers."""
-    entry = max(entries)
-    leave = max(0, max(around) - entry) + _sampling_safety_margin_cycles(around)
-    return InterruptCosts(entry_cycles=entry, exit_cycles=leave)
-
-
 def fit_kernel_overheads(
     ledger: CycleLedger, firmware: TaskSetFirmware, one_core: KernelOverheads | None = None
 ) -> KernelOverheads:
@@ -270,12 +267,12 @@ def fit_kernel_overheads(
     tick_base, tick_per_task = fit_upper_bound_line(ticks)
     down_base, down_per_task = fit_upper_bound_line(down)
     end_base, end_per_task = fit_upper_bound_line(ends)
-    interrupt, permille = _interrupt_costs_from_ticks(ledger.tick_entries, round_), 0
+    interrupt, permille = interrupt_costs_from_ticks(ledger.tick_entries, round_), 0
     if one_core is not None:
         permille = fit_contention_permille(ledger)
         interrupt, round_ = multicore_interrupt_costs(one_core.interrupt, ledger.tick_entries, permille), []
-    start_cost = max(starts) + _sampling_safety_margin_cycles(starts)
-    start_cost = _largest_cost_with_double_reserve(starts) if firmware.supports_interrupt_releases else start_cost
+    start_cost = max(starts) + sampling_safety_margin_cycles(starts)
+    start_cost = largest_cost_with_double_reserve(starts) if firmware.supports_interrupt_releases else start_cost
     work_reserve = LEAST_RESERVE if firmware.supports_task_releases else 0
     simple = KernelOverheads(
         kernel=firmware.kernel_name,
@@ -285,7 +282,7 @@ def fit_kernel_overheads(
         note="measured on the virtual board; largest values observed",
         tick=TickCosts(
             period_cycles=firmware.tick_cycles,
-            base_cycles=tick_base + max(_sampling_safety_margin_cycles(tick) for tick in ticks.values()),
+            base_cycles=tick_base + max(sampling_safety_margin_cycles(tick) for tick in ticks.values()),
             per_task_cycles=tick_per_task,
             switch_cycles=_task_switch_cycles_in_tick(switching, tick_base, tick_per_task, among_equals=False),
             slice_cycles=_task_switch_cycles_in_tick(switching, tick_base, tick_per_task, among_equals=True),
@@ -302,7 +299,7 @@ def fit_kernel_overheads(
             start_cycles=start_cost,
             # Some paths to a job's work cost a cycle of it, and random sets of this kind meet them seldom.
             work_cycles=max(_work_cycles_above_calibration(ledger, permille), work_reserve),
-            end_cycles=end_base + max(_sampling_safety_margin_cycles(end) for end in ends.values()),
+            end_cycles=end_base + max(sampling_safety_margin_cycles(end) for end in ends.values()),
             end_per_task_cycles=end_per_task,
         ),
         equals="slices" if ledger.equals_rotate else "any" if ledger.preempted_goes_behind else "fifo",
@@ -344,7 +341,7 @@ def _task_switch_cycles_in_tick(
         for entry in switching
         if entry.among_equals == among_equals
     ]
-    return max(more) + _sampling_safety_margin_cycles(more) if more else None
+    return max(more) + sampling_safety_margin_cycles(more) if more else None
 
 
 def _overheads_with_event_costs(
@@ -356,7 +353,7 @@ def _overheads_with_event_costs(
         simple = simple.model_copy(update={"smp": smp})
     if firmware.is_smp:
         simple = overheads_with_multicore_costs(
-            simple, ledger, firmware.core_count, permille, _largest_cost_with_double_reserve
+            simple, ledger, firmware.core_count, permille, largest_cost_with_double_reserve
         )
     if firmware.supports_interrupt_releases:
         simple = simple.model_copy(
@@ -368,16 +365,16 @@ def _overheads_with_event_costs(
         simple = simple.model_copy(update={"timers": fit_timer_costs(ledger)})
     if firmware.is_smp and simple.events is not None:
         # The other core delays handlers in more ways than the training sets show.
-        longer = simple.events.handler_cycles + simple.events.handler_cycles // _RESERVE_PART
+        longer = simple.events.handler_cycles + simple.events.handler_cycles // RESERVE_PART
         simple = simple.model_copy(update={"events": simple.events.model_copy(update={"handler_cycles": longer})})
     if not firmware.is_smp:
         combined = _overheads_with_combined_costs(simple, ledger)
         return overheads_with_sram_contention(combined) if firmware.has_two_kernels else combined
     simple = overheads_with_interrupts_at_job_ends(simple, ledger)
-    simple = overheads_with_remote_releases(simple, ledger, _largest_cost_with_double_reserve)
-    simple = overheads_with_waits_across_cores(simple, ledger, _largest_cost_with_double_reserve)
+    simple = overheads_with_remote_releases(simple, ledger, largest_cost_with_double_reserve)
+    simple = overheads_with_waits_across_cores(simple, ledger, largest_cost_with_double_reserve)
     several = overheads_with_release_delay(
-        _overheads_with_combined_costs(simple, ledger), ledger, _largest_cost_with_double_reserve
+        _overheads_with_combined_costs(simple, ledger), ledger, largest_cost_with_double_reserve
     )
     return overheads_with_sram_contention(several) if firmware.supports_interrupt_releases else several
 
@@ -442,7 +439,7 @@ def fit_event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: 
         for entry in single
         if not entry.interrupts.gives and not entry.switches
     ]
-    handler = _largest_cost_with_double_reserve(silent)
+    handler = largest_cost_with_double_reserve(silent)
     giving = [
         max(0, entry.cycles - _work_cycles_under_contention(entry.interrupts.work_cycles, plain_prices) - handler)
         for entry in single
@@ -459,11 +456,11 @@ def fit_event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: 
     plain = [handover.cycles for handover in ledger.handovers if handover.is_task_switch_without_other_events]
     events = EventCosts(
         handler_cycles=handler,
-        give_cycles=_largest_cost_with_double_reserve(giving),
-        start_cycles=_largest_cost_with_double_reserve(starts),
-        end_cycles=_largest_cost_with_double_reserve(ends),
-        call_cycles=_largest_cost_with_double_reserve(calls),
-        handover_cycles=_largest_cost_with_double_reserve(plain),
+        give_cycles=largest_cost_with_double_reserve(giving),
+        start_cycles=largest_cost_with_double_reserve(starts),
+        end_cycles=largest_cost_with_double_reserve(ends),
+        call_cycles=largest_cost_with_double_reserve(calls),
+        handover_cycles=largest_cost_with_double_reserve(plain),
     )
     prices = LedgerEntryCosts(simple.model_copy(update={"events": events}))
     met = [
@@ -478,8 +475,8 @@ def fit_event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: 
     ]
     return events.model_copy(
         update={
-            "contended_cycles": _largest_cost_with_double_reserve(met),
-            "handler_cycles": handler + (_largest_cost_with_double_reserve(mixed) if any(mixed) else 0),
+            "contended_cycles": largest_cost_with_double_reserve(met),
+            "handler_cycles": handler + (largest_cost_with_double_reserve(mixed) if any(mixed) else 0),
         }
     )
 
@@ -492,14 +489,14 @@ def _work_cycles_under_contention(cycles: int, prices: LedgerEntryCosts) -> int:
 def fit_send_costs(simple: KernelOverheads, ledger: CycleLedger) -> SendCosts:
     """Returns the costs of calls with which tasks release other tasks, from a ledger."""
     quiet = [send for send in ledger.sends if _is_uninterrupted(send)]
-    calls = _largest_cost_with_double_reserve([send.cycles for send in quiet if not send.handovers])
+    calls = largest_cost_with_double_reserve([send.cycles for send in quiet if not send.handovers])
     entry_and_exit = LedgerEntryCosts(simple).interruption_entry_and_exit_cost
     contended = [max(0, send.cycles - calls - entry_and_exit) for send in quiet if send.handovers]
     switches = [handover.cycles for handover in ledger.send_switches if handover.is_task_switch_without_other_events]
     return SendCosts(
         call_cycles=calls,
-        contended_cycles=_largest_cost_with_double_reserve(contended),
-        switch_cycles=_largest_cost_with_double_reserve(switches),
+        contended_cycles=largest_cost_with_double_reserve(contended),
+        switch_cycles=largest_cost_with_double_reserve(switches),
     )
 
 
@@ -508,7 +505,7 @@ def fit_timer_costs(ledger: CycleLedger) -> TimerCosts:
     starts = [start.cycles for start in ledger.starts if start.is_timer and _is_uninterrupted(start)]
     ends = [end.span.cycles for end in _uninterrupted_job_ends(ledger.job_ends) if end.span.is_timer]
     return TimerCosts(
-        start_cycles=_largest_cost_with_double_reserve(starts), end_cycles=_largest_cost_with_double_reserve(ends)
+        start_cycles=largest_cost_with_double_reserve(starts), end_cycles=largest_cost_with_double_reserve(ends)
     )
 
 
@@ -516,11 +513,6 @@ def _work_cycles_above_calibration(ledger: CycleLedger, permille: int) -> int:
     """Returns by how many cycles undisturbed work lasted longer than calibrated, with a reserve."""
     quiet = ((item, work) for item, work in ledger.works if not item.interruptions and not item.kernel_calls)
     return 2 * max(0, *(item.cycles - work - math.ceil(work * permille / 1000) for item, work in quiet))
-
-
-def _largest_cost_with_double_reserve(cycles: Sequence[int]) -> int:
-    """Returns the largest value plus a double reserve, for costs with few samples."""
-    return max(cycles) + 2 * _sampling_safety_margin_cycles(cycles) if cycles else 0
 
 
 def _fitted_overhead_lines(
@@ -575,11 +567,11 @@ def _overheads_with_combined_costs(simple: KernelOverheads, ledger: CycleLedger)
     return simple.model_copy(
         update={
             "tick": simple.tick.model_copy(
-                update={"deferred_cycles": max(per_tick) + _sampling_safety_margin_cycles(per_tick)}
+                update={"deferred_cycles": max(per_tick) + sampling_safety_margin_cycles(per_tick)}
             ),
             "masks": MaskingTimes(
-                masked_cycles=_largest_cost_with_double_reserve(ledger.tick_delays),
-                wait_cycles=_largest_cost_with_double_reserve(waits),
+                masked_cycles=largest_cost_with_double_reserve(ledger.tick_delays),
+                wait_cycles=largest_cost_with_double_reserve(waits),
             ),
         }
     )
@@ -588,14 +580,6 @@ def _overheads_with_combined_costs(simple: KernelOverheads, ledger: CycleLedger)
 def _count_ticks_in_span(span: PhaseSpan) -> int:
     """Returns the number of kernel ticks in a span, those of another core included."""
     return sum(one.ticks for one in span.interruptions) + len(span.compensated_ticks)
-
-
-def _sampling_safety_margin_cycles(cycles: Sequence[int]) -> int:
-    """Returns a safety margin in cycles for cases that sampling missed.
-
-    A cost that does not depend on the kernel's path (a fetch that misses, a branch of a list's walk) has next to none.
-    """
-    return LEAST_RESERVE + math.ceil((max(cycles) - median(cycles)) / _RESERVE_PART)
 
 
 def _group_by_key(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:

@@ -1,14 +1,17 @@
-"""Fits lines through samples, and lines that no sample exceeds."""
+"""Fits lines through samples, lines that no sample exceeds, and margins for what sampling missed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from statistics import median
 
 import numpy as np
 
-from rtoslab.rta.overheads import LinearCostFit
+from rtoslab.rta.overheads import InterruptCosts, LinearCostFit
+
+LEAST_RESERVE, RESERVE_PART = 8, 4
 
 
 def fit_least_squares_line(name: str, model: str, samples: Mapping[int, Sequence[int]]) -> LinearCostFit:
@@ -42,3 +45,23 @@ def fit_upper_bound_line(samples: Mapping[int, Sequence[int]]) -> tuple[int, int
         slopes |= {max(0, math.floor(exact)), max(0, math.ceil(exact))}
     lines = [(max(0, *(value - slope * key for key, value in most.items())), slope) for slope in sorted(slopes)]
     return min(lines, key=lambda line: sum(line[0] + line[1] * key - value for key, value in most.items()))
+
+
+def sampling_safety_margin_cycles(cycles: Sequence[int]) -> int:
+    """Returns a safety margin in cycles for cases that sampling missed.
+
+    A cost that does not depend on the kernel's path (a fetch that misses, a branch of a list's walk) has next to none.
+    """
+    return LEAST_RESERVE + math.ceil((max(cycles) - median(cycles)) / RESERVE_PART)
+
+
+def interrupt_costs_from_ticks(entries: Sequence[int], around: Sequence[int]) -> InterruptCosts:
+    """Returns the costs of an interrupt, from the cycles of ticks' entries and those around the ticks' handlers."""
+    entry = max(entries)
+    leave = max(0, max(around) - entry) + sampling_safety_margin_cycles(around)
+    return InterruptCosts(entry_cycles=entry, exit_cycles=leave)
+
+
+def largest_cost_with_double_reserve(cycles: Sequence[int]) -> int:
+    """Returns the largest value plus a double reserve, for costs with few samples."""
+    return max(cycles) + 2 * sampling_safety_margin_cycles(cycles) if cycles else 0

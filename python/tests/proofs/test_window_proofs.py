@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from rtoslab.base import CatalogueError
 from rtoslab.catalogue.kernel_facts import MulticoreFacts
-from rtoslab.intake import read_toml_table
-from rtoslab.proofs import CODE_LENGTHS, ProofEvidence, code_lengths, judge_benchmark_proofs
-from rtoslab.proofs.code_lengths import CodeLength, CodeLengths, code_length_table_key
+from rtoslab.proofs import ProofEvidence, code_lengths, judge_benchmark_proofs
+from rtoslab.proofs.code_lengths import CodeLength, CodeLengths
 from rtoslab.proofs.rules import benchmark_proof_rule_modules, proof_parameters_class
 from rtoslab.records.decoder import decode_records
 from rtoslab.results.finding import ProofVerdict
@@ -575,27 +573,6 @@ def test_executed_code_is_as_long_as_measured(
     given = dataclasses.replace(given, benchmark=facts, settings=settings)
     rule = benchmark_proof_rule_modules()["own_code"]
     assert rule.judge_evidence(proof_parameters_class(rule)(rule="own_code"), given).verdict is verdict
-
-
-def test_code_lengths_differ_by_family_core_and_instrument() -> None:
-    assert (
-        code_length_table_key("rt", "stm32f446", 0, 1, "")
-        == code_length_table_key("rt", "stm32f407", 0, 1, "")
-        == "rt stm32f4"
-    )
-    keys = {
-        code_length_table_key("rt", "rp2040", core, 2, instrument)
-        for core in (0, 1)
-        for instrument in ("pin 200 samples", "pin 12 samples")
-    }
-    assert len(keys) == 4
-
-
-def test_shipped_code_lengths_can_be_read() -> None:
-    table = read_toml_table(CODE_LENGTHS, "the lengths", CatalogueError)
-    lengths = CodeLengths.model_validate(table).lengths
-    assert {"t1_arithmetic", "call_times", "mutex"} <= set(lengths)
-    assert all(0 < length.least <= length.most for rows in lengths.values() for length in rows.values())
 
 
 def _known(own_code: BenchmarkFunction, settings: dict[str, str]) -> ProofVerdict:
