@@ -30,8 +30,8 @@ from rtoslab.instruments import (
     longest_interval_lines,
     measure_calls,
     measure_intervals,
-    measured_function_summary_line,
     notes_on_measured_calls,
+    summary_line_of_measured_function,
     table_for_terminal,
 )
 from rtoslab.intake import is_file_or_pipe, printable_path
@@ -249,7 +249,7 @@ def _print_measured_calls(calls: MeasuredCalls) -> None:
     )
     for function in calls.functions:
         click.echo()
-        _print_wrapped(measured_function_summary_line(function))
+        _print_wrapped(summary_line_of_measured_function(function))
         if function.cycles:
             console.print(table_for_terminal(function_calls_table(function)))
         for greatest in function.greatest:

@@ -218,10 +218,10 @@ def runs_history_command(outputs: tuple[Path, ...], patterns: tuple[str, ...], s
     """Show how the figures of the same points changed from run to run."""
     from rtoslab.cli.cmd_report import write_report  # noqa: PLC0415
     from rtoslab.cli.sections import print_report_document  # noqa: PLC0415
-    from rtoslab.compare import measured_value_history_document  # noqa: PLC0415
+    from rtoslab.compare import history_document_of_measured_values  # noqa: PLC0415
     from rtoslab.reports import report_formats  # noqa: PLC0415
 
-    document = measured_value_history_document(search.find_matching_stored_points(), patterns)
+    document = history_document_of_measured_values(search.find_matching_stored_points(), patterns)
     if not outputs:
         print_report_document(document, PlainConsole())
     for output in outputs:

@@ -15,7 +15,7 @@ from rtoslab.cli.early_end import print_json_answer, report_if_interrupted
 from rtoslab.cli.image_options import board_and_timing_settings_of_image
 from rtoslab.cli.names import CoreCountsParam, FrequencyParam, split_names
 from rtoslab.conformance import CheckOutcome, ConformanceVerdict, check_image_conformance, check_whole_port_conformance
-from rtoslab.plan import PlannedPoint, PlanOptions, planned_conformance_suite_points
+from rtoslab.plan import PlannedPoint, PlanOptions, points_of_conformance_suite
 from rtoslab.targets import read_external_image
 
 _COLOURS = {
@@ -68,7 +68,7 @@ def kernel_conformance_command(
         return EXIT_OK if verdict.is_conformant else EXIT_POINT_FAILED
     chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}
     kernel_names, board_names = split_names(kernels, catalogue.buildable_kernels), split_names(boards, catalogue.boards)
-    points = planned_conformance_suite_points(catalogue, PlanOptions(kernel_names, board_names, cores, config=chosen))
+    points = points_of_conformance_suite(catalogue, PlanOptions(kernel_names, board_names, cores, config=chosen))
     verdicts: list[ConformanceVerdict] = []
     with report_if_interrupted(lambda: {"conformance": _conformance_as_json(verdicts)}):
         built = _run_suite_for_points(catalogue, points, verdicts, None if as_json else PlainConsole())

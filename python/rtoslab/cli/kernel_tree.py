@@ -32,7 +32,7 @@ from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.names import CatalogueNameParam, split_names
 from rtoslab.conformance import check_whole_port_conformance
-from rtoslab.plan import PlannedPoint, PlanOptions, planned_conformance_suite_points
+from rtoslab.plan import PlannedPoint, PlanOptions, points_of_conformance_suite
 from rtoslab.trees import (
     add_kernel_export,
     draft_kernel_tree_description,
@@ -195,7 +195,7 @@ def tree_check_command(ident: str, boards: tuple[str, ...], config: tuple[tuple[
             catalogue, entry, split_names(boards, catalogue.boards) or (), dict(config)
         )
     names = split_names(boards, catalogue.boards) or _one_board_per_core(catalogue, entry.tree)
-    points = planned_conformance_suite_points(catalogue, PlanOptions((entry.id,), names, None, config=dict(config)))
+    points = points_of_conformance_suite(catalogue, PlanOptions((entry.id,), names, None, config=dict(config)))
     verdicts = [_check_conformance(catalogue, point) for point in points]
     return EXIT_OK if all(verdicts) else EXIT_POINT_FAILED
 
@@ -215,7 +215,7 @@ def _check_conformance_of_exports(
         if trouble is not None:
             click.echo(f"{entry.id} for {key}: {trouble}.")
             return EXIT_ERROR
-        points = planned_conformance_suite_points(
+        points = points_of_conformance_suite(
             catalogue, PlanOptions((entry.id,), (board,), (cores,), config={"opt": opt, **config})
         )
         verdicts += [_check_conformance(catalogue, point) for point in points]

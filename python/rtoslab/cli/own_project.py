@@ -116,7 +116,7 @@ def compare_project_with_baseline(
     baseline = read_project_baseline(folder / project.gate.baseline)
     root = find_checkout_root()
     figures = measure_project(Catalogue(root), project, folder, _print_on_stderr)
-    judged = judge_project(baseline.measured_values_by_image(), figures, rules, moved=moved or project.gate.moved)
+    judged = judge_project(baseline.values_by_measured_image(), figures, rules, moved=moved or project.gate.moved)
     if baseline.simulator != simulator_sources_digest(root)[:_SHORT]:
         judged = replace(judged, notes=(*judged.notes, "the baseline was measured with another virtual board"))
     for output in outputs:
@@ -197,7 +197,7 @@ def store_project_baseline(folder: Path, *, dry_run: bool) -> int:
     cut = [f"{name}: {figure.cut_reason}" for name, figure in result.items() if figure.cut_reason]
     if cut:
         raise PlanError(f"No baseline was written, because the part to be measured was not executed: {'; '.join(cut)}.")
-    if not any(measured_values_by_image.is_measured for measured_values_by_image in result.values()):
+    if not any(values_by_measured_image.is_measured for values_by_measured_image in result.values()):
         raise PlanError(
             f"No baseline was written, because {NOTHING_MEASURED}; check `for_ms`, `start` and `until` of the image."
         )
@@ -208,8 +208,8 @@ def store_project_baseline(folder: Path, *, dry_run: bool) -> int:
             click.echo(f"{name}: measured only as it is built, because placements are not possible: {figure.problem}")
     figures = sum(
         len(item.figures)
-        for measured_values_by_image in result.values()
-        for item in measured_values_by_image.items.values()
+        for values_by_measured_image in result.values()
+        for item in values_by_measured_image.items.values()
     )
     click.echo(f"{count_with_noun(figures, 'figure')} of {count_with_noun(len(result), 'image')}: {path}.")
     return EXIT_OK

@@ -26,7 +26,7 @@ from rtoslab.compare.gate import (
     regression_gate_document,
     without_moved_code_regressions,
 )
-from rtoslab.compare.history import measured_value_history_document
+from rtoslab.compare.history import history_document_of_measured_values
 from rtoslab.compare.machines import comparisons_as_json, comparisons_as_junit
 from rtoslab.compare.placement_pairs import join_code_placements_of_side
 from rtoslab.compare.rules import CALLS, GrowthLimit, MeasuredValueLimits

@@ -24,7 +24,7 @@ from rtoslab.compare.placement_pairs import (
     median_value_over_code_placements,
     value_difference_range,
 )
-from rtoslab.compare.sides import measured_values_of_stored_point
+from rtoslab.compare.sides import values_of_stored_measurement
 from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, mark_deviations
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
@@ -61,7 +61,7 @@ class RunMeasuredValue:
         sides = [
             replace(figures, manifest=shorten_manifest(figures.manifest))
             for figures in (
-                measured_values_of_stored_point(StoredPoint(Path(), *seen.points[0])) for seen in (before, self)
+                values_of_stored_measurement(StoredPoint(Path(), *seen.points[0])) for seen in (before, self)
             )
         ]
         return self.figure.unit == CYCLES and find_difference_reason(*sides).cause is DifferenceCause.PLACEMENT
@@ -108,7 +108,7 @@ class FigureHistory:
         return [change for change in self.changes_between_runs if not change.unclaimed]
 
 
-def measured_value_history_document(
+def history_document_of_measured_values(
     points: Sequence[ArchivedMeasuredPoint], patterns: Sequence[str] = ()
 ) -> ReportDocument:
     """Returns a report of figures over many runs. `patterns` select figures by name. Raises ReportError if no figure is

@@ -50,7 +50,9 @@ def pair_points_of_comparison_sides(
     others = {_point_pairing_key(axes, over): figures for axes, figures in zip(right, after.figures, strict=True)}
     mine = {_point_pairing_key(axes, over): figures for axes, figures in zip(left, before.figures, strict=True)}
     shared = _settings_common_to_all_points([*left, *right])
-    labels = {_point_pairing_key(axes, over): _measured_point_label(axes, {*over, *shared}) for axes in (*right, *left)}
+    labels = {
+        _point_pairing_key(axes, over): _label_of_measured_point(axes, {*over, *shared}) for axes in (*right, *left)
+    }
     pairs = [MeasuredPointPair(labels[key], figures, others[key]) for key, figures in mine.items() if key in others]
     return MatchedPointPairs(
         over,
@@ -93,7 +95,7 @@ def _settings_common_to_all_points(points: Sequence[Axes]) -> Axes:
     }
 
 
-def _measured_point_label(axes: Axes, left_out: Collection[str]) -> str:
+def _label_of_measured_point(axes: Axes, left_out: Collection[str]) -> str:
     """Returns a label for a point, made of its settings without those in `left_out`."""
     plain = [axes[name] for name in _NAMED if name not in left_out]
     config = [f"{name}={value}" for name, value in axes.items() if name not in (*_NAMED, *left_out)]

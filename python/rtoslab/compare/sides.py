@@ -73,7 +73,7 @@ def read_runs_for_comparison(paths: Sequence[Path]) -> ComparisonSide:
         if not points:
             raise StoreError(f"{path} contains no finished point; measure into it first with `rtoslab run --out`.")
         for point in points:
-            fresh = measured_values_of_stored_point(point)
+            fresh = values_of_stored_measurement(point)
             uart = point.folder / UART
             if not fresh.is_exact and uart.is_file():
                 earlier = sent.setdefault(sha256_of_file(uart), path)
@@ -84,7 +84,7 @@ def read_runs_for_comparison(paths: Sequence[Path]) -> ComparisonSide:
     return ComparisonSide(",".join(path.name for path in paths), tuple(figures_.values()))
 
 
-def measured_values_of_stored_point(stored: StoredPoint) -> MeasuredPointValues:
+def values_of_stored_measurement(stored: StoredPoint) -> MeasuredPointValues:
     """Returns the figures of a stored point, or the reason why it has none."""
     result = stored.result
     target = stored.manifest.get("target")

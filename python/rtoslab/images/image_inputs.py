@@ -116,7 +116,7 @@ def _kernel_pair_cmake_options(point: PlannedPoint) -> dict[str, str]:
 def build_point_of_embedded_image(point: PlannedPoint) -> PlannedPoint | None:
     """Returns the point whose finished image is part of this point's image: core 1's, for the kernel on core 0. None
     for any other point."""
-    return point.planned_point_on_other_core() if point.beside is not None and point.core == 0 else None
+    return point.point_on_other_core() if point.beside is not None and point.core == 0 else None
 
 
 def _number_or_empty_text(value: int | None) -> str:

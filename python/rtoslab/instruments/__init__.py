@@ -17,8 +17,8 @@ if TYPE_CHECKING:
         calls_as_json,
         function_calls_table,
         longest_call_text_lines,
-        measured_function_summary_line,
         notes_on_measured_calls,
+        summary_line_of_measured_function,
     )
     from rtoslab.instruments.difference import profile_difference_tables
     from rtoslab.instruments.fault_report import DwarfCallerFinder, fault_sentences

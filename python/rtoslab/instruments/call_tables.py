@@ -23,7 +23,7 @@ def function_calls_table(measured: MeasuredFunction) -> TitledTable:
     return TitledTable(measured.function.name, "", _HEADS, rows)
 
 
-def measured_function_summary_line(measured: MeasuredFunction) -> str:
+def summary_line_of_measured_function(measured: MeasuredFunction) -> str:
     """Returns a line on a measured function: its address, source line, number of calls and stack."""
     function, tally = measured.function, measured.tally
     place = f"{function.address:#010x}" + (f", {measured.source}" if measured.source else "")

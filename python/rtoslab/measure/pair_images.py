@@ -29,7 +29,7 @@ def build_pair_images(catalogue: Catalogue, point: PlannedPoint, built: BuiltIma
     """Builds the images for the kernel on the other core. None if the point has no second kernel. Raises BuildError."""
     if point.beside is None:
         return None
-    other = build_point_image(catalogue, point.planned_point_on_other_core())
+    other = build_point_image(catalogue, point.point_on_other_core())
     started = built if point.core == 0 else other  # core 0's contains both
     core_map = catalogue.find_dual_kernel_memory_map(catalogue.find_board(point.board))
     record: dict[str, object] = {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         experiment_points,
         make_measurement_plan,
         make_planned_point,
-        planned_conformance_suite_points,
+        points_of_conformance_suite,
         require_measurement_count_within_limit,
     )
     from rtoslab.plan.point_options import (

@@ -94,7 +94,7 @@ class PlannedPoint:
             f" by {self.instrument}" if self.instrument else ""
         )
 
-    def planned_point_on_other_core(self) -> "PlannedPoint":
+    def point_on_other_core(self) -> "PlannedPoint":
         """Returns the point of the kernel on the other core, which is measured at the same time."""
         assert self.beside is not None
         assert self.core is not None
@@ -314,7 +314,7 @@ def _sweep_combinations(axes: Mapping[str, Sequence[str | int]], config: Mapping
     return [{key: str(value) for key, value in zip(free, values, strict=True)} for values in product(*free.values())]
 
 
-def planned_conformance_suite_points(catalogue: Catalogue, options: PlanOptions) -> tuple[PlannedPoint, ...]:
+def points_of_conformance_suite(catalogue: Catalogue, options: PlanOptions) -> tuple[PlannedPoint, ...]:
     """Returns the points at which the conformance suite must run for these options. They have no window and no
     parameters."""
     suite = catalogue.conformance_suite

@@ -68,7 +68,7 @@ class FigureChange:
         return 100 * self.change_in_unit / self.before.value if self.before.value else float("inf")
 
     @property
-    def measured_value_name(self) -> str:
+    def name_of_measured_value(self) -> str:
         """Returns the figure's name, as limits and messages have it."""
         return self.before.id
 
@@ -154,7 +154,7 @@ def judge_project(
         for figure_change in judged
         if (limit := rules.first_exceeded_limit(figure_change)) is not None
     ]
-    worse.sort(key=lambda pair: (-pair[0].change_in_percent, pair[0].measured_value_name))
+    worse.sort(key=lambda pair: (-pair[0].change_in_percent, pair[0].name_of_measured_value))
     passing = [item for item in worse if moved == "pass" and item[0].cause == MOVED]
     return ProjectJudgement(
         changes=tuple(changes),
@@ -336,7 +336,7 @@ def project_result_sentences(judged: ProjectJudgement) -> str:
         )
         parts.append(
             f"Regression: {len(judged.regressions)} of {figures} exceeded their limits; the largest: "
-            f"{change.measured_value_name}: {change.change_in_unit:+g} {change.before.unit} "
+            f"{change.name_of_measured_value}: {change.change_in_unit:+g} {change.before.unit} "
             f"({change.change_in_percent:+.2f} %), allowed "
             f"{limit}.{_changed_code_sentence(change)}{by_place}"
         )

@@ -196,12 +196,12 @@ def _measure_image_placement(
     }
     for function in functions:
         assert calls is not None
-        items[measured_function_label(function)] = _measured_values_of_function(
+        items[measured_function_label(function)] = _values_of_measured_function(
             function, calls, find_measured_function(calls, function), digests, sizes
         )
     for number, item in enumerate(required):
         assert intervals is not None
-        items[item.name] = _measured_values_of_interval(intervals.intervals[number], intervals.ran, digests)
+        items[item.name] = _values_of_measured_interval(intervals.intervals[number], intervals.ran, digests)
     codes = {name: digest[:DIGITS] for name, (digest, _) in sorted(digests.items())}
     return _MeasuredImagePlacement(subject, calls, intervals, items, codes, data_object_digests(subject.elf))
 
@@ -211,7 +211,7 @@ def find_measured_function(calls: MeasuredCalls, required: ProjectFunction) -> M
     return next(function for function in calls.functions if required.name in function.function.requested)
 
 
-def _measured_values_of_function(
+def _values_of_measured_function(
     function: ProjectFunction,
     calls: MeasuredCalls,
     measured: MeasuredFunction,
@@ -248,7 +248,7 @@ def _functions_in_measured_cycles(
     return measured.ran | calls.handled if disturbed else measured.ran
 
 
-def _measured_values_of_interval(
+def _values_of_measured_interval(
     measured: MeasuredInterval, ran: frozenset[str], digests: Mapping[str, tuple[str, int]]
 ) -> ProjectItemMeasuredValues:
     """Returns an interval's figures, with digests of the code that may have run in it. `ran`: all functions that

@@ -94,7 +94,7 @@ class ProjectBaseline(StrictModel):
                     del image[table]
         return digest_of_values(content)
 
-    def measured_values_by_image(self) -> dict[str, ImageMeasuredValues]:
+    def values_by_measured_image(self) -> dict[str, ImageMeasuredValues]:
         """Returns the figures of each image as they were measured, by name."""
         values: dict[str, dict[str, ProjectItemMeasuredValues]] = {name: {} for name in self.image}
         for one in self.item:

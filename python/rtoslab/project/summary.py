@@ -33,7 +33,7 @@ def _changed_figure_cells(change: FigureChange) -> tuple[str, str, str, str]:
     """Returns the first table cells of a changed figure: name, before, now, change."""
     moved = change.after.value - change.before.value
     return (
-        change.measured_value_name,
+        change.name_of_measured_value,
         _figure_with_range_text(change.before),
         _figure_with_range_text(change.after),
         f"{moved:+,g}",
@@ -79,7 +79,7 @@ def _markdown_row(cells: Any) -> str:
 
 def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
     """Returns the result of `rtoslab gate` as a JSON object."""
-    limits = {change.measured_value_name: str(limit) for change, limit in judged.regressions}
+    limits = {change.name_of_measured_value: str(limit) for change, limit in judged.regressions}
     return {
         "verdict": "unknown" if judged.unanswered else "worse" if judged.has_regression_or_exceeded_budget else "pass",
         "sentence": project_result_sentences(judged),
@@ -97,7 +97,7 @@ def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
                 "code": figure_change.cause or None,
                 "functions": list(figure_change.functions),
                 "placement": figure_change.overlap,
-                "passed_limit": limits.get(figure_change.measured_value_name),
+                "passed_limit": limits.get(figure_change.name_of_measured_value),
             }
             for figure_change in judged.changes
         ],
@@ -111,7 +111,7 @@ def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
 def judgement_as_junit(judged: ProjectJudgement) -> str:
     """Returns the result of `rtoslab gate` as JUnit XML, with a test case for each figure, budget and missing
     answer."""
-    limits = {change.measured_value_name: limit for change, limit in judged.regressions}
+    limits = {change.name_of_measured_value: limit for change, limit in judged.regressions}
     root = ET.Element("testsuites", name="rtoslab")
     suite = ET.SubElement(
         root, "testsuite", name="rtoslab gate",
@@ -125,11 +125,11 @@ def judgement_as_junit(judged: ProjectJudgement) -> str:
             classname=escape_xml_characters(figure_change.image),
             name=escape_xml_characters(f"{figure_change.item}.{figure_change.figure}"),
         )
-        if figure_change.measured_value_name in limits:
+        if figure_change.name_of_measured_value in limits:
             message = (
                 f"{_figure_with_range_text(figure_change.before)} {figure_change.before.unit} before, "
                 f"{_figure_with_range_text(figure_change.after)} now: it exceeded its limit "
-                f"{limits[figure_change.measured_value_name]}"
+                f"{limits[figure_change.name_of_measured_value]}"
             )
             ET.SubElement(
                 case,

@@ -16,18 +16,18 @@ class ExpectedEventCount:
     """The name of a parameter. Its value multiplies the count."""
     slack: int
 
-    def expected_event_count(self, evidence: ProofEvidence) -> int:
+    def count_of_expected_events(self, evidence: ProofEvidence) -> int:
         """Returns the expected number of events in an interval of this run, with the parameter's value filled in."""
         return self.count * (int(evidence.decoded.params[self.per]) if self.per is not None else 1)
 
     def is_event_count_accepted(self, evidence: ProofEvidence, count: int, extra: int = 0, spared: int = 0) -> bool:
         """Whether an observed number of events is as expected. Up to `extra` events more and up to `spared` events
         fewer are accepted beside the usual slack."""
-        return -self.slack - spared <= count - self.expected_event_count(evidence) <= self.slack + extra
+        return -self.slack - spared <= count - self.count_of_expected_events(evidence) <= self.slack + extra
 
     def describe_expected_event_count(self, evidence: ProofEvidence, one: str, several: str) -> str:
         """Returns the expected number of events in words: `1 call`, `200 calls, give or take 2`."""
-        number = self.expected_event_count(evidence)
+        number = self.count_of_expected_events(evidence)
         around = f", give or take {self.slack}" if self.slack else ""
         return f"{number or 'no'} {one if number == 1 else several}{around}"
 

@@ -82,7 +82,7 @@ def make_report_document(
     cost_sections = (costs.cycles_section, costs.locks_section, costs.functions_section)
     parts: list[ReportSection | None] = [
         answer.fastest_kernels_section(figures, places),
-        missing.unmeasured_points_report_section(verified, failed, absent),
+        missing.report_section_of_unmeasured_points(verified, failed, absent),
         speed.throughput_section(measured, places),
         latency.latency_section(timed, places),
         speed.multicore_gain_section(measured, places),

@@ -293,7 +293,7 @@ def _build_two_kernel_images(
     point = add_second_kernel_to_point(catalogue, one_core.point, second, 0)
     if point.not_applicable is not None:
         raise TaskSetCheckError(f"The task set cannot be run: {point.not_applicable}.")
-    other = build_point_image(catalogue, point.planned_point_on_other_core())
+    other = build_point_image(catalogue, point.point_on_other_core())
     return replace(one_core, point=point, build=build_point_image(catalogue, point), other_build=other)
 
 

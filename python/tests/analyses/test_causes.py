@@ -20,7 +20,7 @@ from rtoslab.compare.gate import (
     without_moved_code_regressions,
 )
 from rtoslab.compare.rules import MeasuredValueLimits
-from rtoslab.compare.sides import ComparisonSide, MeasuredPointValues, measured_values_of_stored_point
+from rtoslab.compare.sides import ComparisonSide, MeasuredPointValues, values_of_stored_measurement
 from rtoslab.reports import report_formats
 from rtoslab.results.results import FunctionCodeLocation, MeasuredPoint
 from rtoslab.store import StoredPoint
@@ -154,7 +154,7 @@ def test_function_may_exist_on_one_side_only() -> None:
 
 
 def stored_figures(result: MeasuredPoint) -> MeasuredPointValues:
-    return measured_values_of_stored_point(StoredPoint(Path(), result, {"target": {"kind": "virtual"}}))
+    return values_of_stored_measurement(StoredPoint(Path(), result, {"target": {"kind": "virtual"}}))
 
 
 def test_stored_point_contains_everything_that_causes_need() -> None:

@@ -24,7 +24,7 @@ from rtoslab.archive.exports import (
 from rtoslab.archive.index import PointFilters, find_stored_points
 from rtoslab.archive.run_list import summarize_runs
 from rtoslab.base.errors import ReportError
-from rtoslab.compare.history import measured_value_history_document
+from rtoslab.compare.history import history_document_of_measured_values
 from rtoslab.reports import report_formats
 from rtoslab.results.results import FunctionCodeLocation, MeasuredPoint
 from rtoslab.store.journal import JOURNAL_FILE, JournalSession, newest_session, session_as_journal_line
@@ -209,7 +209,7 @@ def test_history_reports_no_change_within_placement(
     """Bands that meet, and the same code elsewhere on the same board; a changed nop or a changed board is a move."""
     run_of(tmp_path, 0, before)
     run_of(tmp_path, 1, after, board)
-    document = measured_value_history_document(
+    document = history_document_of_measured_values(
         list(find_stored_points([tmp_path], PointFilters())), ["cycles_per_count"]
     )
     (table,) = document.sections[0].tables
@@ -223,7 +223,7 @@ def test_history_reports_no_clear_change_of_different_code_in_one_placement(tmp_
     """Where its place matters; what is no time is exact."""
     for index, counts in enumerate((5000, 5000, 4000)):
         run_of(tmp_path, index, [_with_code(counts, 0x100, str(index))], where={"build": {"code": "flash", "cores": 1}})
-    document = measured_value_history_document(
+    document = history_document_of_measured_values(
         list(find_stored_points([tmp_path], PointFilters())), ["cycles_per_count", "heap.peak"]
     )
     (table,) = document.sections[0].tables
@@ -236,14 +236,14 @@ def test_history_reports_no_clear_change_of_different_code_in_one_placement(tmp_
 def test_history_shows_when_a_figure_changed(tmp_path: Path) -> None:
     for index, counts in enumerate((5000, 5000, 4000)):
         run_of(tmp_path, index, [measured_point(1, counts)])
-    document = measured_value_history_document(list(find_stored_points([tmp_path], PointFilters())))
+    document = history_document_of_measured_values(list(find_stored_points([tmp_path], PointFilters())))
     text = report_formats()["md"](document)
     assert "at rev2 |" in text
     assert "rev1 |" not in text.split("## Run by run")[0]
     assert "<svg" in report_formats()["html"](document)
     assert "What moved" in rtoslab("runs", "history", "--in", tmp_path).stdout
     with pytest.raises(ReportError, match="have no figure in common"):
-        measured_value_history_document(list(find_stored_points([tmp_path / "0"], PointFilters())))
+        history_document_of_measured_values(list(find_stored_points([tmp_path / "0"], PointFilters())))
 
 
 def test_every_output_file_is_written(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from rtoslab.conformance.examination import (
 from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.images.builder import build_point_image
 from rtoslab.images.elf import read_elf
-from rtoslab.plan.plan import PlanOptions, make_measurement_plan, planned_conformance_suite_points
+from rtoslab.plan.plan import PlanOptions, make_measurement_plan, points_of_conformance_suite
 from rtoslab.results.results import FailedMeasurement, MeasuredPoint
 from tests.broken_ports import BREAKS
 from tests.checkouts import replace_text
@@ -40,7 +40,7 @@ def test_several_suites_print_one_line_each() -> None:
 
 def conformance(root: Path, kernel: str, board: str = "pico", cores: int = 1) -> ConformanceVerdict:
     catalogue = Catalogue(root)
-    (point,) = planned_conformance_suite_points(catalogue, PlanOptions([kernel], [board], [cores]))
+    (point,) = points_of_conformance_suite(catalogue, PlanOptions([kernel], [board], [cores]))
     return check_whole_port_conformance(catalogue, point)
 
 

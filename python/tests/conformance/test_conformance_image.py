@@ -18,7 +18,7 @@ from rtoslab.conformance.play import conformance_test_name_hash
 from rtoslab.images.builder import build_point_image
 from rtoslab.images.image_inputs import optional_services_param
 from rtoslab.measure.own_image import measure_image
-from rtoslab.plan.plan import PlannedPoint, PlanOptions, planned_conformance_suite_points
+from rtoslab.plan.plan import PlannedPoint, PlanOptions, points_of_conformance_suite
 from rtoslab.targets.external_image import read_external_image
 from tests.checkouts import replace_text
 from tests.cli.test_cli import command_error, rtoslab
@@ -30,7 +30,7 @@ PORT = "kernels/freertos/port.h"
 def suite(path: Path, root: Path = ROOT, kernel: str = "freertos", cores: int = 1, left_out: str = "") -> Path:
     """The suite's image with all optional services, built and put elsewhere."""
     catalogue = Catalogue(root)
-    (point,) = planned_conformance_suite_points(catalogue, PlanOptions([kernel], ["pico"], [cores]))
+    (point,) = points_of_conformance_suite(catalogue, PlanOptions([kernel], ["pico"], [cores]))
     params = optional_services_param(offered_optional_services(catalogue.find_kernel(kernel).facts))
     params |= {"leave_out_0": str(conformance_test_name_hash(left_out))} if left_out else {}
     path.write_bytes(build_point_image(catalogue, replace(point, params=params)).elf_path.read_bytes())
@@ -50,7 +50,7 @@ def outcomes(verdict: ConformanceVerdict, outcome: CheckOutcome) -> set[str]:
 def test_external_image_gets_the_same_verdict(cores: int, tmp_path: Path) -> None:
     verdict = examine(suite(tmp_path / "own.elf", cores=cores))
     catalogue = Catalogue(ROOT)
-    (point,) = planned_conformance_suite_points(catalogue, PlanOptions(["freertos"], ["pico"], [cores]))
+    (point,) = points_of_conformance_suite(catalogue, PlanOptions(["freertos"], ["pico"], [cores]))
     whole = check_whole_port_conformance(catalogue, point)
 
     def found(verdict: ConformanceVerdict) -> list[tuple[str, int | None, CheckOutcome]]:

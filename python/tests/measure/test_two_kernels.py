@@ -124,7 +124,7 @@ def test_figures_do_not_depend_on_the_run_id() -> None:
     built = build_point_image(CATALOGUE, point)
     pair = build_pair_images(CATALOGUE, point, built)
     assert pair is not None
-    run_ids = [built.expected.run, build_point_image(CATALOGUE, point.planned_point_on_other_core()).expected.run]
+    run_ids = [built.expected.run, build_point_image(CATALOGUE, point.point_on_other_core()).expected.run]
     samples: set[bytes] = set()
     for new in (b"0" * 16, b"a" * 16, b"0" * 9 + b"f" * 7, b"5a" * 8):
         images = [built.elf_path.read_bytes(), *pair.image_contents()]

@@ -15,7 +15,7 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.images import build_point_image
-from rtoslab.plan.plan import PlanOptions, planned_conformance_suite_points
+from rtoslab.plan.plan import PlanOptions, points_of_conformance_suite
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.rta import images
 from rtoslab.rta.firmware import build_task_set_firmware
@@ -225,7 +225,7 @@ def test_static_data_of_a_kernel_is_part_of_its_budget(checkout: Path) -> None:
     toml = "kernels/freertos/kernel.toml"
     replace_text(checkout, toml, "smp = true\n", "smp = true\nstatic_bytes = 1_001\n")
     catalogue = Catalogue(checkout)
-    (point,) = planned_conformance_suite_points(catalogue, PlanOptions(["freertos"], ["pico"], [1]))
+    (point,) = points_of_conformance_suite(catalogue, PlanOptions(["freertos"], ["pico"], [1]))
     config = build_point_image(catalogue, point).info["kernel_config"]
     assert config["configTOTAL_HEAP_SIZE"] == str((65_536 - 1_001) // 8 * 8)
     replace_text(checkout, toml, "static_bytes = 1_001", "static_bytes = 65_530")

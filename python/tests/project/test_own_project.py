@@ -272,8 +272,8 @@ def test_more_instructions_are_found_although_placement_hides_them(
         monkeypatch.setenv("MORE", f"-DNOPS=5 -DEARLY={3**shift}")
         result = gate_result()
         assert (result["verdict"], result["exit_code"]) == ("worse", 3)
-        for measured_value_name in ("instructions_min", "instructions_median", "instructions_max"):
-            message = find_figure(result, "control_step", measured_value_name)
+        for name_of_measured_value in ("instructions_min", "instructions_median", "instructions_max"):
+            message = find_figure(result, "control_step", name_of_measured_value)
             assert (message["now"] - message["before"], message["passed_limit"]) == (5, "+0 instructions")
             assert (message["code"], message["functions"]) == ("changed", ["control_step"])
         interval = find_figure(result, "step to done", "instructions_min")

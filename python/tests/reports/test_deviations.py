@@ -13,7 +13,7 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.compare.comparison import compare_run_sides
 from rtoslab.compare.document import comparison_document
-from rtoslab.compare.sides import ComparisonSide, measured_values_of_stored_point
+from rtoslab.compare.sides import ComparisonSide, values_of_stored_measurement
 from rtoslab.reports import report_formats
 from rtoslab.reports.charts import render_svg
 from rtoslab.reports.deviations import MARK, mark_deviations
@@ -124,7 +124,7 @@ def test_terminal_shows_deviations(capsys: pytest.CaptureFixture[str]) -> None:
 
 def side(name: str, *results: MeasuredPoint) -> ComparisonSide:
     stored = [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
-    return ComparisonSide(name, tuple(measured_values_of_stored_point(point) for point in stored))
+    return ComparisonSide(name, tuple(values_of_stored_measurement(point) for point in stored))
 
 
 def text_of(tables: Iterable[TableData]) -> str:

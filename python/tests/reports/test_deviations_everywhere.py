@@ -39,11 +39,11 @@ from rtoslab.compare.baseline import make_baseline
 from rtoslab.compare.comparison import compare_run_sides
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.gate import compare_run_with_baseline, regression_gate_document
-from rtoslab.compare.history import measured_value_history_document
+from rtoslab.compare.history import history_document_of_measured_values
 from rtoslab.compare.machines import comparisons_as_json as comparison_as_json
 from rtoslab.compare.machines import comparisons_as_junit
 from rtoslab.compare.rules import MeasuredValueLimits
-from rtoslab.compare.sides import ComparisonSide, measured_values_of_stored_point
+from rtoslab.compare.sides import ComparisonSide, values_of_stored_measurement
 from rtoslab.measure.pipeline import MeasurementPointOutcome
 from rtoslab.papers.document import paper_comparison_report
 from rtoslab.papers.on_terminal import print_paper_reproduction
@@ -103,7 +103,7 @@ def stored_points(*results: MeasuredPoint) -> list[StoredPoint]:
 
 
 def side(name: str, *results: MeasuredPoint) -> ComparisonSide:
-    return ComparisonSide(name, tuple(measured_values_of_stored_point(point) for point in stored_points(*results)))
+    return ComparisonSide(name, tuple(values_of_stored_measurement(point) for point in stored_points(*results)))
 
 
 STABILITY = replace(
@@ -116,7 +116,7 @@ BEFORE, AFTER = side("a", odd()), side("b", odd(2000))
 def history(tmp_path: Path) -> ReportDocument:
     run_of(tmp_path, 0, [odd()])
     run_of(tmp_path, 1, [odd(2000)])
-    return measured_value_history_document(list(find_stored_points([tmp_path], PointFilters())))
+    return history_document_of_measured_values(list(find_stored_points([tmp_path], PointFilters())))
 
 
 def placement_study() -> CodePlacementStudy:

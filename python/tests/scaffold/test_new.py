@@ -17,7 +17,7 @@ from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.mutants.measure import measure_mutants
 from rtoslab.mutants.mutants import read_mutants
 from rtoslab.papers.completeness import require_consistent_paper_folder
-from rtoslab.plan.plan import PlanOptions, planned_conformance_suite_points
+from rtoslab.plan.plan import PlanOptions, points_of_conformance_suite
 from rtoslab.scaffold.new_folder import make_new_folder
 
 
@@ -35,7 +35,7 @@ def _measure_new(out: Path, capsys: pytest.CaptureFixture[str], *words: str) -> 
 
 def _conformance_of(root: Path, kernel: str, board: str) -> ConformanceVerdict:
     catalogue = Catalogue(root)
-    (point,) = planned_conformance_suite_points(catalogue, PlanOptions([kernel], [board], [1]))
+    (point,) = points_of_conformance_suite(catalogue, PlanOptions([kernel], [board], [1]))
     return check_port_conformance(catalogue, point)
 
 

@@ -14,7 +14,7 @@ _PROSE = (
 )
 
 
-def unmeasured_points_report_section(
+def report_section_of_unmeasured_points(
     measured: Sequence[MeasuredPoint], failed: Sequence[FailedMeasurement], missing: Sequence[NotApplicable]
 ) -> ReportSection | None:
     """Returns the report section on points that failed or do not apply. None without any.
