@@ -57,7 +57,7 @@ class MeasuredValue:
 
     @property
     def placement_band(self) -> CodePlacementValueRange:
-        """Returns the range of this number over the placements (addresses) of the code. Of one placement it is the
+        """Returns the range of this number over the placements (addresses) of the code. With one placement, it is the
         number alone."""
         return self.band or CodePlacementValueRange([self.value])
 

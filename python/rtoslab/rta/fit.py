@@ -271,8 +271,7 @@ def fit_kernel_overheads(
     if one_core is not None:
         permille = fit_contention_permille(ledger)
         interrupt, round_ = multicore_interrupt_costs(one_core.interrupt, ledger.tick_entries, permille), []
-    start_cost = max(starts) + sampling_safety_margin_cycles(starts)
-    start_cost = largest_cost_with_double_reserve(starts) if firmware.supports_interrupt_releases else start_cost
+    start_margins = 2 if firmware.supports_interrupt_releases else 1
     work_reserve = LEAST_RESERVE if firmware.supports_task_releases else 0
     simple = KernelOverheads(
         kernel=firmware.kernel_name,
@@ -296,7 +295,7 @@ def fit_kernel_overheads(
         ),
         interrupt=interrupt,
         job=JobCosts(
-            start_cycles=start_cost,
+            start_cycles=max(starts) + start_margins * sampling_safety_margin_cycles(starts),
             # Some paths to a job's work cost a cycle of it, and random sets of this kind meet them seldom.
             work_cycles=max(_work_cycles_above_calibration(ledger, permille), work_reserve),
             end_cycles=end_base + max(sampling_safety_margin_cycles(end) for end in ends.values()),

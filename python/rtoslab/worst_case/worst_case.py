@@ -227,8 +227,8 @@ def _arrivals_at_firmware_request_sentences(apart: Mapping[str, ArrivalsAtFirmwa
 def _observed_firmware_interrupt_requests(
     scenario: SweepScenario, *observed: FirmwareRaisedInterrupt | None
 ) -> NDArray[np.int64]:
-    """Returns the cycles, since the snapshot, in which the image itself requested the swept interrupt. Of several
-    observations of the same run, the one with the most handler runs is used."""
+    """Returns the cycles, since the snapshot, in which the image itself requested the swept interrupt. The
+    observation with the most handler runs is used."""
     seen = max((item for item in observed if item is not None), key=lambda item: len(item.handlings), default=None)
     return (
         np.zeros(0, np.int64)

@@ -88,6 +88,6 @@ def test_page_quotes_what_its_command_prints(
     monkeypatch.setenv("RTOSLAB_TREES", str(tmp_path / "no-trees"))
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     done = run_command(shlex.split(command), tmp_path)
-    assert done.returncode in {0, 3}, done.stderr
+    assert done.returncode in ({0, 3} if command.startswith("rta ") else {0}), done.stderr
     assert len(quoted) > 20
     assert done.stdout.split()[: len(quoted)] == quoted, f"{page}: {command}"

@@ -59,8 +59,7 @@ def judge_evidence(params: HeapMixParameters, evidence: ProofEvidence) -> Benchm
     few = evidence.samples < 2 * len(params.sizes)
     good = sizes <= set(params.sizes) if few else sizes == set(params.sizes)
     text = f"{len(sizes)} sizes from {min(sizes, default=0)} to {max(sizes, default=0)} bytes, {most} blocks at once"
-    enough = places * 0.6 <= most <= places
-    good = good and enough
+    good = good and places * 0.6 <= most <= places
     if params.seed is not None:
         drawn = islice(_drawn_order(int(evidence.decoded.params[params.seed]), params.sizes, places), len(order))
         follows = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(order, drawn, strict=True)))
