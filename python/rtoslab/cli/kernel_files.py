@@ -20,6 +20,13 @@ from rtoslab.trees import OPTIMISATIONS, kernel_build_configuration_files
     "--inherit", "needs", flag_value="inherit", multiple=True, help="Configure mutexes with priority inheritance."
 )
 @click.option(
+    "--work-queue",
+    "needs",
+    flag_value="work",
+    multiple=True,
+    help="Configure a queue of functions that a task of the kernel calls.",
+)
+@click.option(
     "--opt",
     type=click.Choice(OPTIMISATIONS),
     default=DEFAULT_OPT,
