@@ -77,11 +77,6 @@ def test_quick_session_prints_the_documented_output(session: Session) -> None:
     assert session.run() == session.shown, "`make docs` writes it again"
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("session", [each for each in SESSIONS if not each.quick], ids=str)
-def test_session_prints_the_documented_output(session: Session) -> None:
-    assert session.run() == session.shown, "`make docs` writes it again"
-
 
 def test_outdated_session_is_updated(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
