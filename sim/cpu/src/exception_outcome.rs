@@ -2,7 +2,7 @@
 
 /// The outcome of one step of a core's exception handling, for the machine and for observers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExceptionOutcome {
+pub enum ExceptionStepResult {
     /// A handler's first instruction issues next.
     Entered(u32),
     /// Returned from this exception to the interrupted code.

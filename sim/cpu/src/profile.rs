@@ -6,7 +6,8 @@ use std::ops::AddAssign;
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct ProfileCell {
-    /// ARMv6-M: cycles from its issue to the next issue. ARMv7-M: from the end of the instruction before to its own end.
+    /// ARMv6-M: cycles from its issue to the next issue. ARMv7-M: from the end of the instruction before to its own
+    /// end.
     pub cycles: u64,
     /// Times executed.
     pub executions: u64,

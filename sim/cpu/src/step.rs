@@ -50,7 +50,7 @@ pub struct Step {
 impl Step {
     /// Returns the step as its share of a cached transition (an entry of the timing cache), for the profile.
     /// `is_rare_data_processing`: it is a step of the core that continued second.
-    pub(crate) fn as_instruction_cycle_share(&self, is_other: bool) -> InstructionCycleShare {
+    pub(crate) fn step_as_transition_cycle_share(&self, is_other: bool) -> InstructionCycleShare {
         let cycles = (self.end - self.start) as u32;
         InstructionCycleShare {
             address: self.pc,

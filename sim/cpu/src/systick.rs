@@ -44,11 +44,11 @@ impl SysTick {
     /// Creates a timer in reset state: stopped, with the external reference selected. The calibration register is the
     /// RP2040's.
     pub fn new() -> SysTick {
-        SysTick::with_calibration(RP2040_CALIBRATION)
+        SysTick::with_calibration_value(RP2040_CALIBRATION)
     }
 
     /// Creates a timer in reset state whose calibration register has this value.
-    pub fn with_calibration(calibration: u32) -> SysTick {
+    pub fn with_calibration_value(calibration: u32) -> SysTick {
         SysTick {
             enable: false,
             tick_interrupt: false,
@@ -67,7 +67,7 @@ impl SysTick {
 
     /// Returns the timer after a reset of its core. The chip's reference clock keeps its rate.
     pub fn after_reset(&self) -> SysTick {
-        SysTick { external: self.external, rate: self.external, ..SysTick::with_calibration(self.calibration) }
+        SysTick { external: self.external, rate: self.external, ..SysTick::with_calibration_value(self.calibration) }
     }
 
     /// Returns the cycle of the next step from 1 to 0, or `u64::MAX`.

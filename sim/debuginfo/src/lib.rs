@@ -22,7 +22,8 @@ use crate::units::{CompilationUnits, Place};
 
 /// Structures lie so deep in each other at most, and a type has so many names.
 const DEPTH: usize = 32;
-/// Members of one structure at most, with those of structures inside: one that holds itself twice doubles at each level.
+/// Members of one structure at most, with those of structures inside: one that holds itself twice doubles at each
+/// level.
 const MEMBERS: usize = 10_000;
 /// The bytes of a member whose type does not tell its size.
 const UNTOLD_BYTES: u64 = 4;
@@ -79,18 +80,20 @@ pub fn members_of_structures(
             break;
         }
         let Some(top) = units.root_debug_entry_of_unit(unit)? else { break };
-        for child in units.child_entries(top)? {
-            let Some(name) = units.name_of_entry(child)?.filter(|name| missing.contains(name)) else { continue };
+        for child in units.child_debug_info_entries(top)? {
+            let Some(name) = units.name_of_debug_info_entry(child)?.filter(|name| missing.contains(name)) else {
+                continue;
+            };
             let Some(structure) = structure_named_by_debug_entry(&units, child)? else { continue };
             let mut members = Vec::new();
-            collect_members(
+            collect_structure_members(
                 &units,
                 structure,
-                &EnclosingStructure { before: String::new(), base: 0, depth: 0 },
+                &NestedStructurePrefix { before: String::new(), base: 0, depth: 0 },
                 &mut members,
             )?;
             missing.remove(name);
-            structures.push((name_as_text(name), members));
+            structures.push((debug_info_name_as_text(name), members));
         }
     }
     Ok(structures)
@@ -114,7 +117,7 @@ pub fn source_files_and_ranges(image: &[u8]) -> Result<Vec<Source>, DebugInfoErr
         while let Some(range) = unit_ranges.next()? {
             ranges.push((range.begin, range.end));
         }
-        files.push((name_as_text(name.slice()), ranges));
+        files.push((debug_info_name_as_text(name.slice()), ranges));
     }
     Ok(files)
 }
@@ -138,10 +141,10 @@ fn section_bytes<'a>(file: &object::File<'a>, name: &str) -> Result<Cow<'a, [u8]
 fn structure_named_by_debug_entry(units: &CompilationUnits<'_>, each: Place) -> Result<Option<Place>, DebugInfoError> {
     let mut at = each;
     for _ in 0..DEPTH {
-        let entry = units.debug_entry_at_place(at)?;
-        match (entry.tag(), units.referenced_entry(at, dw::DW_AT_type)?) {
+        let entry = units.read_debug_information_entry(at)?;
+        match (entry.tag(), units.find_referenced_debug_info_entry(at, dw::DW_AT_type)?) {
             (dw::DW_TAG_structure_type, _) => return Ok(entry.has_children().then_some(at)),
-            (dw::DW_TAG_typedef, Some(named)) if units.name_of_entry(named)?.is_none() => at = named,
+            (dw::DW_TAG_typedef, Some(named)) if units.name_of_debug_info_entry(named)?.is_none() => at = named,
             _ => return Ok(None),
         }
     }
@@ -149,7 +152,7 @@ fn structure_named_by_debug_entry(units: &CompilationUnits<'_>, each: Place) -> 
 }
 
 /// A structure that is itself a member: the prefix of its members' names and its offset.
-struct EnclosingStructure {
+struct NestedStructurePrefix {
     before: String,
     base: u64,
     depth: usize,
@@ -157,24 +160,24 @@ struct EnclosingStructure {
 
 /// Appends the members of a structure or union, and of those inside it, to `found`. Members of unnamed structures count
 /// as those of the outer one, as in C.
-fn collect_members(
+fn collect_structure_members(
     units: &CompilationUnits<'_>,
     holder: Place,
-    outer: &EnclosingStructure,
+    outer: &NestedStructurePrefix,
     found: &mut Vec<StructureMember>,
 ) -> Result<(), DebugInfoError> {
     if outer.depth > DEPTH {
         return Err(DebugInfoError::Said("it contains a structure that contains itself"));
     }
-    let is_union = units.debug_entry_at_place(holder)?.tag() == dw::DW_TAG_union_type;
-    for child in units.child_entries(holder)? {
-        if units.debug_entry_at_place(child)?.tag() != dw::DW_TAG_member {
+    let is_union = units.read_debug_information_entry(holder)?.tag() == dw::DW_TAG_union_type;
+    for child in units.child_debug_info_entries(holder)? {
+        if units.read_debug_information_entry(child)?.tag() != dw::DW_TAG_member {
             continue;
         }
         let kind = member_type_and_size(units, child)?;
-        let Some(spot) = member_position(units, child, kind.bytes, is_union)? else { continue };
+        let Some(spot) = structure_member_position(units, child, kind.bytes, is_union)? else { continue };
         let offset = spot.offset.saturating_add(outer.base);
-        let name = units.name_of_entry(child)?.map(name_as_text);
+        let name = units.name_of_debug_info_entry(child)?.map(debug_info_name_as_text);
         if let Some(name) = &name {
             let name = format!("{}{name}", outer.before);
             found.push(StructureMember { name, offset, bytes: spot.bytes, is_array: kind.is_array, bits: spot.bits });
@@ -183,12 +186,15 @@ fn collect_members(
             }
         }
         let Some(inside) = kind.at.filter(|_| !kind.is_array) else { continue };
-        if matches!(units.debug_entry_at_place(inside)?.tag(), dw::DW_TAG_structure_type | dw::DW_TAG_union_type) {
+        if matches!(
+            units.read_debug_information_entry(inside)?.tag(),
+            dw::DW_TAG_structure_type | dw::DW_TAG_union_type
+        ) {
             let before = name.map_or_else(|| outer.before.clone(), |name| format!("{}{name}.", outer.before));
-            collect_members(
+            collect_structure_members(
                 units,
                 inside,
-                &EnclosingStructure { before, base: offset, depth: outer.depth + 1 },
+                &NestedStructurePrefix { before, base: offset, depth: outer.depth + 1 },
                 found,
             )?;
         }
@@ -208,11 +214,11 @@ struct Kind {
 fn member_type_and_size(units: &CompilationUnits<'_>, member: Place) -> Result<Kind, DebugInfoError> {
     let (mut at, mut is_array) = (member, false);
     for _ in 0..DEPTH {
-        let Some(next) = units.referenced_entry(at, dw::DW_AT_type)? else {
+        let Some(next) = units.find_referenced_debug_info_entry(at, dw::DW_AT_type)? else {
             return Ok(Kind { at: None, bytes: UNTOLD_BYTES, is_array });
         };
         at = next;
-        let entry = units.debug_entry_at_place(at)?;
+        let entry = units.read_debug_information_entry(at)?;
         let size = entry.attr_value(dw::DW_AT_byte_size)?;
         let bytes = match (entry.tag(), size) {
             (dw::DW_TAG_array_type, _) => {
@@ -231,7 +237,7 @@ fn member_type_and_size(units: &CompilationUnits<'_>, member: Place) -> Result<K
 }
 
 /// The offset, size and bits of a member in the structure that directly contains it.
-struct MemberPosition {
+struct StructureMemberPosition {
     offset: u64,
     bytes: u64,
     bits: Option<(u64, u64)>,
@@ -239,13 +245,13 @@ struct MemberPosition {
 
 /// Returns the offset, size and bits of a member. None if it has no offset, because it is no part of the structure.
 /// `bytes`: its type's.
-fn member_position(
+fn structure_member_position(
     units: &CompilationUnits<'_>,
     member: Place,
     bytes: u64,
     is_union: bool,
-) -> Result<Option<MemberPosition>, DebugInfoError> {
-    let entry = units.debug_entry_at_place(member)?;
+) -> Result<Option<StructureMemberPosition>, DebugInfoError> {
+    let entry = units.read_debug_information_entry(member)?;
     let value_of = |attribute| entry.attr_value(attribute)?.map(attribute_as_number).transpose();
     let place = entry.attr_value(dw::DW_AT_data_member_location)?;
     let place = place.map(|value| member_location(value, units.encoding_of_compilation_unit(member)?)).transpose()?;
@@ -266,14 +272,14 @@ fn member_position(
     Ok(match (first, place) {
         (Some((first, width)), _) => {
             let bits = (first % 8, width);
-            Some(MemberPosition {
+            Some(StructureMemberPosition {
                 offset: first / 8,
                 bytes: bits.0.saturating_add(width).div_ceil(8),
                 bits: Some(bits),
             })
         }
-        (None, Some(offset)) => Some(MemberPosition { offset, bytes, bits: None }),
-        (None, None) => is_union.then_some(MemberPosition { offset: 0, bytes, bits: None }),
+        (None, Some(offset)) => Some(StructureMemberPosition { offset, bytes, bits: None }),
+        (None, None) => is_union.then_some(StructureMemberPosition { offset: 0, bytes, bits: None }),
     })
 }
 
@@ -293,6 +299,6 @@ fn attribute_as_number(value: AttributeValue<units::Bytes<'_>>) -> Result<u64, D
 }
 
 /// Returns a name as text.
-fn name_as_text(name: &[u8]) -> String {
+fn debug_info_name_as_text(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }

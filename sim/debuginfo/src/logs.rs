@@ -33,7 +33,7 @@ pub struct LogDecoder {
 
 impl LogDecoder {
     /// Returns the decoder of an image. `None` if the image does not use defmt.
-    pub fn decoder_of_image(image: &[u8]) -> Result<Option<LogDecoder>, Error> {
+    pub fn log_decoder_of_image(image: &[u8]) -> Result<Option<LogDecoder>, Error> {
         let Some(table) = Table::parse(image)? else { return Ok(None) };
         // Without debug information there are no places. The text is complete.
         let places = table.get_locations(image).unwrap_or_default();
@@ -44,24 +44,24 @@ impl LogDecoder {
     pub fn decode_defmt_bytes(&mut self, fresh: &[u8]) -> Vec<LogLine> {
         self.rest.extend_from_slice(fresh);
         match self.table.encoding() {
-            Encoding::Raw => self.decode_undelimited_frames(),
-            _ => self.decode_delimited_frames(),
+            Encoding::Raw => self.decode_undelimited_defmt_frames(),
+            _ => self.decode_delimited_defmt_frames(),
         }
     }
 
     /// Decodes consecutive defmt frames without a delimiter. After a damaged frame no further one can be found.
-    fn decode_undelimited_frames(&mut self) -> Vec<LogLine> {
+    fn decode_undelimited_defmt_frames(&mut self) -> Vec<LogLine> {
         let mut lines = Vec::new();
         let mut used = 0;
         loop {
             match self.table.decode(&self.rest[used..]) {
                 Ok((frame, bytes)) if bytes > 0 => {
-                    lines.push(self.log_line_of_frame(&frame));
+                    lines.push(self.log_line_of_decoded_frame(&frame));
                     used += bytes;
                 }
                 Err(DecodeError::UnexpectedEof) if self.rest.len() - used <= FRAME_BYTES => break,
                 _ => {
-                    lines.push(line_for_damaged_bytes(self.rest.len() - used));
+                    lines.push(log_line_for_undecodable_bytes(self.rest.len() - used));
                     used = self.rest.len();
                     break;
                 }
@@ -72,10 +72,10 @@ impl LogDecoder {
     }
 
     /// Decodes defmt frames that end with a zero.
-    fn decode_delimited_frames(&mut self) -> Vec<LogLine> {
+    fn decode_delimited_defmt_frames(&mut self) -> Vec<LogLine> {
         let Some(end) = self.rest.iter().rposition(|byte| *byte == 0) else {
             if self.rest.len() > FRAME_BYTES {
-                return vec![line_for_damaged_bytes(std::mem::take(&mut self.rest).len())];
+                return vec![log_line_for_undecodable_bytes(std::mem::take(&mut self.rest).len())];
             }
             return Vec::new();
         };
@@ -85,20 +85,20 @@ impl LogDecoder {
             let mut decoder = self.table.new_stream_decoder();
             decoder.received(frame);
             lines.push(match decoder.decode() {
-                Ok(decoded) => self.log_line_of_frame(&decoded),
-                Err(_) => line_for_damaged_bytes(frame.len()),
+                Ok(decoded) => self.log_line_of_decoded_frame(&decoded),
+                Err(_) => log_line_for_undecodable_bytes(frame.len()),
             });
         }
         lines
     }
 
     /// Returns a decoded frame as a line of the log.
-    fn log_line_of_frame(&self, frame: &Frame<'_>) -> LogLine {
+    fn log_line_of_decoded_frame(&self, frame: &Frame<'_>) -> LogLine {
         let place = self.places.get(&frame.index());
         LogLine {
             level: frame.level().map(|level| level.as_str().to_owned()),
-            timestamp: frame.display_timestamp().map(|time| displayed_value_text(&time)),
-            message: displayed_value_text(&frame.display_message()),
+            timestamp: frame.display_timestamp().map(|time| format_log_value(&time)),
+            message: format_log_value(&frame.display_message()),
             place: place.map(|place| (place.file.to_string_lossy().into_owned(), place.line)),
             module: place.map(|place| place.module.clone()),
         }
@@ -106,7 +106,7 @@ impl LogDecoder {
 }
 
 /// Returns the text of a value, as far as it can display itself.
-fn displayed_value_text(shown: &dyn std::fmt::Display) -> String {
+fn format_log_value(shown: &dyn std::fmt::Display) -> String {
     let mut text = String::new();
     if write!(text, "{shown}").is_err() {
         text.push('?');
@@ -115,7 +115,7 @@ fn displayed_value_text(shown: &dyn std::fmt::Display) -> String {
 }
 
 /// Returns the line that stands for `bytes` bytes that cannot be decoded.
-fn line_for_damaged_bytes(bytes: usize) -> LogLine {
+fn log_line_for_undecodable_bytes(bytes: usize) -> LogLine {
     let message = format!("({bytes} bytes are not a defmt frame of this image)");
     LogLine { level: None, timestamp: None, message, place: None, module: None }
 }

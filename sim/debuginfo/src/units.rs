@@ -51,7 +51,7 @@ impl<'a> CompilationUnits<'a> {
     }
 
     /// Returns the entry of the debug information at this place.
-    pub fn debug_entry_at_place(
+    pub fn read_debug_information_entry(
         &self,
         at: Place,
     ) -> Result<DebuggingInformationEntry<'_, '_, Bytes<'a>>, DebugInfoError> {
@@ -59,7 +59,7 @@ impl<'a> CompilationUnits<'a> {
     }
 
     /// Returns the places of the entries directly inside an entry, in order.
-    pub fn child_entries(&self, at: Place) -> Result<Vec<Place>, DebugInfoError> {
+    pub fn child_debug_info_entries(&self, at: Place) -> Result<Vec<Place>, DebugInfoError> {
         let mut tree = self.read_and_cache_compilation_unit(at.unit)?.entries_tree(Some(at.offset))?;
         let (mut found, mut inside) = (Vec::new(), tree.root()?.children());
         while let Some(child) = inside.next()? {
@@ -74,15 +74,19 @@ impl<'a> CompilationUnits<'a> {
     }
 
     /// Returns an entry's name. None for an entry that has none, or an empty one.
-    pub fn name_of_entry(&self, at: Place) -> Result<Option<&'a [u8]>, DebugInfoError> {
-        let Some(value) = self.debug_entry_at_place(at)?.attr_value(DW_AT_name)? else { return Ok(None) };
+    pub fn name_of_debug_info_entry(&self, at: Place) -> Result<Option<&'a [u8]>, DebugInfoError> {
+        let Some(value) = self.read_debug_information_entry(at)?.attr_value(DW_AT_name)? else { return Ok(None) };
         let name = self.dwarf.attr_string(self.read_and_cache_compilation_unit(at.unit)?, value)?.slice();
         Ok((!name.is_empty()).then_some(name))
     }
 
     /// Returns the place of the entry to which an attribute refers.
-    pub fn referenced_entry(&self, at: Place, attribute: DwAt) -> Result<Option<Place>, DebugInfoError> {
-        match self.debug_entry_at_place(at)?.attr_value(attribute)? {
+    pub fn find_referenced_debug_info_entry(
+        &self,
+        at: Place,
+        attribute: DwAt,
+    ) -> Result<Option<Place>, DebugInfoError> {
+        match self.read_debug_information_entry(at)?.attr_value(attribute)? {
             None => Ok(None),
             Some(AttributeValue::UnitRef(offset)) => Ok(Some(Place { unit: at.unit, offset })),
             Some(AttributeValue::DebugInfoRef(place)) => {

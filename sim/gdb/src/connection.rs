@@ -12,8 +12,8 @@ use crate::Shared;
 /// Between two looks whether the host still wants to wait.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// gdb sends a packet in one piece and takes answers at once. One that falls silent within a packet, or takes nothing, for
-/// so long is no gdb, and the next client waits for its end.
+/// gdb sends a packet in one piece and takes answers at once. One that falls silent within a packet, or takes nothing,
+/// for so long is no gdb, and the next client waits for its end.
 const LONGEST_STALL: Duration = Duration::from_secs(5);
 
 /// gdb's longest packet is one of its packet size, with each byte escaped. A client that sends more is no gdb.
@@ -29,7 +29,7 @@ enum Place {
 
 impl Place {
     /// Returns the position after this byte.
-    fn position_after_byte(self, byte: u8) -> Place {
+    fn packet_position_after_byte(self, byte: u8) -> Place {
         match (self, byte) {
             (Place::Between, b'$') => Place::Body,
             (Place::Between, _) | (Place::Checksum { missing: ..=1 }, _) => Place::Between,
@@ -89,7 +89,7 @@ impl<'h> GdbStream<'h> {
     /// Takes the first of the received bytes. `None` if there is none.
     fn take_received_byte(&mut self) -> io::Result<Option<u8>> {
         let Some(byte) = self.received.pop_front() else { return Ok(None) };
-        self.place = self.place.position_after_byte(byte);
+        self.place = self.place.packet_position_after_byte(byte);
         self.body = if self.place == Place::Body { self.body + 1 } else { 0 };
         if self.body > LONGEST_PACKET {
             return Err(io::Error::other(format!("a packet is longer than {LONGEST_PACKET} bytes")));

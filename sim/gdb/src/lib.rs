@@ -19,7 +19,7 @@ use rtoslab_machine::board::Board;
 
 use connection::GdbStream;
 use target::{DebugTarget, GdbEventLoop};
-use timeline::Timeline;
+use timeline::ReversibleBoardRun;
 
 /// The program that started the debugging, to which a session reports.
 pub trait Host {
@@ -51,7 +51,7 @@ pub type Shared<'h> = &'h RefCell<dyn Host + 'h>;
 
 /// How a debugging session with gdb ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SessionEnd {
+pub enum DebugSessionEndReason {
     /// gdb went away and left the board as it stands.
     Detached,
     /// gdb wants no more of it.
@@ -63,26 +63,27 @@ pub enum SessionEnd {
 }
 
 /// Serves one session on a connected socket.
-pub fn serve_gdb_session<'h>(board: &'h mut dyn Board, stream: TcpStream, host: Shared<'h>) -> SessionEnd {
+pub fn serve_gdb_session<'h>(board: &'h mut dyn Board, stream: TcpStream, host: Shared<'h>) -> DebugSessionEndReason {
     let line = match GdbStream::new(stream, host) {
         Ok(line) => line,
-        Err(error) => return SessionEnd::Broken(error.to_string()),
+        Err(error) => return DebugSessionEndReason::Broken(error.to_string()),
     };
-    let timeline = Timeline::new(board, move |channel, text| host.borrow_mut().print_firmware_text(channel, text));
+    let timeline =
+        ReversibleBoardRun::new(board, move |channel, text| host.borrow_mut().print_firmware_text(channel, text));
     let mut debugged = DebugTarget::new(timeline, host);
     let ended = GdbStub::new(line).run_blocking::<GdbEventLoop<'_>>(&mut debugged);
     let killed = debugged.is_killed();
     match ended {
-        Ok(DisconnectReason::Kill) => SessionEnd::Killed,
-        Ok(_) => SessionEnd::Detached,
-        Err(_) if !host.borrow_mut().does_session_continue() => SessionEnd::Stopped,
+        Ok(DisconnectReason::Kill) => DebugSessionEndReason::Killed,
+        Ok(_) => DebugSessionEndReason::Detached,
+        Err(_) if !host.borrow_mut().does_session_continue() => DebugSessionEndReason::Stopped,
         Err(error) => {
             let why = error.to_string();
             match error.into_connection_error() {
                 // gdb's `disconnect` and its end close the connection without a word.
-                Some((cause, _)) if cause.kind() == ErrorKind::UnexpectedEof && killed => SessionEnd::Killed,
-                Some((cause, _)) if cause.kind() == ErrorKind::UnexpectedEof => SessionEnd::Detached,
-                _ => SessionEnd::Broken(why),
+                Some((cause, _)) if cause.kind() == ErrorKind::UnexpectedEof && killed => DebugSessionEndReason::Killed,
+                Some((cause, _)) if cause.kind() == ErrorKind::UnexpectedEof => DebugSessionEndReason::Detached,
+                _ => DebugSessionEndReason::Broken(why),
             }
         }
     }

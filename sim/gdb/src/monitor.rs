@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::timeline::Timeline;
+use crate::timeline::ReversibleBoardRun;
 
 const HELP: &str = "\
 monitor reset halt  resets the board and stops before its first instruction
@@ -14,14 +14,14 @@ monitor warnings    shows faults, and features that the firmware used and the bo
 ";
 
 /// Returns the answer to a monitor command, or how to ask.
-pub fn answer_monitor_command(timeline: &mut Timeline, command: &str) -> String {
+pub fn answer_monitor_command(timeline: &mut ReversibleBoardRun, command: &str) -> String {
     match command.split_whitespace().collect::<Vec<_>>().join(" ").as_str() {
         "reset" | "reset halt" | "reset init" | "reset run" => {
-            reset_board_and_answer(timeline);
+            reset_board_for_monitor_command(timeline);
             RESET.to_owned()
         }
         "halt" => String::new(),
-        "cycles" => answer_monitor_cycles(timeline),
+        "cycles" => answer_monitor_cycles_command(timeline),
         "history" => {
             let (begin, now) = (timeline.history_start_cycle(), timeline.board().current_cycle());
             format!("from cycle {begin} on; now {now}\n")
@@ -42,15 +42,15 @@ The board was reset and is stopped before its first instruction. gdb shows the o
 ";
 
 /// Resets the board.
-pub fn reset_board_and_answer(timeline: &mut Timeline) {
-    timeline.change_board_and_history(|board| {
+pub fn reset_board_for_monitor_command(timeline: &mut ReversibleBoardRun) {
+    timeline.change_board_and_restart_history(|board| {
         board.reset_board();
         true
     });
 }
 
 /// Returns the answer to `monitor cycles`.
-fn answer_monitor_cycles(timeline: &mut Timeline) -> String {
+fn answer_monitor_cycles_command(timeline: &mut ReversibleBoardRun) -> String {
     let board = timeline.board();
     let (cycle, clock_hz) = (board.current_cycle(), board.clock_hz());
     let mut text = format!("cycle {cycle}, {:.9} s at {clock_hz} Hz\n", cycle as f64 / clock_hz as f64);

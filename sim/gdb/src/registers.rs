@@ -79,7 +79,7 @@ pub struct Layout {
 
 impl Layout {
     /// Returns the registers of a board's cores, which are alike.
-    pub fn registers_of_board(board: &dyn Board) -> Layout {
+    pub fn register_layout_of_board(board: &dyn Board) -> Layout {
         let known: Vec<String> = board.core_registers(0).into_iter().map(|(name, _)| name).collect();
         let has = |name: &str| known.iter().any(|register| register == name);
         let mut names: Vec<String> = GENERAL.iter().map(|name| (*name).to_owned()).collect();

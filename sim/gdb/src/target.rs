@@ -33,7 +33,7 @@ use rtoslab_machine::board::Board;
 use crate::connection::GdbStream;
 use crate::monitor;
 use crate::registers::{CortexM, Layout, RegisterValues};
-use crate::timeline::{Halt, Timeline, WatchedAccess};
+use crate::timeline::{BoardHaltReason, ReversibleBoardRun, WatchedAccess};
 use crate::{Shared, Task};
 
 /// Cycles between two looks for a byte from gdb, which means Ctrl-C.
@@ -58,7 +58,7 @@ enum GdbRequestedAction {
 
 /// A board as the debug target of the library `gdbstub`.
 pub struct DebugTarget<'h> {
-    timeline: Timeline<'h>,
+    timeline: ReversibleBoardRun<'h>,
     layout: Layout,
     action: GdbRequestedAction,
     /// The core that gdb is looking at: the one it asked about last, or that stopped since.
@@ -72,8 +72,8 @@ pub struct DebugTarget<'h> {
 
 impl<'h> DebugTarget<'h> {
     /// Creates a target from a timeline, with the host to which it reports what gdb does not show.
-    pub fn new(mut timeline: Timeline<'h>, host: Shared<'h>) -> DebugTarget<'h> {
-        let layout = Layout::registers_of_board(timeline.board());
+    pub fn new(mut timeline: ReversibleBoardRun<'h>, host: Shared<'h>) -> DebugTarget<'h> {
+        let layout = Layout::register_layout_of_board(timeline.board());
         DebugTarget { timeline, layout, action: GdbRequestedAction::Run, focus: 0, tasks: None, killed: false, host }
     }
 
@@ -84,7 +84,7 @@ impl<'h> DebugTarget<'h> {
 
     /// Returns the core of a thread, which is in focus from then on. That of a task which does not execute is the core
     /// in focus. `None` if there is no such thread.
-    fn focus_core_of_thread(&mut self, tid: Tid) -> Option<usize> {
+    fn select_core_of_thread(&mut self, tid: Tid) -> Option<usize> {
         let core = tid.get() - 1;
         if core < self.timeline.board().number_of_cores() {
             self.focus = core;
@@ -94,7 +94,7 @@ impl<'h> DebugTarget<'h> {
     }
 
     /// Returns the tasks of the board in its present state.
-    fn tasks_now(&mut self) -> &[Task] {
+    fn list_current_tasks(&mut self) -> &[Task] {
         let (timeline, host) = (&mut self.timeline, self.host);
         self.tasks.get_or_insert_with(|| {
             let now = timeline.board().take_snapshot();
@@ -104,33 +104,43 @@ impl<'h> DebugTarget<'h> {
 
     /// Returns the task of a thread that no core executes.
     fn waiting_task(&mut self, tid: Tid) -> Option<&Task> {
-        self.tasks_now().iter().find(|task| task.core.is_none() && thread_id_of_task(task) == Some(tid))
+        self.list_current_tasks().iter().find(|task| task.core.is_none() && thread_id_of_task(task) == Some(tid))
     }
 
     /// Changes the board, after which the list of tasks is read again.
-    fn change_board(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
+    fn change_board_and_reload_tasks(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
         self.tasks = None;
-        self.timeline.change_board_and_history(act)
+        self.timeline.change_board_and_restart_history(act)
     }
 
     /// Resets the board, and reads the list of tasks again.
     fn reset_board_and_tasks(&mut self) {
         self.tasks = None;
         self.focus = 0;
-        monitor::reset_board_and_answer(&mut self.timeline);
+        monitor::reset_board_for_monitor_command(&mut self.timeline);
     }
 
     /// Returns the stop as gdb gets it. Every stop names its thread.
-    fn gdb_stop_reason(&mut self, halt: Halt) -> MultiThreadStopReason<u32> {
+    fn gdb_stop_reason(&mut self, halt: BoardHaltReason) -> MultiThreadStopReason<u32> {
         self.focus = match (halt, self.action) {
-            (Halt::Break { core } | Halt::Watch { core, .. } | Halt::Ended { core, .. }, _) => core,
-            (Halt::Done | Halt::Begin, GdbRequestedAction::Step(core) | GdbRequestedAction::StepBack(core)) => core,
-            (Halt::Done | Halt::Begin, GdbRequestedAction::Run | GdbRequestedAction::Back) => self.focus,
+            (
+                BoardHaltReason::Break { core }
+                | BoardHaltReason::Watch { core, .. }
+                | BoardHaltReason::Ended { core, .. },
+                _,
+            ) => core,
+            (
+                BoardHaltReason::Done | BoardHaltReason::Begin,
+                GdbRequestedAction::Step(core) | GdbRequestedAction::StepBack(core),
+            ) => core,
+            (BoardHaltReason::Done | BoardHaltReason::Begin, GdbRequestedAction::Run | GdbRequestedAction::Back) => {
+                self.focus
+            }
         };
         match halt {
-            Halt::Done => stop_by_signal(self.focus, Signal::SIGTRAP),
-            Halt::Break { core } => MultiThreadStopReason::SwBreak(thread_id_of_core(core)),
-            Halt::Watch { core, address, access } => {
+            BoardHaltReason::Done => stop_by_signal(self.focus, Signal::SIGTRAP),
+            BoardHaltReason::Break { core } => MultiThreadStopReason::SwBreak(thread_id_of_core(core)),
+            BoardHaltReason::Watch { core, address, access } => {
                 let kind = match access {
                     WatchedAccess::Write => WatchKind::Write,
                     WatchedAccess::Read => WatchKind::Read,
@@ -138,16 +148,16 @@ impl<'h> DebugTarget<'h> {
                 };
                 MultiThreadStopReason::Watch { tid: thread_id_of_core(core), kind, addr: address }
             }
-            Halt::Ended { core, detail: EXIT } => {
+            BoardHaltReason::Ended { core, detail: EXIT } => {
                 let code = self.timeline.board().debugger().exit_code.unwrap_or(0);
                 self.host.borrow_mut().show_message(&format!("The firmware ended with exit code {code}."));
                 stop_by_signal(core, Signal::SIGTERM)
             }
-            Halt::Ended { core, detail } => {
+            BoardHaltReason::Ended { core, detail } => {
                 self.host.borrow_mut().show_message(&format!("The firmware cannot continue: {detail} on core {core}."));
                 stop_by_signal(core, Signal::SIGABRT)
             }
-            Halt::Begin => {
+            BoardHaltReason::Begin => {
                 let tid = Some(thread_id_of_core(self.focus));
                 MultiThreadStopReason::ReplayLog { tid, pos: ReplayLogPosition::Begin }
             }
@@ -240,7 +250,7 @@ impl MultiThreadBase for DebugTarget<'_> {
             *registers = self.layout.register_values_in_gdb_order(&held);
             return Ok(());
         }
-        let core = self.focus_core_of_thread(tid).ok_or(TargetError::NonFatal)?;
+        let core = self.select_core_of_thread(tid).ok_or(TargetError::NonFatal)?;
         *registers = self.layout.read_registers(self.timeline.board(), core);
         Ok(())
     }
@@ -250,14 +260,14 @@ impl MultiThreadBase for DebugTarget<'_> {
         if self.waiting_task(tid).is_some() {
             return Err(TargetError::NonFatal);
         }
-        let core = self.focus_core_of_thread(tid).ok_or(TargetError::NonFatal)?;
+        let core = self.select_core_of_thread(tid).ok_or(TargetError::NonFatal)?;
         let layout = &self.layout;
         let changes: Vec<(String, u32)> = layout
             .find_changed_registers(self.timeline.board(), core, registers)
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value))
             .collect();
-        let changed = self.change_board(|board| {
+        let changed = self.change_board_and_reload_tasks(|board| {
             changes.iter().fold(true, |all, (name, value)| {
                 // Of the program status only the flags can be written.
                 let name = if name == "xpsr" { "apsr" } else { name };
@@ -269,7 +279,7 @@ impl MultiThreadBase for DebugTarget<'_> {
 
     /// Reads memory, or registers of peripherals, as a core sees them. Returns the number of bytes that could be read.
     fn read_addrs(&mut self, start: u32, data: &mut [u8], tid: Tid) -> TargetResult<usize, Self> {
-        let core = self.focus_core_of_thread(tid).ok_or(TargetError::NonFatal)?;
+        let core = self.select_core_of_thread(tid).ok_or(TargetError::NonFatal)?;
         if let Some(found) = self.timeline.read_registers_or_memory(core, start, data.len()) {
             data.copy_from_slice(&found);
             return Ok(data.len());
@@ -288,8 +298,9 @@ impl MultiThreadBase for DebugTarget<'_> {
 
     /// Writes to RAM, or programs flash. Fails elsewhere.
     fn write_addrs(&mut self, start: u32, data: &[u8], tid: Tid) -> TargetResult<(), Self> {
-        self.focus_core_of_thread(tid).ok_or(TargetError::NonFatal)?;
-        let written = self.change_board(|board| board.write_memory(start, data) || board.program_flash(start, data));
+        self.select_core_of_thread(tid).ok_or(TargetError::NonFatal)?;
+        let written = self
+            .change_board_and_reload_tasks(|board| board.write_memory(start, data) || board.program_flash(start, data));
         if written { Ok(()) } else { Err(TargetError::NonFatal) }
     }
 
@@ -299,7 +310,7 @@ impl MultiThreadBase for DebugTarget<'_> {
         let focus = self.focus;
         let others = (0..self.timeline.board().number_of_cores()).filter(|core| *core != focus);
         std::iter::once(focus).chain(others).for_each(|core| thread_is_active(thread_id_of_core(core)));
-        self.tasks_now()
+        self.list_current_tasks()
             .iter()
             .filter(|task| task.core.is_none())
             .filter_map(thread_id_of_task)
@@ -360,7 +371,7 @@ impl MultiThreadResume for DebugTarget<'_> {
 impl MultiThreadSingleStep for DebugTarget<'_> {
     /// Sets the action to one step of a thread's core.
     fn set_resume_action_step(&mut self, tid: Tid, _: Option<Signal>) -> Result<(), &'static str> {
-        self.action = GdbRequestedAction::Step(self.focus_core_of_thread(tid).ok_or(NO_SUCH_THREAD)?);
+        self.action = GdbRequestedAction::Step(self.select_core_of_thread(tid).ok_or(NO_SUCH_THREAD)?);
         Ok(())
     }
 }
@@ -376,7 +387,7 @@ impl MultiThreadSchedulerLocking for DebugTarget<'_> {
 impl ReverseStep<Tid> for DebugTarget<'_> {
     /// Sets the action to one step of a thread's core back in time.
     fn reverse_step(&mut self, tid: Tid) -> Result<(), &'static str> {
-        self.action = GdbRequestedAction::StepBack(self.focus_core_of_thread(tid).ok_or(NO_SUCH_THREAD)?);
+        self.action = GdbRequestedAction::StepBack(self.select_core_of_thread(tid).ok_or(NO_SUCH_THREAD)?);
         Ok(())
     }
 }
@@ -524,10 +535,10 @@ impl<'h> BlockingEventLoop for GdbEventLoop<'h> {
         let halt = match target.action {
             GdbRequestedAction::Step(core) => target.timeline.step_instruction(core),
             GdbRequestedAction::StepBack(core) => target.timeline.step_instruction_back(core),
-            GdbRequestedAction::Back => target.timeline.go_back_to_stop(),
+            GdbRequestedAction::Back => target.timeline.run_backward_to_stop(),
             GdbRequestedAction::Run => loop {
                 let halt = target.timeline.run_to_next_stop(SLICE_CYCLES);
-                if halt != Halt::Done {
+                if halt != BoardHaltReason::Done {
                     break halt;
                 }
                 if line.peek().map_err(WaitForStopReasonError::Connection)?.is_some() {

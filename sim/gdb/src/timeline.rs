@@ -31,7 +31,7 @@ pub struct Progress {
 
 /// The reason why the board has stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Halt {
+pub enum BoardHaltReason {
     /// The cycles or the instruction asked for are done.
     Done,
     /// A core is about to execute a breakpoint.
@@ -72,12 +72,12 @@ pub enum WatchedAccess {
 
 impl WatchedAccess {
     /// Returns whether the watchpoint stops at writes.
-    fn stops_at_writes(self) -> bool {
+    fn does_watchpoint_stop_at_writes(self) -> bool {
         self != WatchedAccess::Read
     }
 
     /// Returns whether the watchpoint stops at reads.
-    fn stops_at_reads(self) -> bool {
+    fn does_watchpoint_stop_at_reads(self) -> bool {
         self != WatchedAccess::Write
     }
 }
@@ -91,7 +91,7 @@ struct HistorySnapshot {
 }
 
 /// A stop that was observed while a part of the past was executed again.
-struct ReplayedStop {
+struct ReplayStopRecord {
     stop: Stop,
     /// Instructions of its core then.
     executed: u64,
@@ -101,7 +101,7 @@ struct ReplayedStop {
 type Print<'b> = Box<dyn FnMut(&str, &[u8]) + 'b>;
 
 /// A board with snapshots of its past, so that it can execute backwards.
-pub struct Timeline<'b> {
+pub struct ReversibleBoardRun<'b> {
     board: &'b mut dyn Board,
     marks: Vec<HistorySnapshot>,
     distance: u64,
@@ -116,12 +116,12 @@ pub struct Timeline<'b> {
     print: Print<'b>,
 }
 
-impl<'b> Timeline<'b> {
+impl<'b> ReversibleBoardRun<'b> {
     /// Creates a timeline that begins in the board's present state. `print` gets what the firmware writes to its
     /// consoles, once.
-    pub fn new(board: &'b mut dyn Board, print: impl FnMut(&str, &[u8]) + 'b) -> Timeline<'b> {
+    pub fn new(board: &'b mut dyn Board, print: impl FnMut(&str, &[u8]) + 'b) -> ReversibleBoardRun<'b> {
         let begin = board.current_cycle();
-        let mut timeline = Timeline {
+        let mut timeline = ReversibleBoardRun {
             board,
             marks: Vec::new(),
             distance: FIRST_DISTANCE_CYCLES,
@@ -131,20 +131,20 @@ impl<'b> Timeline<'b> {
             reads: BTreeSet::new(),
             print: Box::new(print),
         };
-        timeline.restart_history_from_now();
+        timeline.restart_snapshot_history();
         timeline
     }
 
-    /// Returns the board, for reading. Use [`Timeline::change_board_and_history`] to change it.
+    /// Returns the board, for reading. Use [`Timeline::change_board_and_restart_history`] to change it.
     pub fn board(&mut self) -> &mut dyn Board {
         self.board
     }
 
     /// Changes the board by `act`. If `act` returns true, the board's history begins again here.
-    pub fn change_board_and_history(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
+    pub fn change_board_and_restart_history(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
         let done = act(self.board);
         if done {
-            self.restart_history_from_now();
+            self.restart_snapshot_history();
         }
         done
     }
@@ -179,13 +179,14 @@ impl<'b> Timeline<'b> {
     /// watched: reads of memory are not reported.
     pub fn add_watch(&mut self, address: u32, bytes: u32, access: WatchedAccess) -> bool {
         let words: Vec<u32> = words_containing_bytes(address, bytes).collect();
-        let is_told = |word: &u32| !access.stops_at_reads() || self.board.read_memory(*word, 4).is_none();
+        let is_told =
+            |word: &u32| !access.does_watchpoint_stop_at_reads() || self.board.read_memory(*word, 4).is_none();
         let can = !words.is_empty() && words.iter().all(is_told);
         let can = can && words.iter().all(|word| self.board.watch_word_or_register(*word));
-        if can && access.stops_at_writes() {
+        if can && access.does_watchpoint_stop_at_writes() {
             self.words.extend(&words);
         }
-        if can && access.stops_at_reads() {
+        if can && access.does_watchpoint_stop_at_reads() {
             self.reads.extend(&words);
         }
         can
@@ -194,19 +195,19 @@ impl<'b> Timeline<'b> {
     /// Removes the watch on these words. Returns false if there was none.
     pub fn remove_watch(&mut self, address: u32, bytes: u32, access: WatchedAccess) -> bool {
         words_containing_bytes(address, bytes).fold(false, |any, word| {
-            let wrote = access.stops_at_writes() && self.words.remove(&word);
-            let read = access.stops_at_reads() && self.reads.remove(&word);
+            let wrote = access.does_watchpoint_stop_at_writes() && self.words.remove(&word);
+            let read = access.does_watchpoint_stop_at_reads() && self.reads.remove(&word);
             wrote || read || any
         })
     }
 
     /// Returns bytes of memory, or of registers. `None` if they are neither.
     pub fn read_registers_or_memory(&mut self, core: usize, address: u32, bytes: usize) -> Option<Vec<u8>> {
-        self.board.read_memory(address, bytes).or_else(|| self.register_bytes(core, address, bytes))
+        self.board.read_memory(address, bytes).or_else(|| self.peek_register_bytes(core, address, bytes))
     }
 
     /// Returns bytes of registers, without the side effects of reading them. `None` if one cannot be read.
-    fn register_bytes(&mut self, core: usize, address: u32, bytes: usize) -> Option<Vec<u8>> {
+    fn peek_register_bytes(&mut self, core: usize, address: u32, bytes: usize) -> Option<Vec<u8>> {
         let now = self.board.take_snapshot();
         let content = read_registers(self.board, core, address, bytes);
         assert!(self.board.restore_snapshot(&now), "a snapshot is of the board it was taken of");
@@ -214,7 +215,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Runs the board for at most `cycles`, up to the next stop.
-    pub fn run_to_next_stop(&mut self, cycles: u64) -> Halt {
+    pub fn run_to_next_stop(&mut self, cycles: u64) -> BoardHaltReason {
         self.set_breakpoints();
         let halt = self.run_to_cycle_or_stop(self.board.current_cycle().saturating_add(cycles));
         self.remove_breakpoints();
@@ -223,7 +224,7 @@ impl<'b> Timeline<'b> {
 
     /// Executes one instruction of a core (two where the M7 issues two together), or takes it into a handler. The other
     /// core continues meanwhile. Breakpoints elsewhere stop it, the one that the core is at does not.
-    pub fn step_instruction(&mut self, core: usize) -> Halt {
+    pub fn step_instruction(&mut self, core: usize) -> BoardHaltReason {
         let (before, from) = (self.instruction_count(core), self.board.core_position(core).pc);
         let start = self.board.current_cycle();
         self.set_breakpoints();
@@ -234,8 +235,8 @@ impl<'b> Timeline<'b> {
             let halt = self.run_to_cycle_or_stop(end);
             let moved = self.instruction_count(core) != before || self.board.core_position(core).pc != from;
             match halt {
-                Halt::Break { core: other } if other == core && !moved => {}
-                Halt::Done if !moved && now - start < MOST_SLEEP_CYCLES => {}
+                BoardHaltReason::Break { core: other } if other == core && !moved => {}
+                BoardHaltReason::Done if !moved && now - start < MOST_SLEEP_CYCLES => {}
                 _ => break halt,
             }
         };
@@ -244,7 +245,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Goes back to the last state before this one at which a run would have stopped.
-    pub fn go_back_to_stop(&mut self) -> Halt {
+    pub fn run_backward_to_stop(&mut self) -> BoardHaltReason {
         let mut until = self.progress();
         while let Some(mark) = self.marks.iter().rposition(|mark| mark.progress < until) {
             if let Some(hit) = self.last_stop_since_snapshot(mark, until) {
@@ -253,17 +254,17 @@ impl<'b> Timeline<'b> {
             until = self.marks[mark].progress;
         }
         self.restore_history_snapshot(0);
-        Halt::Begin
+        BoardHaltReason::Begin
     }
 
     /// Takes the board back by one instruction of a core.
-    pub fn step_instruction_back(&mut self, core: usize) -> Halt {
+    pub fn step_instruction_back(&mut self, core: usize) -> BoardHaltReason {
         let target = self.instruction_count(core);
         if target == 0 || !self.rewind_before_instruction(core, target) {
             self.restore_history_snapshot(0);
-            return Halt::Begin;
+            return BoardHaltReason::Begin;
         }
-        Halt::Done
+        BoardHaltReason::Done
     }
 
     /// Returns the progress of the run: its cycle and executed instructions.
@@ -284,7 +285,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Drops the history, which begins again in the present state.
-    fn restart_history_from_now(&mut self) {
+    fn restart_snapshot_history(&mut self) {
         self.marks = vec![self.take_history_snapshot()];
         self.distance = FIRST_DISTANCE_CYCLES;
         self.told = self.board.current_cycle();
@@ -300,7 +301,7 @@ impl<'b> Timeline<'b> {
             self.board.record_writes(*word, 0, true);
         }
         for word in &self.reads {
-            self.board.stop_after_reads(*word);
+            self.board.stop_run_after_register_reads(*word);
         }
     }
 
@@ -314,14 +315,14 @@ impl<'b> Timeline<'b> {
             self.board.probes().remove_write_watch(*word);
         }
         for word in &self.reads {
-            self.board.probes().remove_read_stop(*word);
+            self.board.probes().remove_stop_after_register_read(*word);
         }
         self.board.take_events();
     }
 
     /// Runs the board to a cycle or the next stop. Takes snapshots where none were taken before, and passes the
     /// firmware's output on.
-    fn run_to_cycle_or_stop(&mut self, end: u64) -> Halt {
+    fn run_to_cycle_or_stop(&mut self, end: u64) -> BoardHaltReason {
         loop {
             let now = self.board.current_cycle();
             let next = self.marks.last().map_or(now, |mark| mark.progress.cycle) + self.distance;
@@ -329,34 +330,34 @@ impl<'b> Timeline<'b> {
             // Text of cycles that were passed on before is dropped, so a slice is on one side of that border.
             let slice = if now < self.told { slice.min(self.told) } else { slice };
             let stop = self.board.run_cycles(slice.saturating_sub(now));
-            self.pass_new_output_on(now);
+            self.forward_new_firmware_output(now);
             match stop.reason {
                 StopReason::Cycles => {}
-                StopReason::Until => return Halt::Break { core: stop.core },
+                StopReason::Until => return BoardHaltReason::Break { core: stop.core },
                 StopReason::Watch => return self.halt_at_watched_word(stop.core, stop.address),
-                reason => return Halt::Ended { core: stop.core, detail: reason.result_name() },
+                reason => return BoardHaltReason::Ended { core: stop.core, detail: reason.result_name() },
             }
             if self.board.current_cycle() >= next {
                 self.store_history_snapshot();
             }
             if self.board.current_cycle() >= end {
-                return Halt::Done;
+                return BoardHaltReason::Done;
             }
         }
     }
 
     /// Returns the reason of a stop at a watched word.
-    fn halt_at_watched_word(&self, core: usize, address: u32) -> Halt {
+    fn halt_at_watched_word(&self, core: usize, address: u32) -> BoardHaltReason {
         let access = match (self.words.contains(&address), self.reads.contains(&address)) {
             (true, true) => WatchedAccess::Any,
             (false, true) => WatchedAccess::Read,
             _ => WatchedAccess::Write,
         };
-        Halt::Watch { core, address, access }
+        BoardHaltReason::Watch { core, address, access }
     }
 
     /// Passes the firmware's output on, unless it was passed on before `since`.
-    fn pass_new_output_on(&mut self, since: u64) {
+    fn forward_new_firmware_output(&mut self, since: u64) {
         for port in 0..self.board.number_of_consoles() {
             let text = self.board.take_console_output(port);
             if since >= self.told && !text.is_empty() {
@@ -365,7 +366,7 @@ impl<'b> Timeline<'b> {
         }
         for (channel, text) in self.board.debugger().take_printed_text() {
             if since >= self.told {
-                (self.print)(&channel.displayed_name(), &text);
+                (self.print)(&channel.channel_display_name(), &text);
             }
         }
         self.told = self.told.max(self.board.current_cycle());
@@ -391,7 +392,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Returns the last stop before `until` in the run from a mark.
-    fn last_stop_since_snapshot(&mut self, mark: usize, until: Progress) -> Option<ReplayedStop> {
+    fn last_stop_since_snapshot(&mut self, mark: usize, until: Progress) -> Option<ReplayStopRecord> {
         let mut last = None;
         self.restore_history_snapshot(mark);
         self.set_breakpoints();
@@ -400,7 +401,7 @@ impl<'b> Timeline<'b> {
             let stop = self.board.run_cycles((until.cycle - self.board.current_cycle()).max(1));
             self.discard_replayed_output();
             if stop.reason.is_stop_requested_by_instrument() && self.progress() < until {
-                last = Some(ReplayedStop { executed: self.instruction_count(stop.core), stop });
+                last = Some(ReplayStopRecord { executed: self.instruction_count(stop.core), stop });
             } else if stop.reason != StopReason::Cycles {
                 break;
             }
@@ -418,7 +419,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Goes to a stop of the past: right before the instruction of a breakpoint, or before the one that wrote.
-    fn go_to_past_stop(&mut self, hit: &ReplayedStop) -> Halt {
+    fn go_to_past_stop(&mut self, hit: &ReplayStopRecord) -> BoardHaltReason {
         let core = hit.stop.core;
         match hit.stop.reason {
             StopReason::Watch => {
@@ -427,7 +428,7 @@ impl<'b> Timeline<'b> {
             }
             _ => {
                 self.go_to_cycle(hit.stop.cycle);
-                Halt::Break { core }
+                BoardHaltReason::Break { core }
             }
         }
     }

@@ -6,7 +6,7 @@
 /// of the second address on the same core, or on the other core if this one has no open interval. If both addresses
 /// are equal, it measures from one execution to the next.
 #[derive(Debug, Clone, Default)]
-pub struct IntervalStats {
+pub struct CycleIntervalStatistics {
     open: [Option<u64>; 2],
     /// Intervals closed.
     pub count: u64,
@@ -18,14 +18,14 @@ pub struct IntervalStats {
     pub total_cycles: u64,
 }
 
-impl IntervalStats {
+impl CycleIntervalStatistics {
     /// Opens an interval: the first address issues on `core` at `cycle`.
-    pub fn start_interval_at(&mut self, core: usize, cycle: u64) {
+    pub fn open_cycle_interval(&mut self, core: usize, cycle: u64) {
         self.open[core] = Some(cycle);
     }
 
     /// Closes an interval: the second address issues on `core` at `cycle`.
-    pub fn finish_interval_at(&mut self, core: usize, cycle: u64) {
+    pub fn finish_measured_interval_at_cycle(&mut self, core: usize, cycle: u64) {
         let Some(start) = self.open[core].take().or_else(|| self.open[1 - core].take()) else {
             return;
         };
@@ -42,39 +42,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keeps_count_extremes_and_sum() {
-        let mut between = IntervalStats::default();
+    fn interval_statistics_keep_extremes_and_sum() {
+        let mut between = CycleIntervalStatistics::default();
         for (start, end) in [(10, 17), (20, 22), (30, 35)] {
-            between.start_interval_at(0, start);
-            between.finish_interval_at(0, end);
+            between.open_cycle_interval(0, start);
+            between.finish_measured_interval_at_cycle(0, end);
         }
         assert_eq!((between.count, between.total_cycles), (3, 14));
         assert_eq!((between.min_cycles, between.max_cycles), (Some(2), Some(7)));
     }
 
     #[test]
-    fn end_without_a_start_is_ignored() {
-        let mut between = IntervalStats::default();
-        between.finish_interval_at(0, 5);
+    fn interval_end_without_start_is_ignored() {
+        let mut between = CycleIntervalStatistics::default();
+        between.finish_measured_interval_at_cycle(0, 5);
         assert_eq!(between.count, 0);
     }
 
     #[test]
-    fn latest_start_counts_and_cores_do_not_mix() {
-        let mut between = IntervalStats::default();
-        between.start_interval_at(0, 1);
-        between.start_interval_at(0, 8);
-        between.start_interval_at(1, 2);
-        between.finish_interval_at(1, 12);
-        between.finish_interval_at(0, 10);
+    fn interval_begins_at_latest_start() {
+        let mut between = CycleIntervalStatistics::default();
+        between.open_cycle_interval(0, 1);
+        between.open_cycle_interval(0, 8);
+        between.open_cycle_interval(1, 2);
+        between.finish_measured_interval_at_cycle(1, 12);
+        between.finish_measured_interval_at_cycle(0, 10);
         assert_eq!((between.min_cycles, between.max_cycles), (Some(2), Some(10)));
     }
 
     #[test]
-    fn interval_may_end_on_the_other_core() {
-        let mut between = IntervalStats::default();
-        between.start_interval_at(0, 100);
-        between.finish_interval_at(1, 130);
+    fn probe_interval_may_span_two_cores() {
+        let mut between = CycleIntervalStatistics::default();
+        between.open_cycle_interval(0, 100);
+        between.finish_measured_interval_at_cycle(1, 130);
         assert_eq!(between.total_cycles, 30);
     }
 }

@@ -13,7 +13,7 @@ pub struct Console {
 
 impl Console {
     /// Adds a step to the script: when `prompt` has appeared since the previous step, `text` is typed.
-    pub fn add_script_step(&mut self, prompt: &[u8], text: &[u8]) {
+    pub fn add_console_script_step(&mut self, prompt: &[u8], text: &[u8]) {
         self.steps.push_back((prompt.to_vec(), text.to_vec()));
     }
 
@@ -30,7 +30,7 @@ impl Console {
     }
 
     /// Removes the output collected so far and returns it.
-    pub fn take_collected_output(&mut self) -> Vec<u8> {
+    pub fn take_collected_console_output(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.output)
     }
 
@@ -47,22 +47,22 @@ mod tests {
     #[test]
     fn types_each_line_after_its_prompt() {
         let mut console = Console::default();
-        console.add_script_step(b"nsh> ", b"help\n");
-        console.add_script_step(b"nsh> ", b"ps\n");
+        console.add_console_script_step(b"nsh> ", b"help\n");
+        console.add_console_script_step(b"nsh> ", b"ps\n");
         let mut typed = Vec::new();
         for byte in b"boot\r\nnsh> help\r\nnsh> " {
             typed.extend(console.receive_console_byte(*byte));
         }
         assert_eq!(typed, [b"help\n".to_vec(), b"ps\n".to_vec()]);
         assert_eq!(console.script_steps_left(), 0);
-        assert_eq!(console.take_collected_output(), b"boot\r\nnsh> help\r\nnsh> ");
+        assert_eq!(console.take_collected_console_output(), b"boot\r\nnsh> help\r\nnsh> ");
     }
 
     #[test]
     fn prompt_is_not_matched_twice() {
         let mut console = Console::default();
-        console.add_script_step(b"> ", b"a");
-        console.add_script_step(b"> ", b"b");
+        console.add_console_script_step(b"> ", b"a");
+        console.add_console_script_step(b"> ", b"b");
         let typed: Vec<_> = b"> x".iter().filter_map(|byte| console.receive_console_byte(*byte)).collect();
         assert_eq!(typed, [b"a".to_vec()]);
     }

@@ -58,7 +58,7 @@ impl Event {
     pub const BYTES: usize = size_of::<Event>();
 
     /// Returns events as bytes, one after the other, [`Event::BYTES`] each.
-    pub fn events_to_bytes(events: &[Event]) -> Cow<'_, [u8]> {
+    pub fn encode_recorded_events(events: &[Event]) -> Cow<'_, [u8]> {
         if cfg!(target_endian = "little") {
             return Cow::Borrowed(events.as_bytes());
         }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_are_stored_consecutively() {
+    fn event_records_are_stored_consecutively() {
         let event = |number: u64| Event {
             cycle: 0x0102_0304_0506_0708 + number,
             value: 0x090a_0b0c,
@@ -95,7 +95,7 @@ mod tests {
             more: 0x1314_1516,
         };
         let events = [event(0), event(1)];
-        let bytes = Event::events_to_bytes(&events).into_owned();
+        let bytes = Event::encode_recorded_events(&events).into_owned();
         assert_eq!(bytes, [event(0).to_bytes(), event(1).to_bytes()].concat()[..]);
         assert_eq!(bytes[..8], [8, 7, 6, 5, 4, 3, 2, 1]);
         assert_eq!(bytes[12..], [&event(0).to_bytes()[12..], &event(1).to_bytes()[..]].concat()[..]);

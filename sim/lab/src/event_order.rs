@@ -1,4 +1,4 @@
-//! The order of packed events, as [`Event::events_to_bytes`] writes them.
+//! The order of packed events, as [`Event::encode_recorded_events`] writes them.
 
 use std::collections::HashSet;
 
@@ -15,16 +15,16 @@ type PackedEvent = [u8; Event::BYTES];
 /// with a tail call, the return from that function comes first in their common cycle. Bytes at the end that are no
 /// whole event are dropped.
 #[must_use]
-pub fn order_packed_events(records: &[u8], other_than: Option<u16>) -> Vec<u8> {
-    order_by_cycle(records, other_than).concat()
+pub fn sort_packed_events_by_time(records: &[u8], other_than: Option<u16>) -> Vec<u8> {
+    sort_packed_events_by_cycle(records, other_than).concat()
 }
 
 /// Returns the last event of each kind, core and identity, in the order of time, without those of the identity
 /// `other_than`. They show the state after all events.
 #[must_use]
-pub fn latest_events_of_each_kind(records: &[u8], other_than: Option<u16>) -> Vec<u8> {
+pub fn latest_recorded_event_of_each_kind(records: &[u8], other_than: Option<u16>) -> Vec<u8> {
     let mut known = HashSet::new();
-    let mut events = order_by_cycle(records, other_than);
+    let mut events = sort_packed_events_by_cycle(records, other_than);
     events.reverse();
     events.retain(|event| known.insert([event[ID_AT], event[ID_AT + 1], event[KIND_AT], event[KIND_AT + 1]]));
     events.reverse();
@@ -32,7 +32,7 @@ pub fn latest_events_of_each_kind(records: &[u8], other_than: Option<u16>) -> Ve
 }
 
 /// Returns packed events in the order of their cycles, without those of the identity (`id`) `other_than`.
-fn order_by_cycle(records: &[u8], other_than: Option<u16>) -> Vec<PackedEvent> {
+fn sort_packed_events_by_cycle(records: &[u8], other_than: Option<u16>) -> Vec<PackedEvent> {
     let (records, _) = records.as_chunks::<{ Event::BYTES }>();
     let id = |event: &PackedEvent| u16::from_le_bytes([event[ID_AT], event[ID_AT + 1]]);
     let mut events: Vec<PackedEvent> = records.iter().filter(|event| other_than != Some(id(event))).copied().collect();
@@ -45,7 +45,7 @@ fn order_by_cycle(records: &[u8], other_than: Option<u16>) -> Vec<PackedEvent> {
 mod tests {
     use super::*;
 
-    fn pack_events(events: &[(u64, Kind, u16, u8)]) -> Vec<u8> {
+    fn pack_recorded_events(events: &[(u64, Kind, u16, u8)]) -> Vec<u8> {
         let event = |&(cycle, kind, id, core): &(u64, Kind, u16, u8)| {
             Event { cycle, value: 0, pc: 0, id, kind: kind as u8, core, more: 0 }.to_bytes()
         };
@@ -58,17 +58,26 @@ mod tests {
         let events =
             [(256, Write, 3, 0), (1, ExceptionExit, 2, 0), (1, Call, 9, 1), (1, Return, 5, 0), (1, Return, 4, 0)];
         let order = [events[3], events[4], events[1], events[2], events[0]];
-        assert_eq!(order_packed_events(&pack_events(&events), None), pack_events(&order));
-        let cut = [&pack_events(&events)[..], &[0xff; Event::BYTES - 1]].concat();
-        assert_eq!(order_packed_events(&cut, Some(5)), pack_events(&[events[4], events[1], events[2], events[0]]));
+        assert_eq!(sort_packed_events_by_time(&pack_recorded_events(&events), None), pack_recorded_events(&order));
+        let cut = [&pack_recorded_events(&events)[..], &[0xff; Event::BYTES - 1]].concat();
+        assert_eq!(
+            sort_packed_events_by_time(&cut, Some(5)),
+            pack_recorded_events(&[events[4], events[1], events[2], events[0]])
+        );
     }
 
     #[test]
     fn only_the_last_event_of_each_kind_core_and_identity_stays() {
         use Kind::{Thread, Write};
         let events = [(1, Write, 3, 0), (2, Write, 3, 1), (3, Thread, 3, 0), (4, Write, 0x103, 0), (5, Write, 3, 0)];
-        assert_eq!(latest_events_of_each_kind(&pack_events(&events), None), pack_events(&events[1..]));
-        assert_eq!(latest_events_of_each_kind(&pack_events(&events), Some(3)), pack_events(&events[3..4]));
-        assert_eq!(latest_events_of_each_kind(&[], None), []);
+        assert_eq!(
+            latest_recorded_event_of_each_kind(&pack_recorded_events(&events), None),
+            pack_recorded_events(&events[1..])
+        );
+        assert_eq!(
+            latest_recorded_event_of_each_kind(&pack_recorded_events(&events), Some(3)),
+            pack_recorded_events(&events[3..4])
+        );
+        assert_eq!(latest_recorded_event_of_each_kind(&[], None), []);
     }
 }

@@ -27,11 +27,11 @@ const NEVER: u64 = u64::MAX;
 /// The scheduled stimuli (exceptions, pin levels and so on), in the order of their cycles. Stimuli of one cycle stay in
 /// the order in which they were scheduled.
 #[derive(Debug, Clone, Default)]
-pub struct Injections {
+pub struct StimulusSchedule {
     queue: VecDeque<(u64, Stimulus)>,
 }
 
-impl Injections {
+impl StimulusSchedule {
     /// Schedules a stimulus for a cycle.
     pub fn add_stimulus(&mut self, cycle: u64, stimulus: Stimulus) {
         let place = self.queue.partition_point(|&(other, _)| other <= cycle);
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn injections_are_ordered_by_time_then_by_insertion() {
         let pin = |pin| Stimulus::Pin { pin, level: true };
-        let mut injections = Injections::default();
+        let mut injections = StimulusSchedule::default();
         for (cycle, number) in [(30, 1), (10, 2), (30, 3), (20, 4)] {
             injections.add_stimulus(cycle, pin(number));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::between::IntervalStats;
+use crate::between::CycleIntervalStatistics;
 use crate::event::{Event, Kind};
 use crate::quick::Quick;
 
@@ -16,7 +16,7 @@ const NO_CALLERS: [(u32, u32); CALLERS] = [(1, 0); CALLERS];
 
 /// What a probe reports, in the order in which several probes at one address report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum ProbeReport {
+enum ProbeReportKind {
     /// A watched call has returned here.
     Return,
     /// The instruction issues.
@@ -31,10 +31,10 @@ enum ProbeReport {
     Stacked,
 }
 
-impl ProbeReport {
+impl ProbeReportKind {
     /// Returns whether the probe reports a call.
     fn is_call(self) -> bool {
-        self >= ProbeReport::Second
+        self >= ProbeReportKind::Second
     }
 }
 
@@ -54,25 +54,25 @@ struct AddressProbeSite {
     /// Watched calls in progress that return here, by core.
     pending: [u32; CORES],
     /// Returns first, calls last. Each kind in the order in which its probes were set.
-    probes: Vec<(ProbeReport, u16)>,
+    probes: Vec<(ProbeReportKind, u16)>,
     starts: Vec<usize>,
     ends: Vec<usize>,
 }
 
 impl AddressProbeSite {
     /// Adds a probe to the site, in the order of kinds.
-    fn add_probe_report(&mut self, report: ProbeReport, id: u16) {
-        let kind = report.min(ProbeReport::Second);
-        let behind = self.probes.partition_point(|(other, _)| (*other).min(ProbeReport::Second) <= kind);
+    fn add_report_to_probe_site(&mut self, report: ProbeReportKind, id: u16) {
+        let kind = report.min(ProbeReportKind::Second);
+        let behind = self.probes.partition_point(|(other, _)| (*other).min(ProbeReportKind::Second) <= kind);
         self.probes.insert(behind, (report, id));
         self.calls |= report.is_call();
-        self.reads_stack |= report == ProbeReport::Stacked;
+        self.reads_stack |= report == ProbeReportKind::Stacked;
     }
 
     /// Returns whether a return to this address is reported.
     #[inline]
-    fn is_return_to_address_reported(&self) -> bool {
-        self.probes.first().is_some_and(|(report, _)| *report == ProbeReport::Return)
+    fn is_return_address_probed(&self) -> bool {
+        self.probes.first().is_some_and(|(report, _)| *report == ProbeReportKind::Return)
     }
 }
 
@@ -129,7 +129,7 @@ pub struct Probes {
     read_stops: Vec<u32>,
     /// Watched words, by address.
     watches: Vec<(u32, Watch)>,
-    between: Vec<IntervalStats>,
+    between: Vec<CycleIntervalStatistics>,
     events: Vec<Event>,
     /// Record handler entries and exits.
     pub trace_exceptions: bool,
@@ -160,13 +160,13 @@ impl Probes {
 
     /// Returns whether the run stops before the instruction at `address`.
     #[inline]
-    pub fn stops_before_address(&self, address: u32) -> bool {
+    pub fn does_run_stop_before_address(&self, address: u32) -> bool {
         self.stops.contains(&address)
     }
 
     /// Returns whether the run stops after a write to the word at `address` (aligned).
     #[inline]
-    pub fn stops_after_write(&self, address: u32) -> bool {
+    pub fn does_run_stop_after_write(&self, address: u32) -> bool {
         self.write_stops.contains(&address)
     }
 
@@ -192,43 +192,44 @@ impl Probes {
     }
 
     /// Makes the run stop after reads of the register at `address`.
-    pub fn add_read_stop(&mut self, address: u32) {
+    pub fn add_stop_after_register_read(&mut self, address: u32) {
         self.read_stops.push(address & !3);
     }
 
     /// Removes the stop at reads of the register at `address`.
-    pub fn remove_read_stop(&mut self, address: u32) {
+    pub fn remove_stop_after_register_read(&mut self, address: u32) {
         self.read_stops.retain(|stop| *stop != address & !3);
     }
 
     /// Returns whether a read of the register at `address` stops the run.
-    pub fn stops_after_read(&self, address: u32) -> bool {
+    pub fn does_register_read_stop_run(&self, address: u32) -> bool {
         self.read_stops.contains(&(address & !3))
     }
 
     /// Records an event with this `id` each time `address` is about to execute.
     pub fn record_executions(&mut self, address: u32, id: u16) {
-        self.get_or_add_probe_site(address).add_probe_report(ProbeReport::Issue, id);
+        self.get_or_add_probe_site(address).add_report_to_probe_site(ProbeReportKind::Issue, id);
     }
 
     /// Records an event with this `id` each time a function's first instruction is about to execute. The event has the
     /// caller and the arguments: beside the first one the second, or the `third` instead.
     pub fn record_calls(&mut self, address: u32, id: u16, third: bool) {
         self.get_or_add_probe_site(address)
-            .add_probe_report(if third { ProbeReport::Third } else { ProbeReport::Second }, id);
+            .add_report_to_probe_site(if third { ProbeReportKind::Third } else { ProbeReportKind::Second }, id);
     }
 
-    /// Records an event with this `id` each time a function's first instruction is about to execute, with the caller and
-    /// the third and the fourth argument. It follows the event of [`Probes::record_calls`], which must be set before.
-    pub fn record_further_arguments(&mut self, address: u32, id: u16) {
-        self.get_or_add_probe_site(address).add_probe_report(ProbeReport::Further, id);
-    }
-
-    /// Records an event with this `id` each time a function's first instruction is about to execute, with the caller and
-    /// the fifth and the sixth argument. It follows the event of [`Probes::record_further_arguments`], which must be set
+    /// Records an event with this `id` each time a function's first instruction is about to execute, with the caller
+    /// and the third and the fourth argument. It follows the event of [`Probes::record_calls`], which must be set
     /// before.
+    pub fn record_further_arguments(&mut self, address: u32, id: u16) {
+        self.get_or_add_probe_site(address).add_report_to_probe_site(ProbeReportKind::Further, id);
+    }
+
+    /// Records an event with this `id` each time a function's first instruction is about to execute, with the caller
+    /// and the fifth and the sixth argument. It follows the event of [`Probes::record_further_arguments`], which must
+    /// be set before.
     pub fn record_stacked_arguments(&mut self, address: u32, id: u16) {
-        self.get_or_add_probe_site(address).add_probe_report(ProbeReport::Stacked, id);
+        self.get_or_add_probe_site(address).add_report_to_probe_site(ProbeReportKind::Stacked, id);
     }
 
     /// Returns a core's registers for the probes of a site. If one of them reports the stack, `read_word` reads its two
@@ -250,15 +251,15 @@ impl Probes {
 
     /// Records an event with this `id` each time a watched call returns to `address`, but not if a branch leads there.
     pub fn record_returns(&mut self, address: u32, id: u16) {
-        self.get_or_add_probe_site(address).add_probe_report(ProbeReport::Return, id);
+        self.get_or_add_probe_site(address).add_report_to_probe_site(ProbeReportKind::Return, id);
         self.sites.iter_mut().for_each(|site| site.behind = NO_CALLERS);
     }
 
     /// Measures the cycles from executions of `start` to executions of `end`. Returns the index for
-    /// [`Probes::interval_statistics`].
-    pub fn add_measured_interval(&mut self, start: u32, end: u32) -> usize {
+    /// [`Probes::probe_interval_statistics`].
+    pub fn add_address_interval_probe(&mut self, start: u32, end: u32) -> usize {
         let index = self.between.len();
-        self.between.push(IntervalStats::default());
+        self.between.push(CycleIntervalStatistics::default());
         let begins = self.get_or_add_probe_site(start);
         begins.measures = true;
         begins.starts.push(index);
@@ -268,8 +269,8 @@ impl Probes {
         index
     }
 
-    /// Returns the statistics of the interval with this index ([`Probes::add_measured_interval`]).
-    pub fn interval_statistics(&self, index: usize) -> Option<&IntervalStats> {
+    /// Returns the statistics of the interval with this index ([`Probes::add_address_interval_probe`]).
+    pub fn probe_interval_statistics(&self, index: usize) -> Option<&CycleIntervalStatistics> {
         self.between.get(index)
     }
 
@@ -277,12 +278,12 @@ impl Probes {
     /// Intervals that end here are closed then already, and `resumed` says so when the run continues and the probes
     /// fire again.
     pub fn fire_probes(&mut self, address: u32, core: usize, cycle: u64, held: ProbedRegisters, resumed: bool) -> bool {
-        self.fire_probes_of_probe_site(self.probe_site_number(address), address, core, cycle, held, resumed)
+        self.fire_probes_at_known_site(self.probe_site_number(address), address, core, cycle, held, resumed)
     }
 
     /// Fires the probes on the instruction at `address`, as [`Probes::fire_probes`] does, with the site's
     /// [`Probes::probe_site_number`] if that is known.
-    pub fn fire_probes_of_probe_site(
+    pub fn fire_probes_at_known_site(
         &mut self,
         number: u32,
         address: u32,
@@ -299,7 +300,7 @@ impl Probes {
         // Ends first: with equal addresses an execution closes the previous interval, then opens the next.
         if !resumed {
             if site.measures {
-                site.ends.iter().for_each(|&index| self.between[index].finish_interval_at(core, cycle));
+                site.ends.iter().for_each(|&index| self.between[index].finish_measured_interval_at_cycle(core, cycle));
             }
             if site.until {
                 return true;
@@ -309,18 +310,18 @@ impl Probes {
         site.pending[core] -= u32::from(has_returned);
         for &(report, id) in &site.probes {
             let (pc, value, more) = match report {
-                ProbeReport::Return if !has_returned => continue,
-                ProbeReport::Return | ProbeReport::Issue => (address, held.r0, 0),
-                ProbeReport::Second => (held.lr, held.r0, held.r1),
-                ProbeReport::Third => (held.lr, held.r0, held.r2),
-                ProbeReport::Further => (held.lr, held.r2, held.r3),
-                ProbeReport::Stacked => (held.lr, held.stacked[0], held.stacked[1]),
+                ProbeReportKind::Return if !has_returned => continue,
+                ProbeReportKind::Return | ProbeReportKind::Issue => (address, held.r0, 0),
+                ProbeReportKind::Second => (held.lr, held.r0, held.r1),
+                ProbeReportKind::Third => (held.lr, held.r0, held.r2),
+                ProbeReportKind::Further => (held.lr, held.r2, held.r3),
+                ProbeReportKind::Stacked => (held.lr, held.stacked[0], held.stacked[1]),
             };
             let kind = Kind::Exec as u8;
             self.events.push(Event { cycle, value, pc, id, kind, core: core as u8, more });
         }
         if site.measures {
-            site.starts.iter().for_each(|&index| self.between[index].start_interval_at(core, cycle));
+            site.starts.iter().for_each(|&index| self.between[index].open_cycle_interval(core, cycle));
         }
         if site.calls {
             let returns_to = held.lr & !1;
@@ -330,8 +331,7 @@ impl Probes {
                 behind = self.probe_site_number(returns_to);
                 self.sites[number].behind[place] = (returns_to, behind);
             }
-            if let Some(site) = self.sites.get_mut(behind as usize).filter(|site| site.is_return_to_address_reported())
-            {
+            if let Some(site) = self.sites.get_mut(behind as usize).filter(|site| site.is_return_address_probed()) {
                 site.pending[core] += 1;
             }
         }
@@ -347,7 +347,7 @@ impl Probes {
     }
 
     /// Reports a store that changed the word at `address` (aligned) to `word`. Returns true if the run must stop.
-    pub fn report_changing_store(&mut self, address: u32, word: u32, core: usize, cycle: u64, pc: u32) -> bool {
+    pub fn report_store_to_watched_word(&mut self, address: u32, word: u32, core: usize, cycle: u64, pc: u32) -> bool {
         let place = self.watches.partition_point(|(word, _)| *word < address);
         let Some(&(_, watch)) = self.watches.get(place).filter(|(word, _)| *word == address) else {
             return false;
@@ -371,7 +371,7 @@ impl Probes {
 
     /// Restores the recorded events and intervals to what they were `then`. The probes themselves stay where they are.
     /// Intervals that were not measured then are empty.
-    pub fn restore_recordings(&mut self, then: &Probes) {
+    pub fn restore_probe_recordings(&mut self, then: &Probes) {
         // Every field by name, so that a new instrument is not forgotten here.
         let Probes {
             sites: _,

@@ -12,7 +12,7 @@ use crate::quick::Quick;
 /// Cores of a machine, at most.
 const CORES: usize = 2;
 
-/// A packed event, as [`Event::events_to_bytes`] writes it.
+/// A packed event, as [`Event::encode_recorded_events`] writes it.
 #[derive(Debug, Clone, Copy, FromBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Record {
@@ -68,7 +68,7 @@ pub struct CriticalSectionStatistics {
 impl CriticalSectionStatistics {
     /// Creates statistics that begin at a cycle, with this nesting depth.
     #[must_use]
-    pub fn new_from_cycle_and_depth(cycle: u64, depth: u32) -> CriticalSectionStatistics {
+    pub fn new_critical_section_statistics(cycle: u64, depth: u32) -> CriticalSectionStatistics {
         CriticalSectionStatistics { since: cycle, depth, count: 0, cycles: 0, longest_cycles: 0 }
     }
 
@@ -132,9 +132,9 @@ impl EventCounts {
         EventCounts { identities, running, sections, objects, switches, events: 0 }
     }
 
-    /// Counts the next events, in the order of time, packed as by [`Event::events_to_bytes`]. Bytes at the end that are
-    /// no whole event are dropped.
-    pub fn count_events(&mut self, records: &[u8]) {
+    /// Counts the next events, in the order of time, packed as by [`Event::encode_recorded_events`]. Bytes at the end
+    /// that are no whole event are dropped.
+    pub fn count_recorded_events(&mut self, records: &[u8]) {
         let count = records.len() / Event::BYTES;
         let Ok((records, _)) = <[Record]>::ref_from_prefix_with_elems(records, count) else { return };
         self.events += count as u64;
@@ -228,11 +228,11 @@ mod tests {
         let mut tally = EventCounts::new(
             IDENTITIES,
             [Some(7), None],
-            [Some(CriticalSectionStatistics::new_from_cycle_and_depth(100, 1)), None],
+            [Some(CriticalSectionStatistics::new_critical_section_statistics(100, 1)), None],
         );
         let (first, rest) = events.split_at(cut.min(events.len()));
-        tally.count_events(&Event::events_to_bytes(first));
-        tally.count_events(&[&Event::events_to_bytes(rest)[..], &[0xff; Event::BYTES - 1]].concat());
+        tally.count_recorded_events(&Event::encode_recorded_events(first));
+        tally.count_recorded_events(&[&Event::encode_recorded_events(rest)[..], &[0xff; Event::BYTES - 1]].concat());
         tally
     }
 

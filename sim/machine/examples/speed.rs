@@ -1,7 +1,7 @@
 //! Runs an image to a symbol and prints simulated instructions per second:
 //! `speed IMAGE [SYMBOL] [CHIP] [CORES] [profile] [KEY=VALUE …]`.
 
-use rtoslab_machine::Image;
+use rtoslab_machine::ParsedImageFile;
 use rtoslab_machine::board::Options;
 use rtoslab_machine::boards::create_board_of_chip;
 use std::time::Instant;
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         machine.set_timing_rule(key, value.parse()?)?;
     }
     let data = std::fs::read(name)?;
-    let image = Image::parse_image_file(&data, name)?;
+    let image = ParsedImageFile::parse_firmware_image(&data, name)?;
     machine.load_image(&data, name)?;
     machine.stop_before_address(image.symbol_address(until).ok_or("no such symbol")?);
     machine.set_profiling(args.iter().any(|arg| arg == "profile"));

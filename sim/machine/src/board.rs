@@ -3,7 +3,7 @@
 //! Dynamic dispatch ends here: a call runs a board for millions of cycles, or reads an instrument.
 
 use rtoslab_cpu::timing_store::Counts;
-use rtoslab_lab::{Console, Event, IntervalStats, Observer, Probes, Stimulus};
+use rtoslab_lab::{Console, CycleIntervalStatistics, Event, Observer, Probes, Stimulus};
 use rtoslab_periph::ElapsedTime;
 use rtoslab_periph::device::{AttachedDevice, Connection};
 use rtoslab_periph::rp2040::LockStats;
@@ -15,7 +15,7 @@ use crate::image::{ImageError, Symbol};
 use crate::observe::{ObservationReport, ObservationRequest};
 use crate::setting::SettingError;
 use crate::snapshot::Snapshot;
-use crate::stop::{RunEnd, Stop};
+use crate::stop::{RunEndCondition, Stop};
 
 /// The options of a board. A zero means the chip's usual value.
 #[derive(Debug, Clone, Default)]
@@ -61,7 +61,7 @@ pub struct Stats {
 
 impl Stats {
     /// Returns the difference to `before`, earlier statistics of the same core.
-    pub fn stats_since(mut self, before: &Stats) -> Stats {
+    pub fn core_statistics_since(mut self, before: &Stats) -> Stats {
         self.cycles -= before.cycles;
         self.instructions -= before.instructions;
         self.sleep_cycles -= before.sleep_cycles;
@@ -108,10 +108,10 @@ pub trait Board {
     fn image_symbols(&self) -> &[Symbol];
     /// Runs the board for at most `cycles` more cycles.
     fn run_cycles(&mut self, cycles: u64) -> Stop {
-        self.run_to(RunEnd { cycle: self.current_cycle().saturating_add(cycles), ns: None })
+        self.run_to(RunEndCondition { cycle: self.current_cycle().saturating_add(cycles), ns: None })
     }
     /// Runs the board up to a cycle or a time, whichever comes first.
-    fn run_to(&mut self, end: RunEnd) -> Stop;
+    fn run_to(&mut self, end: RunEndCondition) -> Stop;
     /// Returns the time since power-on, by the board's cycles.
     fn elapsed_time(&self) -> &ElapsedTime;
     /// Returns the current cycle.
@@ -238,27 +238,27 @@ pub trait Board {
     }
 
     /// Stops the run after reads of a register. Returns false if the address is none: reads of memory are not reported.
-    fn stop_after_reads(&mut self, address: u32) -> bool {
+    fn stop_run_after_register_reads(&mut self, address: u32) -> bool {
         let is_register = self.read_memory(address & !3, 4).is_none() && self.watch_word_or_register(address);
         if is_register {
-            self.probes().add_read_stop(address);
+            self.probes().add_stop_after_register_read(address);
         }
         is_register
     }
 
     /// Measures the cycles between executions of two addresses from now on. Returns the index for
-    /// [`Board::interval_statistics_by_index`].
+    /// [`Board::address_interval_statistics`].
     fn measure_between_addresses(&mut self, start: u32, end: u32) -> usize {
         let (start, end) = (start & !1, end & !1);
-        let index = self.probes().add_measured_interval(start, end);
+        let index = self.probes().add_address_interval_probe(start, end);
         self.redecode_at(start);
         self.redecode_at(end);
         index
     }
 
     /// Returns the statistics of the interval with this index ([`Board::measure_between_addresses`]).
-    fn interval_statistics_by_index(&mut self, index: usize) -> Option<IntervalStats> {
-        self.probes().interval_statistics(index).cloned()
+    fn address_interval_statistics(&mut self, index: usize) -> Option<CycleIntervalStatistics> {
+        self.probes().probe_interval_statistics(index).cloned()
     }
 
     /// Switches the recording of an event at each entry and exit of a handler on or off.
@@ -292,16 +292,16 @@ pub trait Board {
 
     /// Removes what a console has received and returns it.
     fn take_console_output(&mut self, port: usize) -> Vec<u8> {
-        self.port_console(port).take_collected_output()
+        self.port_console(port).take_collected_console_output()
     }
 
     /// Adds a line to a console's script, which is typed when `prompt` has appeared.
     fn add_console_script_line(&mut self, port: usize, prompt: &[u8], text: &[u8]) {
-        self.port_console(port).add_script_step(prompt, text);
+        self.port_console(port).add_console_script_step(prompt, text);
     }
 
     /// Returns the number of scripted lines that were not typed yet.
-    fn script_lines_left(&mut self, port: usize) -> usize {
+    fn count_untyped_script_lines(&mut self, port: usize) -> usize {
         self.port_console(port).script_steps_left()
     }
 
@@ -351,7 +351,7 @@ macro_rules! as_the_machine {
         }
 
         /// Runs the board up to a cycle or a time, whichever comes first.
-        fn run_to(&mut self, end: $crate::stop::RunEnd) -> $crate::stop::Stop {
+        fn run_to(&mut self, end: $crate::stop::RunEndCondition) -> $crate::stop::Stop {
             self.run_to(end)
         }
 
@@ -413,7 +413,7 @@ macro_rules! as_the_machine {
 
         /// Returns the observations since the last call. `None` while nothing observes.
         fn take_observations(&mut self) -> Option<$crate::observe::ObservationReport> {
-            $crate::observe::CycleObservableMachine::take_observations_of_cores(self)
+            $crate::observe::CycleObservableMachine::take_new_core_observations(self)
         }
     };
 }
@@ -433,7 +433,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reset_statistics_start_again_in_all_sums() {
+    fn statistics_reset_clears_all_sums() {
         let sums = |n: u64| Stats {
             cycles: n,
             instructions: 2 * n,
@@ -445,8 +445,8 @@ mod tests {
             exceptions: vec![8 * n, 9 * n],
             float_frames: 10 * n,
         };
-        assert_eq!(format!("{:?}", sums(30).stats_since(&sums(10))), format!("{:?}", sums(20)));
+        assert_eq!(format!("{:?}", sums(30).core_statistics_since(&sums(10))), format!("{:?}", sums(20)));
         let before_the_first = Stats { exceptions: Vec::new(), ..sums(0) };
-        assert_eq!(sums(5).stats_since(&before_the_first).exceptions, [40, 45]);
+        assert_eq!(sums(5).core_statistics_since(&before_the_first).exceptions, [40, 45]);
     }
 }

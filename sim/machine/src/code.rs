@@ -14,11 +14,11 @@ use crate::profile::InstructionProfileCells;
 /// Four words of code. They align the table so that an op's host address determines the RAM bank of its word.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct FourWordCodeStripe([Op; 8]);
+struct AlignedFourWordCodeBlock([Op; 8]);
 
 /// The predecoded instructions of one memory, with their profile.
 pub struct CodeTable {
-    stripes: LazyZeroedArray<FourWordCodeStripe>,
+    stripes: LazyZeroedArray<AlignedFourWordCodeBlock>,
     profile: [InstructionProfileCells; 2],
     base: u32,
     bytes: u32,
@@ -31,8 +31,9 @@ impl CodeTable {
     pub fn new(base: u32, bytes: u32) -> CodeTable {
         let count = bytes as usize / 16;
         // SAFETY: an op of zeros is one that is not decoded yet.
-        let mut stripes = unsafe { LazyZeroedArray::<FourWordCodeStripe>::new(count + 1) };
-        stripes.all_elements()[count] = FourWordCodeStripe([Op::without_operands(Code::OutOfRegion); 8]);
+        let mut stripes = unsafe { LazyZeroedArray::<AlignedFourWordCodeBlock>::new(count + 1) };
+        stripes.all_lazy_array_elements()[count] =
+            AlignedFourWordCodeBlock([Op::without_operands(Code::OutOfRegion); 8]);
         CodeTable { stripes, profile: Default::default(), base, bytes, decoded: bytes as usize / 2..0 }
     }
 
@@ -59,7 +60,7 @@ impl CodeTable {
 
     /// Adds to the profile cell of an address that was executed. Does nothing while the profile is off.
     pub fn add_to_profile(&mut self, core: usize, address: u32, more: ProfileCell) {
-        self.profile[core].add_to_profile_cell(address.wrapping_sub(self.base) as usize / 2, more);
+        self.profile[core].add_to_halfword_profile_cell(address.wrapping_sub(self.base) as usize / 2, more);
     }
 
     /// Removes a core's profile and returns it: a row for each executed instruction.
@@ -78,7 +79,7 @@ impl CodeTable {
             row_mask: (banks - 1) * SLOTS,
             cached: false,
             rom: false,
-            profile: self.profile.each_ref().map(InstructionProfileCells::first_cell_pointer),
+            profile: self.profile.each_ref().map(InstructionProfileCells::first_instruction_profile_pointer),
         }
     }
 }

@@ -205,7 +205,7 @@ impl<P: Pipeline + Default> Flat<P> {
     }
 
     /// Sets CCR, for the traps that it enables.
-    pub fn set_configuration_control(&mut self, value: u32) {
+    pub fn write_configuration_control_register(&mut self, value: u32) {
         self.core.scb.ccr = value;
     }
 

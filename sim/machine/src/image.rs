@@ -30,7 +30,7 @@ pub struct Symbol {
 
 /// An image file that was parsed: its segments, symbols and entry point.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Image {
+pub struct ParsedImageFile {
     /// Load address and content of each piece, by address.
     pub segments: Vec<(u32, Vec<u8>)>,
     /// Entry point of an ELF. Lowest address of a UF2.
@@ -42,9 +42,9 @@ pub struct Image {
     needs: RequiredCoreFeatures,
 }
 
-impl Image {
+impl ParsedImageFile {
     /// Parses an image. `name` is used in messages.
-    pub fn parse_image_file(data: &[u8], name: &str) -> Result<Image, ImageError> {
+    pub fn parse_firmware_image(data: &[u8], name: &str) -> Result<ParsedImageFile, ImageError> {
         match data {
             [0x7f, b'E', b'L', b'F', ..] => parse_elf(data, name),
             [b'U', b'F', b'2', b'\n', ..] => uf2::parse_uf2(data, name),
@@ -76,7 +76,7 @@ impl Image {
 }
 
 /// Parses an ELF file.
-fn parse_elf(data: &[u8], name: &str) -> Result<Image, ImageError> {
+fn parse_elf(data: &[u8], name: &str) -> Result<ParsedImageFile, ImageError> {
     let broken = |error: object::Error| {
         ImageError(format!("{name} is a broken ELF file ({error}); build it again or copy it again"))
     };
@@ -88,7 +88,7 @@ fn parse_elf(data: &[u8], name: &str) -> Result<Image, ImageError> {
             header.e_machine(endian)
         )));
     }
-    let mut image = Image { entry: header.e_entry(endian), ..Image::default() };
+    let mut image = ParsedImageFile { entry: header.e_entry(endian), ..ParsedImageFile::default() };
     for segment in header.program_headers(endian, data).map_err(broken)? {
         if segment.p_type(endian) != PT_LOAD || segment.p_filesz(endian) == 0 {
             continue;
@@ -99,7 +99,7 @@ fn parse_elf(data: &[u8], name: &str) -> Result<Image, ImageError> {
             ))
         })?;
         let headers = match segment.p_offset(endian) {
-            0 => bytes_before_first_section(header, endian, data, bytes.len()).map_err(broken)?,
+            0 => elf_header_bytes_before_first_section(header, endian, data, bytes.len()).map_err(broken)?,
             _ => 0,
         };
         image.segments.push((segment.p_paddr(endian).wrapping_add(headers as u32), bytes[headers..].to_vec()));
@@ -116,7 +116,7 @@ fn parse_elf(data: &[u8], name: &str) -> Result<Image, ImageError> {
 
 /// Returns the bytes before the first section of a segment that begins at the start of the file. The linker puts the
 /// ELF header there if that saves a page, but neither objcopy nor a debugger loads it.
-fn bytes_before_first_section(
+fn elf_header_bytes_before_first_section(
     header: &FileHeader32<Endianness>,
     endian: Endianness,
     data: &[u8],
@@ -169,10 +169,10 @@ mod tests {
     #[test]
     fn broken_images_name_the_file_and_the_remedy() {
         for data in [&b""[..], b"MZ\x90\x00", b"\x7fELF", b"UF2\n and less than a block"] {
-            let error = Image::parse_image_file(data, "fw.bin").unwrap_err().0;
+            let error = ParsedImageFile::parse_firmware_image(data, "fw.bin").unwrap_err().0;
             assert!(error.starts_with("fw.bin ") && error.contains("; "), "{error}");
         }
-        let unknown = Image::parse_image_file(b"MZ\x90\x00\x03", "fw.exe").unwrap_err().0;
+        let unknown = ParsedImageFile::parse_firmware_image(b"MZ\x90\x00\x03", "fw.exe").unwrap_err().0;
         assert!(unknown.contains("(its first bytes are 4d 5a 90 00 in hexadecimal)"), "{unknown}");
     }
 }

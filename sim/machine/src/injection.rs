@@ -7,9 +7,9 @@ const IRQ0: u32 = 16;
 /// Exceptions of the core itself that software can pend, and so can a test: NMI, PendSV, SysTick.
 const OF_THE_CORE: [u32; 3] = [2, 14, 15];
 
-/// Checks a stimulus for a chip that is at cycle `now`, with these cores and interrupt lines, and pins as `has_pin` says.
-/// The error is one sentence.
-pub(crate) fn check_stimulus(
+/// Checks a stimulus for a chip that is at cycle `now`, with these cores and interrupt lines, and pins as `has_pin`
+/// says. The error is one sentence.
+pub(crate) fn validate_stimulus_for_chip(
     now: u64,
     (cycle, stimulus): (u64, Stimulus),
     cores: usize,

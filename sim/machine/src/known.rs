@@ -1,4 +1,5 @@
-//! Instructions behind stand-ins: those with probes are asked for each time they execute, and mostly were decoded before.
+//! Instructions behind stand-ins: those with probes are asked for each time they execute, and mostly were decoded
+//! before.
 
 /// How many are kept.
 const KNOWN: usize = 256;
@@ -26,7 +27,7 @@ impl<O: Copy + Default> Default for DecodedOpCache<O> {
 
 impl<O: Copy> DecodedOpCache<O> {
     /// Returns the index of the table entry for an instruction's address.
-    fn table_index_of_address(address: u32) -> usize {
+    fn index_in_decoded_op_cache(address: u32) -> usize {
         address as usize / 2 % KNOWN
     }
 
@@ -34,13 +35,13 @@ impl<O: Copy> DecodedOpCache<O> {
     /// may have changed since.)
     #[inline]
     pub fn find_decoded_instruction(&self, address: u32, halfwords: [u16; 2]) -> Option<(O, u32)> {
-        let entry = &self.0[DecodedOpCache::<O>::table_index_of_address(address)];
+        let entry = &self.0[DecodedOpCache::<O>::index_in_decoded_op_cache(address)];
         ((entry.address, entry.halfwords) == (address, halfwords)).then_some((entry.decoded, entry.site))
     }
 
     /// Caches a decoded instruction for later calls of [`DecodedOpCache::find_decoded_instruction`], and returns it.
     pub fn cache_decoded_instruction(&mut self, address: u32, halfwords: [u16; 2], decoded: O, site: u32) -> (O, u32) {
-        self.0[DecodedOpCache::<O>::table_index_of_address(address)] = Entry { address, halfwords, decoded, site };
+        self.0[DecodedOpCache::<O>::index_in_decoded_op_cache(address)] = Entry { address, halfwords, decoded, site };
         (decoded, site)
     }
 }

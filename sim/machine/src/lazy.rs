@@ -39,7 +39,7 @@ impl<T: Copy> LazyZeroedArray<T> {
     }
 
     /// Returns all elements of the array.
-    pub fn all_elements(&mut self) -> &mut [T] {
+    pub fn all_lazy_array_elements(&mut self) -> &mut [T] {
         // SAFETY: `new` allocated so many, whose bytes were values of `T` and are; nobody else uses them meanwhile.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.count) }
     }
@@ -58,14 +58,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn new_table_has_one_zeroed_line() {
+    fn new_lazy_array_is_zeroed() {
         for count in [0, 1, 5, 1 << 20] {
             // SAFETY: zeros are numbers.
             let mut table: LazyZeroedArray<u64> = unsafe { LazyZeroedArray::new(count) };
             assert_eq!(table.first_element_pointer() as usize % LINE, 0);
-            assert!(table.all_elements().iter().all(|&each| each == 0));
-            table.all_elements().fill(7);
-            assert_eq!(table.all_elements().len(), count);
+            assert!(table.all_lazy_array_elements().iter().all(|&each| each == 0));
+            table.all_lazy_array_elements().fill(7);
+            assert_eq!(table.all_lazy_array_elements().len(), count);
         }
     }
 }

@@ -33,7 +33,7 @@ mod truths;
 
 pub use rtoslab_cpu::HAS_NATIVE_CODE;
 
-pub use image::{Image, ImageError, Symbol};
+pub use image::{ImageError, ParsedImageFile, Symbol};
 pub use setting::SettingError;
 pub use snapshot::Snapshot;
-pub use stop::{RunEnd, Stop, StopReason};
+pub use stop::{RunEndCondition, Stop, StopReason};

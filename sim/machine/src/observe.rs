@@ -1,6 +1,6 @@
 //! The observation of cores, the same for all machines: a machine brings its cores, and hands over what they do.
 
-use rtoslab_cpu::exception_outcome::ExceptionOutcome;
+use rtoslab_cpu::exception_outcome::ExceptionStepResult;
 use rtoslab_cpu::step::{Step, watch};
 use rtoslab_cpu::{v6m, v7m};
 use rtoslab_lab::observer::locks::LockEvent;
@@ -18,7 +18,7 @@ pub const SLEEPDEEP: u32 = 1 << 2;
 pub const DEEP_SLEEP: &str = "SCR.SLEEPDEEP: deep sleep is like sleep, and all clocks continue";
 
 /// A core that an observer can look at.
-pub(crate) trait ObservedCore {
+pub(crate) trait ObservableCore {
     /// Returns what an observer sees of the core, between instructions.
     fn view_for_observer(&self) -> CoreView;
 
@@ -31,7 +31,7 @@ pub(crate) trait ObservedCore {
 
 macro_rules! observed_core {
     ($version:ident) => {
-        impl ObservedCore for $version::core::Core {
+        impl ObservableCore for $version::core::Core {
             /// Returns what an observer sees of the core, between instructions.
             fn view_for_observer(&self) -> CoreView {
                 use $version::core::Phase;
@@ -74,7 +74,7 @@ pub(crate) struct ObservedParts<'a, C> {
 /// A machine whose cores can be observed.
 pub(crate) trait CycleObservableMachine {
     /// The type of the machine's cores.
-    type Core: ObservedCore;
+    type Core: ObservableCore;
 
     /// Returns the machine's cores, its observer, and the mode of the executors (the interpreters of instructions).
     fn observed_parts(&mut self) -> ObservedParts<'_, Self::Core>;
@@ -87,18 +87,18 @@ pub(crate) trait CycleObservableMachine {
 
     /// Starts the observation, or ends it.
     fn start_or_end_cycle_observation(&mut self, request: Option<ObservationRequest>) {
-        let looks = views_of_cores(self.observed_parts().cores);
+        let looks = observer_views_of_cores(self.observed_parts().cores);
         let (symbols, now) = self.observed_image();
         let functions = symbols.iter().filter(|symbol| !symbol.label).map(|symbol| (symbol.address, symbol.bytes));
         let observer = request.map(|request| Box::new(Observer::new(request, functions, now, &looks)));
         self.set_lock_logging(observer.is_some());
         let parts = self.observed_parts();
         (*parts.observer, *parts.watch) = (observer, watch::NOTHING);
-        self.continue_observing();
+        self.enable_step_logging_for_observer();
     }
 
     /// Makes the executors log steps while an observer reads them.
-    fn continue_observing(&mut self) {
+    fn enable_step_logging_for_observer(&mut self) {
         let ObservedParts { observer, watch, .. } = self.observed_parts();
         if observer.is_some() {
             *watch = watch::STEPS;
@@ -106,55 +106,57 @@ pub(crate) trait CycleObservableMachine {
     }
 
     /// Ends the observation, because time went back: the account would not add up.
-    fn end_cycle_observation(&mut self) {
+    fn abandon_cycle_observation(&mut self) {
         if self.observed_parts().observer.is_some() {
             self.start_or_end_cycle_observation(None);
         }
     }
 
     /// Returns the observations since the last call. `None` while nothing observes.
-    fn take_observations_of_cores(&mut self) -> Option<ObservationReport> {
+    fn take_new_core_observations(&mut self) -> Option<ObservationReport> {
         let (_, now) = self.observed_image();
         let ObservedParts { cores, observer, .. } = self.observed_parts();
-        Some(observer.as_mut()?.take_observations(now, &views_of_cores(cores)))
+        Some(observer.as_mut()?.take_observations(now, &observer_views_of_cores(cores)))
     }
 
     /// Attributes the time of the executing cores, up to the cycles in which they continue.
-    fn attribute_time_of_executing_cores(&mut self) {
+    fn attribute_cycles_to_executing_cores(&mut self) {
         let ObservedParts { cores, observer: Some(observer), .. } = self.observed_parts() else { return };
         for (index, core) in cores.iter().enumerate().filter(|(_, core)| core.is_running()) {
-            observer.attribute_time_since_instruction(index, &core.view_for_observer());
+            observer.attribute_cycles_since_last_instruction(index, &core.view_for_observer());
         }
     }
 
     /// Gives the observer the instructions that a core executed in its turn, and its accesses to spinlocks.
-    fn pass_steps_to_observer(&mut self, index: usize, locks: &[LockEvent]) {
+    fn pass_instructions_to_observer(&mut self, index: usize, locks: &[LockEvent]) {
         let ObservedParts { cores, observer, .. } = self.observed_parts();
         let steps = cores[index].steps_in_log();
         if let Some(observer) = observer {
-            observer.attribute_executed_steps(index, steps, locks);
+            observer.attribute_cycles_of_executed_instructions(index, steps, locks);
         }
         steps.clear();
     }
 
     /// Reports the outcome of a core's exception step to the observer.
-    fn observe_exception_outcome(&mut self, index: usize, outcome: ExceptionOutcome) {
+    fn report_exception_outcome_to_observer(&mut self, index: usize, outcome: ExceptionStepResult) {
         let ObservedParts { cores, observer: Some(observer), .. } = self.observed_parts() else { return };
         let look = cores[index].view_for_observer();
         match outcome {
-            ExceptionOutcome::Entered(number) => observer.note_handler_entry(index, number, &look),
-            ExceptionOutcome::Chained(_, to) => observer.note_tail_chained_handler(index, to, &look),
-            ExceptionOutcome::Returned(_) => observer.note_handler_return(index, &look),
-            ExceptionOutcome::Slept(_) => observer.attribute_sleep_on_exit(index, &look),
-            ExceptionOutcome::Woken | ExceptionOutcome::Begun | ExceptionOutcome::LockedUp | ExceptionOutcome::None => {
-            }
+            ExceptionStepResult::Entered(number) => observer.note_handler_entry(index, number, &look),
+            ExceptionStepResult::Chained(_, to) => observer.note_tail_chained_handler(index, to, &look),
+            ExceptionStepResult::Returned(_) => observer.note_handler_return(index, &look),
+            ExceptionStepResult::Slept(_) => observer.attribute_sleep_on_exit(index, &look),
+            ExceptionStepResult::Woken
+            | ExceptionStepResult::Begun
+            | ExceptionStepResult::LockedUp
+            | ExceptionStepResult::None => {}
         }
     }
 }
 
 /// Returns what an observer sees of each core.
-fn views_of_cores<C: ObservedCore>(cores: &[C]) -> Vec<CoreView> {
-    cores.iter().map(ObservedCore::view_for_observer).collect()
+fn observer_views_of_cores<C: ObservableCore>(cores: &[C]) -> Vec<CoreView> {
+    cores.iter().map(ObservableCore::view_for_observer).collect()
 }
 
 /// Records the events of an exception step of a core since cycle `before`. The core executes at `pc` from cycle `t` on.
@@ -162,7 +164,7 @@ pub(crate) fn record_exception_events(
     probes: &mut Probes,
     core: usize,
     (pc, t): (u32, u64),
-    outcome: ExceptionOutcome,
+    outcome: ExceptionStepResult,
     before: u64,
 ) {
     if !probes.trace_exceptions {
@@ -172,14 +174,17 @@ pub(crate) fn record_exception_events(
         probes.append_event(Kind::ExceptionEnter, core, t, number as u16, t.saturating_sub(before) as u32, pc);
     };
     match outcome {
-        ExceptionOutcome::Entered(number) => enter(number),
-        ExceptionOutcome::Chained(from, to) => {
+        ExceptionStepResult::Entered(number) => enter(number),
+        ExceptionStepResult::Chained(from, to) => {
             enter(to);
             probes.append_event(Kind::ExceptionExit, core, before, from as u16, 0, pc);
         }
-        ExceptionOutcome::Returned(number) | ExceptionOutcome::Slept(number) => {
+        ExceptionStepResult::Returned(number) | ExceptionStepResult::Slept(number) => {
             probes.append_event(Kind::ExceptionExit, core, before, number as u16, 0, pc);
         }
-        ExceptionOutcome::Woken | ExceptionOutcome::Begun | ExceptionOutcome::LockedUp | ExceptionOutcome::None => {}
+        ExceptionStepResult::Woken
+        | ExceptionStepResult::Begun
+        | ExceptionStepResult::LockedUp
+        | ExceptionStepResult::None => {}
     }
 }

@@ -19,13 +19,13 @@ impl InstructionProfileCells {
     }
 
     /// Returns a pointer to the first profile cell. Null if there are none.
-    pub fn first_cell_pointer(&self) -> *mut ProfileCell {
+    pub fn first_instruction_profile_pointer(&self) -> *mut ProfileCell {
         self.0.as_ref().map_or(std::ptr::null_mut(), LazyZeroedArray::first_element_pointer)
     }
 
     /// Adds to the profile cell of a halfword. Does nothing while the profile is off.
-    pub fn add_to_profile_cell(&mut self, index: usize, more: ProfileCell) {
-        if let Some(cell) = self.0.as_mut().and_then(|cells| cells.all_elements().get_mut(index)) {
+    pub fn add_to_halfword_profile_cell(&mut self, index: usize, more: ProfileCell) {
+        if let Some(cell) = self.0.as_mut().and_then(|cells| cells.all_lazy_array_elements().get_mut(index)) {
             *cell += more;
         }
     }
@@ -33,7 +33,8 @@ impl InstructionProfileCells {
     /// Removes the profile of the halfwords in `executed` and returns it. The first halfword is at address `base`.
     pub fn take_profile_cells(&mut self, base: u32, executed: Range<usize>) -> Vec<ProfileRow> {
         let first = base.wrapping_add(2 * executed.start as u32);
-        let cells = self.0.as_mut().and_then(|cells| cells.all_elements().get_mut(executed)).into_iter().flatten();
+        let cells =
+            self.0.as_mut().and_then(|cells| cells.all_lazy_array_elements().get_mut(executed)).into_iter().flatten();
         (0..)
             .map(|index| first.wrapping_add(2 * index))
             .zip(cells)
@@ -54,12 +55,12 @@ mod tests {
     fn profile_entries_are_taken_once_with_their_address() {
         let more = ProfileCell { cycles: 3, executions: 1, wait_cycles: 2 };
         let mut cells = InstructionProfileCells::default();
-        assert!(cells.first_cell_pointer().is_null());
-        cells.add_to_profile_cell(0, more);
+        assert!(cells.first_instruction_profile_pointer().is_null());
+        cells.add_to_halfword_profile_cell(0, more);
         assert!(cells.take_profile_cells(0x100, 0..8).is_empty(), "it is off");
         cells = InstructionProfileCells::new(8);
-        assert!(!cells.first_cell_pointer().is_null());
-        [2, 2, 5, 99].into_iter().for_each(|index| cells.add_to_profile_cell(index, more));
+        assert!(!cells.first_instruction_profile_pointer().is_null());
+        [2, 2, 5, 99].into_iter().for_each(|index| cells.add_to_halfword_profile_cell(index, more));
         assert_eq!(cells.take_profile_cells(0x100, 3..8), [(0x10a, 3, 1, 2)]);
         assert_eq!(cells.take_profile_cells(0x100, 0..8), [(0x104, 6, 2, 4)]);
         assert_eq!(cells.take_profile_cells(0x100, 0..8), []);

@@ -43,7 +43,8 @@ pub(crate) struct PointerFreeSavedCore<C> {
     at: Option<(u32, usize)>,
 }
 
-// SAFETY: `of`, which alone makes one, leaves only null pointers in the core, and nothing follows them here. Likewise below.
+// SAFETY: `of`, which alone makes one, leaves only null pointers in the core, and nothing follows them here. Likewise
+// below.
 unsafe impl Send for PointerFreeSavedCore<v6m::core::Core> {}
 // SAFETY: as above.
 unsafe impl Sync for PointerFreeSavedCore<v6m::core::Core> {}
@@ -98,7 +99,7 @@ impl PointerFreeSavedCore<v6m::core::Core> {
         core.clone_from(&self.core);
         if let Some((base, offset)) = self.at {
             core.region = if self.core.region.has_no_code() {
-                v6m::region::Region::region_without_code(base)
+                v6m::region::Region::new_code_region_without_code(base)
             } else {
                 region(base).expect("a snapshot's code is in a memory of its chip")
             };
@@ -108,7 +109,7 @@ impl PointerFreeSavedCore<v6m::core::Core> {
 }
 
 /// Returns the pages of `1 << shift` bytes whose mark has `bit` and whose contents differ, as offset and length.
-pub(crate) fn changed_pages<'a>(
+pub(crate) fn pages_changed_since_snapshot<'a>(
     now: &'a [u8],
     then: &'a [u8],
     marks: &'a [u8],
@@ -126,11 +127,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_changed_marked_pages_are_stored() {
+    fn snapshot_stores_only_changed_pages() {
         let then = [0; 20];
         let mut now = then;
         (now[1], now[9], now[17]) = (1, 1, 1);
-        let pages: Vec<_> = changed_pages(&now, &then, &[1, 1, 2, 1, 3], 1, 2).collect();
+        let pages: Vec<_> = pages_changed_since_snapshot(&now, &then, &[1, 1, 2, 1, 3], 1, 2).collect();
         assert_eq!(pages, [(0, 4), (16, 4)]);
     }
 

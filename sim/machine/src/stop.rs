@@ -4,17 +4,17 @@ use rtoslab_periph::ElapsedTime;
 
 /// The cycle or the time at which a run ends, whichever comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RunEnd {
+pub struct RunEndCondition {
     /// The run ends in this cycle.
     pub cycle: u64,
     /// It ends in the first cycle at or past this time, by all clocks that the board has had until then.
     pub ns: Option<u64>,
 }
 
-impl RunEnd {
+impl RunEndCondition {
     /// Returns the cycle of the end, if the clock stays as it is.
     #[inline]
-    pub(crate) fn end_cycle(&self, elapsed: &ElapsedTime) -> u64 {
+    pub(crate) fn run_end_cycle(&self, elapsed: &ElapsedTime) -> u64 {
         self.ns.map_or(self.cycle, |ns| elapsed.first_cycle_at_time(ns).min(self.cycle))
     }
 }

@@ -49,7 +49,7 @@ pub struct Arrival {
 
 /// Measures the response to a stimulus at each of these cycles (ascending, none before the snapshot's), shared among
 /// `threads`. Errors: one sentence.
-pub fn measure_responses_at_cycles(
+pub fn measure_stimulus_responses_at_cycles(
     chip: &str,
     options: &Options,
     snapshot: &Snapshot,
@@ -67,7 +67,11 @@ pub fn measure_responses_at_cycles(
     let parts: Vec<Result<Vec<Arrival>, String>> = std::thread::scope(|scope| {
         let workers: Vec<_> = cycles
             .chunks(share)
-            .map(|part| scope.spawn(move || SweepWorker::new(chip, options, snapshot, plan)?.measure_responses(part)))
+            .map(|part| {
+                scope.spawn(move || {
+                    StimulusSweepWorker::new(chip, options, snapshot, plan)?.measure_stimulus_responses(part)
+                })
+            })
             .collect();
         workers
             .into_iter()
@@ -82,20 +86,20 @@ pub fn measure_responses_at_cycles(
 }
 
 /// One thread of the host that executes a part of a sweep, with its boards.
-struct SweepWorker<'a> {
+struct StimulusSweepWorker<'a> {
     plan: &'a StimulusSweepPlan,
     walker: SweepReferenceRun,
     board: Box<dyn Board>,
 }
 
-impl<'a> SweepWorker<'a> {
+impl<'a> StimulusSweepWorker<'a> {
     /// Creates the thread's boards from the snapshot.
     fn new(
         chip: &str,
         options: &Options,
         snapshot: &Snapshot,
         plan: &'a StimulusSweepPlan,
-    ) -> Result<SweepWorker<'a>, String> {
+    ) -> Result<StimulusSweepWorker<'a>, String> {
         let open = || board_from_snapshot(chip, options, snapshot).map_err(|error| error.0);
         let mut board = open()?;
         board.schedule_stimulus(snapshot.cycle(), plan.stimulus)?;
@@ -108,28 +112,33 @@ impl<'a> SweepWorker<'a> {
             }
             board.stop_before_address(task);
         }
-        Ok(SweepWorker { plan, walker: SweepReferenceRun::new(open()?, plan.core), board })
+        Ok(StimulusSweepWorker { plan, walker: SweepReferenceRun::new(open()?, plan.core), board })
     }
 
     /// Measures the responses at these cycles, in ascending order.
-    fn measure_responses(&mut self, cycles: &[u64]) -> Result<Vec<Arrival>, String> {
+    fn measure_stimulus_responses(&mut self, cycles: &[u64]) -> Result<Vec<Arrival>, String> {
         let Some(&first) = cycles.first() else { return Ok(Vec::new()) };
-        self.walker.run_undisturbed_to(first.saturating_sub(INSTRUCTION_CYCLES));
+        self.walker.run_reference_board_to_cycle(first.saturating_sub(INSTRUCTION_CYCLES));
         let mut rung = self.walker.board.take_snapshot();
         let mut arrivals = Vec::with_capacity(cycles.len());
         for &cycle in cycles {
             if cycle - rung.cycle().min(cycle) >= RUNG_CYCLES {
-                self.walker.run_undisturbed_to(cycle.saturating_sub(INSTRUCTION_CYCLES));
+                self.walker.run_reference_board_to_cycle(cycle.saturating_sub(INSTRUCTION_CYCLES));
                 rung = self.walker.board.take_snapshot();
             }
-            let executing = self.walker.step_undisturbed_to(cycle);
-            arrivals.push(self.measure_response_at(&rung, cycle, executing)?);
+            let executing = self.walker.step_reference_board_to_cycle(cycle);
+            arrivals.push(self.measure_stimulus_response_at(&rung, cycle, executing)?);
         }
         Ok(arrivals)
     }
 
     /// Measures the response to the stimulus in one cycle, from a snapshot before it.
-    fn measure_response_at(&mut self, rung: &Snapshot, cycle: u64, executing: CorePosition) -> Result<Arrival, String> {
+    fn measure_stimulus_response_at(
+        &mut self,
+        rung: &Snapshot,
+        cycle: u64,
+        executing: CorePosition,
+    ) -> Result<Arrival, String> {
         let (plan, board) = (self.plan, &mut self.board);
         board.restore_snapshot(rung);
         board.take_events();
@@ -183,22 +192,22 @@ impl SweepReferenceRun {
     }
 
     /// Runs the undisturbed board to a cycle, unless it has passed. A board whose run has ended stays there.
-    fn run_undisturbed_to(&mut self, cycle: u64) {
+    fn run_reference_board_to_cycle(&mut self, cycle: u64) {
         while self.board.current_cycle() < cycle {
             let stop = self.board.run_cycles(cycle - self.board.current_cycle());
             if !matches!(stop.reason, StopReason::Cycles | StopReason::Until | StopReason::Watch) {
                 break;
             }
         }
-        self.update_executing_instruction();
+        self.refresh_executing_instruction();
     }
 
     /// Steps the undisturbed board to a cycle. Returns the instruction that is executing then.
-    fn step_undisturbed_to(&mut self, cycle: u64) -> CorePosition {
-        self.run_undisturbed_to(cycle.saturating_sub(INSTRUCTION_CYCLES));
+    fn step_reference_board_to_cycle(&mut self, cycle: u64) -> CorePosition {
+        self.run_reference_board_to_cycle(cycle.saturating_sub(INSTRUCTION_CYCLES));
         while self.board.current_cycle() < cycle {
             let before = self.board.current_cycle();
-            self.run_undisturbed_to(before + 1);
+            self.run_reference_board_to_cycle(before + 1);
             if self.board.current_cycle() == before {
                 break;
             }
@@ -207,7 +216,7 @@ impl SweepReferenceRun {
     }
 
     /// Updates the instruction that the core executes, if it has begun a new one.
-    fn update_executing_instruction(&mut self) {
+    fn refresh_executing_instruction(&mut self) {
         let position = self.board.core_position(self.core);
         if position.asleep || position.t <= self.board.current_cycle() {
             self.executing = position;

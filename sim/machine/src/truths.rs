@@ -44,7 +44,7 @@ fn start_board_with_code(chip: &str, strict: bool, entry: Option<u32>, handler: 
 }
 
 /// Returns code that makes these accesses: address, and the value of a write. Then it loops.
-fn code_making_accesses(accesses: &[(u32, Option<u32>)]) -> Vec<u16> {
+fn generate_code_with_memory_accesses(accesses: &[(u32, Option<u32>)]) -> Vec<u16> {
     let mut code = Vec::new();
     for &(address, value) in accesses {
         append_constant_load(&mut code, 0, address);
@@ -60,11 +60,11 @@ fn code_making_accesses(accesses: &[(u32, Option<u32>)]) -> Vec<u16> {
 /// Checks that the code warns once with a sentence that begins with `about`, and that a strict board stops there.
 fn assert_warns_once(chip: &str, accesses: &[(u32, Option<u32>)], about: &str) {
     let twice = accesses.repeat(2);
-    let mut plain = start_board_with_code(chip, false, None, 0, &code_making_accesses(&twice));
+    let mut plain = start_board_with_code(chip, false, None, 0, &generate_code_with_memory_accesses(&twice));
     assert_eq!(plain.run_cycles(CYCLES).reason, StopReason::Cycles, "{chip} {about}: {:?}", plain.warnings());
     let count = plain.warnings().iter().filter(|warning| warning.contains(about)).count();
     assert_eq!(count, 1, "{chip} {about}: {:?}", plain.warnings());
-    let mut strict = start_board_with_code(chip, true, None, 0, &code_making_accesses(&twice));
+    let mut strict = start_board_with_code(chip, true, None, 0, &generate_code_with_memory_accesses(&twice));
     let stop = strict.run_cycles(CYCLES);
     assert!(stop.reason == StopReason::Strict && stop.detail.contains(about), "{chip} {about}: {stop:?}");
 }
@@ -85,7 +85,7 @@ fn missing_core_features_warn_once_and_stop_a_strict_run() {
         assert_warns_once(chip, &[(0xe000_1000, None)], "debug unit");
     }
     for chip in &CHIPS[1..] {
-        let mut code = code_making_accesses(&[(0xe000_ed10, Some(4))]);
+        let mut code = generate_code_with_memory_accesses(&[(0xe000_ed10, Some(4))]);
         code.insert(code.len() - 1, WFI);
         for strict in [false, true] {
             let mut board = start_board_with_code(chip, strict, None, 0, &code);
@@ -120,7 +120,7 @@ fn missing_stm32_features_warn_once_and_stop_a_strict_run() {
 
 #[test]
 fn every_stm32_limit_warns_once_and_stops_a_strict_run() {
-    for row in unsupported::all_unsupported_write_rows() {
+    for row in unsupported::all_unsupported_feature_rows() {
         for &(chip, writes) in row.examples {
             let accesses: Vec<_> = writes.iter().map(|&(address, value)| (address, Some(value))).collect();
             assert_warns_once(&format!("stm32{chip:?}").to_lowercase(), &accesses, row.about);
@@ -136,7 +136,13 @@ fn random_numbers_at_48_mhz_do_not_warn() {
     for (chip, set_up, control) in [("stm32l073", &of_l0[..], 0x4002_5000), ("stm32h743", &of_h7[..], 0x4802_1800)] {
         let waited = set_up.repeat(20);
         let writes = waited.iter().copied().chain([(control, 4)]).map(|(address, value)| (address, Some(value)));
-        let mut board = start_board_with_code(chip, true, None, 0, &code_making_accesses(&writes.collect::<Vec<_>>()));
+        let mut board = start_board_with_code(
+            chip,
+            true,
+            None,
+            0,
+            &generate_code_with_memory_accesses(&writes.collect::<Vec<_>>()),
+        );
         let stop = board.run_cycles(CYCLES);
         assert_eq!((stop.reason, board.warnings()), (StopReason::Cycles, vec![]), "{chip}: {stop:?}");
     }
@@ -160,7 +166,8 @@ fn clock_beyond_the_data_sheet_warns() {
 
 #[test]
 fn pll_beyond_the_data_sheet_warns() {
-    // From the ring oscillator: XOSC on, PLL_SYS to 12 MHz * 133 / 2 / 2 = 399 MHz; when the crystal runs, clk_sys to it.
+    // From the ring oscillator: XOSC on, PLL_SYS to 12 MHz * 133 / 2 / 2 = 399 MHz; when the crystal runs, clk_sys to
+    // it.
     let set_up = [
         (0x4000_c000, 0),
         (0x4002_4000, 0x00fa_baa0),
@@ -170,7 +177,7 @@ fn pll_beyond_the_data_sheet_warns() {
         (0x4002_800c, 0x22000),
         (0x4002_8004, 0),
     ];
-    let mut code = code_making_accesses(&set_up.map(|(address, value)| (address, Some(value))));
+    let mut code = generate_code_with_memory_accesses(&set_up.map(|(address, value)| (address, Some(value))));
     code.pop();
     append_constant_load(&mut code, 2, 20_000);
     // subs r2, #1; bne back.
@@ -249,7 +256,7 @@ fn interrupt_masked_by_primask_ends_sleep() {
 }
 
 #[test]
-fn observations_of_a_locked_up_core_add_up() {
+fn lockup_observation_accounts_every_cycle() {
     // Faults, and the handler faults too: everywhere, at once, and after some instructions.
     for chip in CHIPS {
         for lead in [0, 1, 5, 30] {
@@ -322,7 +329,7 @@ fn extreme_exception_settings_keep_time_monotonic() {
     let ends = ["exception_entry", "exception_exit", "tail_chain", "late_arrival", "pop_preemption"];
     for chip in CHIPS {
         for choice in 0..1 << ends.len() {
-            let mut code = code_making_accesses(&TICK);
+            let mut code = generate_code_with_memory_accesses(&TICK);
             code.truncate(code.len() - 1);
             // FPU on where there is one, so that frames hold its state: vadd s0, s0, s0 behind CPACR.
             if !matches!(chip, "rp2040" | "stm32l053" | "stm32l073" | "stm32f103") {
@@ -375,7 +382,7 @@ fn missing_debug_features_warn_once_and_stop_a_strict_run() {
             true,
             None,
             0,
-            &code_making_accesses(&[&right[..], &[(0xe000_1004, None)]].concat()),
+            &generate_code_with_memory_accesses(&[&right[..], &[(0xe000_1004, None)]].concat()),
         );
         assert_eq!(board.run_cycles(CYCLES).reason, StopReason::Cycles, "{chip}: {:?}", board.warnings());
     }
@@ -394,7 +401,7 @@ fn board_with_timer_interrupt(chip: &str, strict: bool, before: &[u16], ending: 
         "stm32l053" | "stm32l073" => (0x4002_1038, Some(2)),
         _ => (0x4002_3840, Some(2)),
     };
-    let mut code = code_making_accesses(&[clock, DIER, ARR, CR1, ISER]);
+    let mut code = generate_code_with_memory_accesses(&[clock, DIER, ARR, CR1, ISER]);
     let handler = FLASH + CODE + 2 * code.len() as u32 + 1;
     code.extend(before);
     append_constant_load(&mut code, 0, 0x4000_0410);
@@ -471,7 +478,7 @@ impl CounterReadingTest {
         let enable = [(0xe000_e100, Some(1 << INTERRUPT))];
         let set_up =
             [starts_counter, if chip == "rp2040" { vectors.to_vec() } else { vec![] }, enable.to_vec()].concat();
-        let mut code = code_making_accesses(&set_up);
+        let mut code = generate_code_with_memory_accesses(&set_up);
         code.truncate(code.len() - 1);
         append_constant_load(&mut code, 0, if is_v7m { 0xe000_1004 } else { 0xe000_e018 });
         append_constant_load(&mut code, 5, 0xe000_e200);
@@ -521,7 +528,7 @@ fn counter_probes_and_events_agree_on_exception_entry_and_exit() {
         for round in 0..4 {
             assert_eq!(board.run_cycles(CYCLES).reason, StopReason::Until, "{chip}");
             let totals =
-                spans.map(|index| board.interval_statistics_by_index(index).map_or(0, |span| span.total_cycles));
+                spans.map(|index| board.address_interval_statistics(index).map_or(0, |span| span.total_cycles));
             let probed = [0, 1].map(|span| totals[span] - before[span]);
             let register =
                 |name: &str| board.core_registers(0).into_iter().find(|(each, _)| each == name).expect("there").1;

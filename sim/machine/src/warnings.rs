@@ -45,12 +45,12 @@ impl Warnings {
     /// text.
     #[must_use]
     pub fn warn_of_unmodelled_address(&mut self, what: &str, address: u32, pc: u32) -> Option<String> {
-        self.warn_once(&format!("at 0x{address:08x} "), unmodelled_address_sentence(what, address, pc))
+        self.warn_once(&format!("at 0x{address:08x} "), message_for_unmodelled_address(what, address, pc))
     }
 
     /// Warns once that the instruction at `pc` requested something unsupported.
     #[must_use]
-    pub fn warn_of_unsupported_request(&mut self, about: &str, pc: u32) -> Option<String> {
+    pub fn warn_of_unsupported_hardware_request(&mut self, about: &str, pc: u32) -> Option<String> {
         let known = self.texts.iter().any(|text| text.starts_with(about));
         if known && !self.strict {
             return None;
@@ -72,7 +72,7 @@ impl Warnings {
 }
 
 /// Returns the sentence that an address is not modelled.
-pub fn unmodelled_address_sentence(what: &str, address: u32, pc: u32) -> String {
+pub fn message_for_unmodelled_address(what: &str, address: u32, pc: u32) -> String {
     format!("{what} at 0x{address:08x} is not modelled (first used by 0x{pc:08x})")
 }
 
@@ -97,7 +97,7 @@ mod tests {
         let mut warnings = Warnings::new(true);
         for pc in [0x100, 0x200] {
             let text = format!("sleep is not modelled (first used by 0x{pc:08x})");
-            assert_eq!(warnings.warn_of_unsupported_request("sleep is not modelled", pc), Some(text));
+            assert_eq!(warnings.warn_of_unsupported_hardware_request("sleep is not modelled", pc), Some(text));
             let text = format!("code at 0x1fff0000 is not modelled (first used by 0x{pc:08x})");
             assert_eq!(warnings.warn_of_unmodelled_address("code", 0x1fff_0000, pc), Some(text));
         }
@@ -106,10 +106,10 @@ mod tests {
     }
 
     #[test]
-    fn an_unsupported_request_warns_once() {
+    fn hardware_request_warns_once_if_unsupported() {
         let mut warnings = Warnings::new(false);
-        assert_eq!(warnings.warn_of_unsupported_request("no stop mode", 0x100), None);
-        assert_eq!(warnings.warn_of_unsupported_request("no stop mode", 0x200), None);
+        assert_eq!(warnings.warn_of_unsupported_hardware_request("no stop mode", 0x100), None);
+        assert_eq!(warnings.warn_of_unsupported_hardware_request("no stop mode", 0x200), None);
         assert_eq!(warnings.warning_texts(), ["no stop mode (first used by 0x00000100)"]);
     }
 

@@ -1,5 +1,5 @@
-//! The XIP cache: 16 kB, two ways, 8-byte lines (RP2040 data sheet 2.6.3). Each half of a line has a valid bit of its own and
-//! is fetched by itself (the chip's designer in pico-sdk issue 1182).
+//! The XIP cache: 16 kB, two ways, 8-byte lines (RP2040 data sheet 2.6.3). Each half of a line has a valid bit of its
+//! own and is fetched by itself (the chip's designer in pico-sdk issue 1182).
 //!
 //! Which line is replaced is not published. The model alternates between the two ways of a set [assumed].
 
@@ -71,13 +71,13 @@ impl XipCache {
     }
 
     /// Returns, for each half of a line, whether it is in the cache.
-    pub fn cached_half_lines(&self) -> &[bool] {
+    pub fn half_line_presence_flags(&self) -> &[bool] {
         &self.resident
     }
 
     /// Returns how many halves of lines the cache has dropped so far.
     #[inline(always)]
-    pub fn dropped_half_line_count(&self) -> u64 {
+    pub fn count_evicted_half_lines(&self) -> u64 {
         self.lost
     }
 
@@ -192,11 +192,11 @@ mod tests {
         assert_eq!(held(&cache, 7), [true, true]);
         assert_eq!([7 + 1024, 7 + 2048].map(|line| cache.load_half_line(first_half(line))), [None, Some(7)]);
         assert_eq!((held(&cache, 7), held(&cache, 7 + 2048)), ([false, false], [true, false]));
-        assert_eq!(cache.dropped_half_line_count(), 2);
+        assert_eq!(cache.count_evicted_half_lines(), 2);
     }
 
     #[test]
-    fn line_0_is_not_special() {
+    fn cache_line_0_is_not_special() {
         let mut cache = XipCache::new(1 << 16);
         assert!(!cache.is_cached(0));
         assert_eq!(cache.load_half_line(1), None);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn flush_and_invalidate_empty_it() {
+    fn flush_and_invalidate_empty_xip_cache() {
         let mut cache = XipCache::new(1 << 16);
         cache.load_half_line(first_half(1));
         cache.load_half_line(first_half(2) + 1);

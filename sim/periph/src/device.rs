@@ -1,7 +1,7 @@
 //! Devices at the other end of a bus or a pin, and the buses that lead to them.
 //!
-//! A device is called when its byte or frame is complete. It answers at once: time on the bus is the master's. Each call
-//! has the time since power-on in nanoseconds, for devices that are busy for a while.
+//! A device is called when its byte or frame is complete. It answers at once: time on the bus is the master's. Each
+//! call has the time since power-on in nanoseconds, for devices that are busy for a while.
 
 use std::fmt;
 
@@ -98,14 +98,14 @@ impl AttachedDevices {
     }
 
     /// Attaches a device to the pins.
-    pub fn attach_to_pins(&mut self, device: AttachedDevice) {
+    pub fn attach_device_to_pins(&mut self, device: AttachedDevice) {
         self.pins.push(device);
     }
 
     /// Returns whether a device is attached to the pins.
     #[inline]
     #[must_use]
-    pub fn has_pins(&self) -> bool {
+    pub fn has_device_on_pins(&self) -> bool {
         !self.pins.is_empty()
     }
 
@@ -195,7 +195,7 @@ impl SpiBus {
     /// Returns whether levels of pins select any device.
     #[inline]
     #[must_use]
-    pub fn has_select_pins(&self) -> bool {
+    pub fn has_chip_select_pins(&self) -> bool {
         !self.slots.is_empty()
     }
 

@@ -1,6 +1,6 @@
 //! The time since power-on, through changes of the clock that counts cycles.
 
-use crate::RateCounter;
+use crate::FractionalRateCounter;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -10,18 +10,18 @@ const NS_PER_S: u64 = 1_000_000_000;
 pub struct ElapsedTime {
     hz: u64,
     /// Counts nanoseconds from the last change of the clock on.
-    present: RateCounter,
+    present: FractionalRateCounter,
     /// Cycle of that change.
     since: u64,
     /// Counted them before.
-    past: RateCounter,
+    past: FractionalRateCounter,
 }
 
 impl ElapsedTime {
     /// Creates the converter at power-on, with a clock of `hz`.
     #[must_use]
     pub fn new_at_power_on(hz: u64) -> Self {
-        let present = RateCounter::new_counting_from_cycle(0, 0, NS_PER_S, 1, hz);
+        let present = FractionalRateCounter::new_running_counter(0, 0, NS_PER_S, 1, hz);
         Self { hz, present, since: 0, past: present }
     }
 
@@ -60,7 +60,7 @@ mod tests {
     use crate::NEVER;
 
     #[test]
-    fn time_adds_up_over_clocks() {
+    fn time_sums_over_clock_changes() {
         let mut time = ElapsedTime::new_at_power_on(16_000_000);
         assert_eq!((time.ns_at(16), time.first_cycle_at_time(1000)), (1000, 16));
         time.set_clock_frequency(16_000_000, 84_000_000);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn long_runs_do_not_overflow() {
+    fn long_elapsed_time_does_not_overflow() {
         assert_eq!(ElapsedTime::new_at_power_on(1 << 30).ns_at(1 << 60), 1_000_000_000 << 30);
     }
 }

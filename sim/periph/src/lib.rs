@@ -1,5 +1,5 @@
-//! Peripherals, one file per block: the RP2040's and the STM32s' ([`stm32`]), and the contract between a peripheral and the
-//! machine.
+//! Peripherals, one file per block: the RP2040's and the STM32s' ([`stm32`]), and the contract between a peripheral and
+//! the machine.
 //!
 //! A peripheral knows its registers and nothing of the CPU, the bus or the other blocks. The machine calls
 //! [`Peripheral::read_register`] and [`Peripheral::write_register`] with the register's offset inside the block,
@@ -15,7 +15,7 @@ pub mod stm32;
 
 pub use clock_tree::ClockTree;
 pub use elapsed::ElapsedTime;
-pub use rate::RateCounter;
+pub use rate::FractionalRateCounter;
 
 /// A cycle number that is never reached: "nothing scheduled".
 pub const NEVER: u64 = u64::MAX;

@@ -8,7 +8,7 @@ use crate::NEVER;
 
 /// A counter that counts at `num / den` per clk_sys cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RateCounter {
+pub struct FractionalRateCounter {
     base_cycle: u64,
     base_value: u64,
     /// Fraction of the next count already done at `base_cycle`, in units of `1 / den`.
@@ -40,14 +40,14 @@ fn counts_per_cycle_fraction(rate_num: u64, rate_den: u64, sys_hz: u64) -> (u64,
     ((u128::from(rate_num) / common) as u64, den)
 }
 
-impl Default for RateCounter {
+impl Default for FractionalRateCounter {
     /// Returns a counter that stands still at 0.
     fn default() -> Self {
         Self::stopped_at_value(0)
     }
 }
 
-impl RateCounter {
+impl FractionalRateCounter {
     /// Creates a counter that stays at `value` until it is given a rate.
     #[must_use]
     pub const fn stopped_at_value(value: u64) -> Self {
@@ -57,7 +57,7 @@ impl RateCounter {
     /// Creates a counter that is at `value` in cycle `now`, and counts at `rate_num / rate_den` Hz while clk_sys runs
     /// at `sys_hz`.
     #[must_use]
-    pub fn new_counting_from_cycle(now: u64, value: u64, rate_num: u64, rate_den: u64, sys_hz: u64) -> Self {
+    pub fn new_running_counter(now: u64, value: u64, rate_num: u64, rate_den: u64, sys_hz: u64) -> Self {
         let (num, den) = counts_per_cycle_fraction(rate_num, rate_den, sys_hz);
         Self { base_cycle: now, base_value: value, phase: 0, num, den }
     }
@@ -69,7 +69,7 @@ impl RateCounter {
     }
 
     /// Returns the counts done at `cycle`, and the remainder in `1 / den`.
-    fn counts_and_remainder_at_cycle(&self, cycle: u64) -> (u64, u64) {
+    fn counter_value_and_fraction_at_cycle(&self, cycle: u64) -> (u64, u64) {
         let elapsed = cycle.saturating_sub(self.base_cycle);
         // The 64-bit path covers every ordinary run. 128-bit division costs several times as much.
         match elapsed.checked_mul(self.num).and_then(|p| p.checked_add(self.phase)) {
@@ -85,7 +85,7 @@ impl RateCounter {
     /// Returns the value at `cycle` (at or after the last start, set or rebase).
     #[must_use]
     pub fn value_at_cycle(&self, cycle: u64) -> u64 {
-        self.base_value.wrapping_add(self.counts_and_remainder_at_cycle(cycle).0)
+        self.base_value.wrapping_add(self.counter_value_and_fraction_at_cycle(cycle).0)
     }
 
     /// Returns the first cycle at which the value has reached `target`, or [`NEVER`] if stopped. A target at or below
@@ -110,7 +110,7 @@ impl RateCounter {
 
     /// Sets the value at cycle `now`. The fraction of the running count stays, as a prescaler upstream has it.
     pub fn set_value(&mut self, now: u64, value: u64) {
-        self.phase = self.counts_and_remainder_at_cycle(now).1;
+        self.phase = self.counter_value_and_fraction_at_cycle(now).1;
         self.base_cycle = now;
         self.base_value = value;
     }
@@ -118,7 +118,7 @@ impl RateCounter {
     /// Changes the rate at cycle `now`. Value and fraction carry over. The fraction is rounded down to the new
     /// denominator, so the error per change is below one new `1 / den` of a count, and never accumulates a count.
     pub fn change_counting_rate(&mut self, now: u64, rate_num: u64, rate_den: u64, sys_hz: u64) {
-        let (done, rest) = self.counts_and_remainder_at_cycle(now);
+        let (done, rest) = self.counter_value_and_fraction_at_cycle(now);
         let (num, den) = counts_per_cycle_fraction(rate_num, rate_den, sys_hz);
         self.base_value = self.base_value.wrapping_add(done);
         self.base_cycle = now;
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn microseconds_at_125_mhz() {
-        let counter = RateCounter::new_counting_from_cycle(1000, 0, 12_000_000, 12, 125_000_000);
+        let counter = FractionalRateCounter::new_running_counter(1000, 0, 12_000_000, 12, 125_000_000);
         assert_eq!(counter.value_at_cycle(1124), 0);
         assert_eq!(counter.value_at_cycle(1125), 1);
         assert_eq!(counter.first_cycle_at_counter_value(1), 1125);
@@ -151,14 +151,14 @@ mod tests {
     #[test]
     fn non_integer_rate_does_not_drift() {
         // 115200 baud from 125 MHz: the 1000th bit ends at ceil(1000 * 125e6 / 115200).
-        let counter = RateCounter::new_counting_from_cycle(0, 0, 115_200, 1, 125_000_000);
+        let counter = FractionalRateCounter::new_running_counter(0, 0, 115_200, 1, 125_000_000);
         assert_eq!(counter.first_cycle_at_counter_value(1000), 1_085_070);
         assert_eq!(counter.value_at_cycle(1_085_069), 999);
     }
 
     #[test]
     fn stop_and_resume_keeps_value_and_fraction() {
-        let mut counter = RateCounter::new_counting_from_cycle(0, 5, 1, 1, 10);
+        let mut counter = FractionalRateCounter::new_running_counter(0, 5, 1, 1, 10);
         counter.change_counting_rate(27, 0, 1, 10);
         assert!(!counter.is_counting());
         assert_eq!(counter.value_at_cycle(500), 7);
@@ -168,21 +168,21 @@ mod tests {
     }
 
     #[test]
-    fn distant_targets_use_the_wide_path() {
-        let counter = RateCounter::new_counting_from_cycle(7, 0, 999_999_999_989, 1, 1_000_000_000_039);
+    fn distant_counts_use_wide_arithmetic() {
+        let counter = FractionalRateCounter::new_running_counter(7, 0, 999_999_999_989, 1, 1_000_000_000_039);
         let target = 40_000_000_000u64;
         let exact = (u128::from(target) * 1_000_000_000_039).div_ceil(999_999_999_989) as u64;
         assert_eq!(counter.first_cycle_at_counter_value(target), 7 + exact);
         assert_eq!(
-            RateCounter::new_counting_from_cycle(0, 0, 1, 1_000_000, 1_000_000_000)
+            FractionalRateCounter::new_running_counter(0, 0, 1, 1_000_000, 1_000_000_000)
                 .first_cycle_at_counter_value(u64::MAX),
             NEVER
         );
     }
 
     #[test]
-    fn far_future_uses_the_wide_path() {
-        let counter = RateCounter::new_counting_from_cycle(0, 0, 999_999_999_989, 1, 1_000_000_000_039);
+    fn far_future_uses_wide_arithmetic() {
+        let counter = FractionalRateCounter::new_running_counter(0, 0, 999_999_999_989, 1, 1_000_000_000_039);
         assert_eq!(
             counter.value_at_cycle(u64::MAX),
             ((u128::from(u64::MAX) * 999_999_999_989) / 1_000_000_000_039) as u64
@@ -191,22 +191,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn value_and_cycle_are_inverse(
+        fn counter_value_and_cycle_are_inverse(
             now in 0u64..1_000_000, start in 0u64..1000, num in 1u64..200_000_000, den in 1u64..100_000,
             sys in 1u64..200_000_000, delta in 1u64..1_000_000,
         ) {
-            let counter = RateCounter::new_counting_from_cycle(now, start, num, den, sys);
+            let counter = FractionalRateCounter::new_running_counter(now, start, num, den, sys);
             let cycle = counter.first_cycle_at_counter_value(start + delta);
             prop_assert!(counter.value_at_cycle(cycle) >= start + delta);
             prop_assert!(counter.value_at_cycle(cycle - 1) < start + delta);
         }
 
         #[test]
-        fn rebase_is_continuous_and_loses_no_count(
+        fn counter_rebase_loses_no_count(
             num in 1u64..200_000_000, den in 1u64..10_000, sys in 1_000_000u64..200_000_000,
             sys2 in 1_000_000u64..200_000_000, at in 0u64..10_000_000, target in 1u64..1_000_000,
         ) {
-            let mut counter = RateCounter::new_counting_from_cycle(0, 0, num, den, sys);
+            let mut counter = FractionalRateCounter::new_running_counter(0, 0, num, den, sys);
             let before = counter.value_at_cycle(at);
             counter.change_counting_rate(at, num, den, sys2);
             prop_assert_eq!(counter.value_at_cycle(at), before);
@@ -214,7 +214,7 @@ mod tests {
             counter.change_counting_rate(at, num, den, sys2);
             prop_assert_eq!(counter, same);
             // Splitting a run by a rebase to the same rate changes nothing at all.
-            let mut split = RateCounter::new_counting_from_cycle(0, 0, num, den, sys);
+            let mut split = FractionalRateCounter::new_running_counter(0, 0, num, den, sys);
             let whole = split;
             split.change_counting_rate(at, num, den, sys);
             if whole.first_cycle_at_counter_value(target) >= at {
@@ -223,8 +223,8 @@ mod tests {
         }
 
         #[test]
-        fn set_keeps_the_fraction(sys in 1_000_000u64..200_000_000, at in 0u64..10_000_000, value in 0u64..1000) {
-            let whole = RateCounter::new_counting_from_cycle(0, 0, 1_000_000, 1, sys);
+        fn counter_set_keeps_fractional_part(sys in 1_000_000u64..200_000_000, at in 0u64..10_000_000, value in 0u64..1000) {
+            let whole = FractionalRateCounter::new_running_counter(0, 0, 1_000_000, 1, sys);
             let mut moved = whole;
             moved.set_value(at, value);
             prop_assert_eq!(moved.first_cycle_at_counter_value(value + 1), whole.first_cycle_at_counter_value(whole.value_at_cycle(at) + 1));

@@ -287,7 +287,7 @@ fn rom_flash_functions_program_the_chip_and_restore_xip() {
     }
     assert!(effects.xip_flush && effects.xip_timing_changed);
     assert_eq!(rig.chip.ssi.flash.flash_content()[0x100..0x104], [1, 2, 3, 0xff]);
-    assert_eq!(rig.chip.ssi.execute_in_place_frame().sck_cycles, 64);
+    assert_eq!(rig.chip.ssi.xip_frame_timing().sck_cycles, 64);
 }
 
 #[test]
@@ -347,8 +347,8 @@ fn dma_feeds_the_uart_at_its_pace() {
 fn unknown_addresses_and_registers() {
     let mut rig = Rig::new();
     rig.sdk_boot();
-    assert_eq!(rig.chip.modelled_block_name(0x4006_8000), None);
-    assert_eq!(rig.chip.modelled_block_name(0x4003_6030), Some("UART0"));
+    assert_eq!(rig.chip.name_of_peripheral_at_address(0x4006_8000), None);
+    assert_eq!(rig.chip.name_of_peripheral_at_address(0x4003_6030), Some("UART0"));
     rig.read_register(UART0 + 0x80);
     assert_eq!(rig.effects.unmodelled.take(), Some((0x80, false)));
     rig.write_register(0x5011_0040, 1);

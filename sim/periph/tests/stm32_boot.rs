@@ -533,9 +533,9 @@ fn factory_words() {
         (Chip::H743, 0x1ff1_e800, 0x1ff1_e880, 2048),
     ] {
         let chip = Stm32::new(chip, &Options::default());
-        assert_eq!(chip.factory_word(size), Some(kb), "{:?}", chip.chip());
-        assert!(chip.factory_word(uid).is_some_and(|word| word != 0));
-        assert_eq!(chip.factory_word(uid - 0x100), None);
+        assert_eq!(chip.factory_programmed_word(size), Some(kb), "{:?}", chip.chip());
+        assert!(chip.factory_programmed_word(uid).is_some_and(|word| word != 0));
+        assert_eq!(chip.factory_programmed_word(uid - 0x100), None);
     }
 }
 

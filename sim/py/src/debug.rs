@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rtoslab_gdb::{Host, SessionEnd, Task, serve_gdb_session};
+use rtoslab_gdb::{DebugSessionEndReason, Host, Task, serve_gdb_session};
 
 use crate::snapshot::{BoardRecipe, Snapshot};
 use crate::{Machine, SimError};
@@ -18,7 +18,7 @@ use crate::{Machine, SimError};
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The Python functions that a session notifies.
-struct Listener<'py> {
+struct DebugSessionCallbacks<'py> {
     py: Python<'py>,
     print: Bound<'py, PyAny>,
     note: Bound<'py, PyAny>,
@@ -36,7 +36,7 @@ fn convert_python_task((block, about, core, registers): TaskRow) -> Task {
     Task { block, about, core, registers }
 }
 
-impl Listener<'_> {
+impl DebugSessionCallbacks<'_> {
     /// Stores the exception of a callback, if it is the first one.
     fn keep_first_callback_exception(&mut self, result: PyResult<()>) {
         if let (Err(error), None) = (result, &self.raised) {
@@ -45,7 +45,7 @@ impl Listener<'_> {
     }
 }
 
-impl Host for Listener<'_> {
+impl Host for DebugSessionCallbacks<'_> {
     /// Calls Python's function for text that the firmware wrote, with the name of its channel.
     fn print_firmware_text(&mut self, channel: &str, text: &[u8]) {
         let result = self.print.call1((channel, PyBytes::new(self.py, text))).map(drop);
@@ -99,7 +99,7 @@ impl Machine {
     /// Removes the text that came by semihosting and ITM and returns it, with the channel of each part.
     fn take_debug_text<'py>(&mut self, py: Python<'py>) -> Vec<(String, Bound<'py, PyBytes>)> {
         let texts = self.inner.debugger().take_printed_text().into_iter();
-        texts.map(|(channel, text)| (channel.displayed_name(), PyBytes::new(py, &text))).collect()
+        texts.map(|(channel, text)| (channel.channel_display_name(), PyBytes::new(py, &text))).collect()
     }
 
     /// Returns whether the firmware used the ITM while nothing had enabled it.
@@ -130,7 +130,14 @@ impl Machine {
         listener.set_nonblocking(true).map_err(|error| refused(&error))?;
         let bound = listener.local_addr().map_err(|error| refused(&error))?;
         ready.call1((bound.to_string(),))?;
-        let host = RefCell::new(Listener { py, print: on_text, note, tasks, make: self.make.clone(), raised: None });
+        let host = RefCell::new(DebugSessionCallbacks {
+            py,
+            print: on_text,
+            note,
+            tasks,
+            make: self.make.clone(),
+            raised: None,
+        });
         loop {
             let (stream, from) = accept_connection_or_signal(py, &listener)?;
             host.borrow_mut().show_message(&format!("gdb has connected from {from}."));
@@ -139,9 +146,13 @@ impl Machine {
                 return Err(error);
             }
             match end {
-                SessionEnd::Killed | SessionEnd::Stopped => return Ok(()),
-                SessionEnd::Detached => host.borrow_mut().show_message("gdb has detached; the board is stopped."),
-                SessionEnd::Broken(why) => host.borrow_mut().show_message(&format!("The session has ended: {why}.")),
+                DebugSessionEndReason::Killed | DebugSessionEndReason::Stopped => return Ok(()),
+                DebugSessionEndReason::Detached => {
+                    host.borrow_mut().show_message("gdb has detached; the board is stopped.")
+                }
+                DebugSessionEndReason::Broken(why) => {
+                    host.borrow_mut().show_message(&format!("The session has ended: {why}."))
+                }
             }
         }
     }

@@ -59,7 +59,7 @@ impl FlatCore {
 
     /// Sets CCR.
     fn set_ccr(&mut self, value: u32) {
-        self.inner.set_configuration_control(value);
+        self.inner.write_configuration_control_register(value);
     }
 
     /// Sets CPACR.

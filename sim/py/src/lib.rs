@@ -21,7 +21,7 @@ use rtoslab_lab::{Event, Kind};
 use rtoslab_machine::board::{Board, Options, read_registers};
 use rtoslab_machine::boards::{board_from_snapshot, create_board_of_chip, parse_pin_name, parse_pin_wire};
 use rtoslab_machine::observe::ObservationRequest;
-use rtoslab_machine::{RunEnd, Stop};
+use rtoslab_machine::{RunEndCondition, Stop};
 
 create_exception!(_sim, SimError, PyException, "Base of every error the simulator raises.");
 create_exception!(_sim, ImageError, SimError, "The image cannot be loaded.");
@@ -69,7 +69,7 @@ impl Machine {
             make: Arc::new(snapshot::BoardRecipe {
                 chip: chip.to_owned(),
                 options,
-                failure: devices::Failure::default(),
+                failure: devices::DeviceException::default(),
             }),
         })
     }
@@ -108,12 +108,12 @@ impl Machine {
 
     /// Runs for at most `cycles` more cycles, without the GIL. Returns why the run stopped.
     fn run<'py>(&mut self, py: Python<'py>, cycles: u64) -> PyResult<Bound<'py, PyDict>> {
-        self.run_in_slices(py, RunEnd { cycle: self.inner.current_cycle().saturating_add(cycles), ns: None })
+        self.run_in_slices(py, RunEndCondition { cycle: self.inner.current_cycle().saturating_add(cycles), ns: None })
     }
 
     /// Runs until `ns` nanoseconds after power-on, without the GIL. Returns why the run stopped.
     fn run_to_time<'py>(&mut self, py: Python<'py>, ns: u64) -> PyResult<Bound<'py, PyDict>> {
-        self.run_in_slices(py, RunEnd { cycle: u64::MAX, ns: Some(ns) })
+        self.run_in_slices(py, RunEndCondition { cycle: u64::MAX, ns: Some(ns) })
     }
 
     /// Stops the run when this address is about to execute.
@@ -145,7 +145,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Records an event with this `ident` after that of `watch_further_arguments`, with the fifth and the sixth argument.
+    /// Records an event with this `ident` after that of `watch_further_arguments`, with the fifth and the sixth
+    /// argument.
     fn watch_stacked_arguments(&mut self, address: u32, ident: u16) -> PyResult<()> {
         self.check_executable(address)?;
         self.inner.record_stacked_arguments(address, ident);
@@ -187,7 +188,7 @@ impl Machine {
 
     /// Returns the statistics of the interval with this index.
     fn between_result<'py>(&mut self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
-        let Some(result) = self.inner.interval_statistics_by_index(index) else {
+        let Some(result) = self.inner.address_interval_statistics(index) else {
             return Err(SimError::new_err(format!("there is no interval number {index}")));
         };
         let dict = PyDict::new(py);
@@ -205,7 +206,7 @@ impl Machine {
 
     /// Removes a core's profile and returns it as packed records.
     fn take_profile<'py>(&mut self, py: Python<'py>, core: usize) -> PyResult<Bound<'py, PyBytes>> {
-        self.require_core(core)?;
+        self.require_core_exists(core)?;
         let mut bytes = Vec::new();
         for (address, cycles, executions, wait_cycles) in self.inner.take_profile(core) {
             bytes.extend(address.to_le_bytes());
@@ -251,14 +252,14 @@ impl Machine {
 
     /// Returns the cycle in which a core's next instruction can begin.
     fn core_cycle(&self, core: usize) -> PyResult<u64> {
-        self.require_core(core)?;
+        self.require_core_exists(core)?;
         Ok(self.inner.core_cycle(core))
     }
 
     /// Removes the recorded events and returns them as packed records.
     fn take_events<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let events = self.inner.take_events();
-        let packed = PyBytes::new(py, &Event::events_to_bytes(&events));
+        let packed = PyBytes::new(py, &Event::encode_recorded_events(&events));
         self.inner.reuse_event_memory(events);
         packed
     }
@@ -266,14 +267,14 @@ impl Machine {
     /// Removes what a console has received and returns it.
     #[pyo3(signature = (port=0))]
     fn take_uart<'py>(&mut self, py: Python<'py>, port: usize) -> PyResult<Bound<'py, PyBytes>> {
-        self.check_port(port)?;
+        self.require_console_exists(port)?;
         Ok(PyBytes::new(py, &self.inner.take_console_output(port)))
     }
 
     /// Types text into a console at line speed.
     #[pyo3(signature = (text, port=0))]
     fn type_uart(&mut self, text: &[u8], port: usize) -> PyResult<()> {
-        self.check_port(port)?;
+        self.require_console_exists(port)?;
         self.inner.type_into_console(port, text);
         Ok(())
     }
@@ -281,7 +282,7 @@ impl Machine {
     /// Adds lines to a console's script: prompt and text.
     #[pyo3(signature = (steps, port=0))]
     fn script_uart(&mut self, steps: Vec<(Vec<u8>, Vec<u8>)>, port: usize) -> PyResult<()> {
-        self.check_port(port)?;
+        self.require_console_exists(port)?;
         for (prompt, text) in &steps {
             self.inner.add_console_script_line(port, prompt, text);
         }
@@ -291,8 +292,8 @@ impl Machine {
     /// Returns the number of scripted lines that were not typed yet.
     #[pyo3(signature = (port=0))]
     fn script_steps_left(&mut self, port: usize) -> PyResult<usize> {
-        self.check_port(port)?;
-        Ok(self.inner.script_lines_left(port))
+        self.require_console_exists(port)?;
+        Ok(self.inner.count_untyped_script_lines(port))
     }
 
     /// Returns how many cycles of busy waits for a register were skipped.
@@ -393,7 +394,7 @@ impl Machine {
         address: u32,
         length: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        self.require_core(core)?;
+        self.require_core_exists(core)?;
         let memory = self.inner.read_memory(address, length);
         let content = match memory {
             Some(content) => Some(content),
@@ -406,7 +407,7 @@ impl Machine {
 
     /// Reads words as a core would now, on a copy of the board. None where the access faults.
     fn read_registers(&self, core: usize, addresses: Vec<u32>) -> PyResult<Vec<Option<u32>>> {
-        self.require_core(core)?;
+        self.require_core_exists(core)?;
         let mut copy = self.copy()?;
         Ok(addresses.into_iter().map(|address| copy.read_as_core(core, address)).collect())
     }
@@ -421,7 +422,7 @@ impl Machine {
 
     /// Sets a register of a core by name.
     fn set_register(&mut self, core: usize, name: &str, value: u32) -> PyResult<()> {
-        self.require_core(core)?;
+        self.require_core_exists(core)?;
         if self.inner.set_register(core, name, value) {
             return Ok(());
         }
@@ -432,7 +433,7 @@ impl Machine {
 
     /// Returns the registers of a core, by name.
     fn registers<'py>(&self, py: Python<'py>, core: usize) -> PyResult<Bound<'py, PyDict>> {
-        self.require_core(core)?;
+        self.require_core_exists(core)?;
         let dict = PyDict::new(py);
         for (name, value) in self.inner.core_registers(core) {
             dict.set_item(name, value)?;
@@ -443,12 +444,15 @@ impl Machine {
 
 impl Machine {
     /// Runs up to an end, and checks for Python's signals (Ctrl-C) from time to time.
-    fn run_in_slices<'py>(&mut self, py: Python<'py>, end: RunEnd) -> PyResult<Bound<'py, PyDict>> {
+    fn run_in_slices<'py>(&mut self, py: Python<'py>, end: RunEndCondition) -> PyResult<Bound<'py, PyDict>> {
         loop {
-            let slice = RunEnd { cycle: self.inner.current_cycle().saturating_add(SLICE_CYCLES).min(end.cycle), ..end };
+            let slice = RunEndCondition {
+                cycle: self.inner.current_cycle().saturating_add(SLICE_CYCLES).min(end.cycle),
+                ..end
+            };
             let inner = Shared(&mut *self.inner);
             let stop = py.detach(move || inner.run_to(slice));
-            self.make.failure.raise_stored_exception()?;
+            self.make.failure.raise_stored_python_exception()?;
             let (cycle, elapsed) = (self.inner.current_cycle(), self.inner.elapsed_time());
             let is_over = cycle >= end.cycle || end.ns.is_some_and(|ns| elapsed.ns_at(cycle) >= ns);
             if stop.reason.result_name() != "cycles" || is_over {
@@ -469,7 +473,7 @@ impl Machine {
     }
 
     /// Raises SimError unless the board has this core.
-    fn require_core(&self, core: usize) -> PyResult<()> {
+    fn require_core_exists(&self, core: usize) -> PyResult<()> {
         if core < self.inner.number_of_cores() {
             return Ok(());
         }
@@ -477,7 +481,7 @@ impl Machine {
     }
 
     /// Raises SimError unless the board has this console.
-    fn check_port(&self, port: usize) -> PyResult<()> {
+    fn require_console_exists(&self, port: usize) -> PyResult<()> {
         if port < self.inner.number_of_consoles() {
             return Ok(());
         }
@@ -501,7 +505,7 @@ unsafe impl Send for Shared<'_> {}
 
 impl Shared<'_> {
     /// Runs up to a cycle or a time, whichever comes first.
-    fn run_to(self, end: RunEnd) -> Stop {
+    fn run_to(self, end: RunEndCondition) -> Stop {
         self.0.run_to(end)
     }
 }
@@ -566,7 +570,7 @@ fn readable_name(name: &str) -> String {
 /// Returns the version of the timing of boards with a chip.
 #[pyfunction]
 fn timing_version(chip: &str) -> u32 {
-    rtoslab_timing::chip_timing_version(chip)
+    rtoslab_timing::timing_model_version_of_chip(chip)
 }
 
 /// Adds all classes, functions and constants to the Python module.

@@ -18,7 +18,7 @@ impl LogDecoder {
     #[staticmethod]
     fn of(image: &[u8]) -> PyResult<Option<LogDecoder>> {
         let decoder =
-            logs::LogDecoder::decoder_of_image(image).map_err(|error| ImageError::new_err(error.to_string()))?;
+            logs::LogDecoder::log_decoder_of_image(image).map_err(|error| ImageError::new_err(error.to_string()))?;
         Ok(decoder.map(LogDecoder))
     }
 

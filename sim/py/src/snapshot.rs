@@ -7,9 +7,9 @@ use pyo3::types::PyBytes;
 use rtoslab_lab::Stimulus;
 use rtoslab_machine::board::Options;
 use rtoslab_machine::boards::board_from_snapshot;
-use rtoslab_machine::sweep::{StimulusSweepPlan, measure_responses_at_cycles};
+use rtoslab_machine::sweep::{StimulusSweepPlan, measure_stimulus_responses_at_cycles};
 
-use crate::devices::Failure;
+use crate::devices::DeviceException;
 use crate::{Machine, SettingError, SimError};
 
 /// The chip and options of a board, from which another board of its kind can be created.
@@ -17,7 +17,7 @@ pub struct BoardRecipe {
     pub chip: String,
     pub options: Options,
     /// The first exception that a device has raised and no run has reported.
-    pub failure: Failure,
+    pub failure: DeviceException,
 }
 
 /// The state of a board at some cycle.
@@ -63,7 +63,8 @@ impl Snapshot {
         let plan =
             StimulusSweepPlan { stimulus, core, exception, task: task.map(|address| address & !1), patience_cycles };
         let BoardRecipe { chip, options, .. } = &*self.make;
-        let arrivals = py.detach(|| measure_responses_at_cycles(chip, options, &self.inner, &plan, &cycles, threads));
+        let arrivals =
+            py.detach(|| measure_stimulus_responses_at_cycles(chip, options, &self.inner, &plan, &cycles, threads));
         let mut bytes = Vec::with_capacity(32 * cycles.len());
         for arrival in arrivals.map_err(SimError::new_err)? {
             bytes.extend(arrival.cycle.to_le_bytes());
@@ -108,7 +109,7 @@ impl Machine {
 
     /// Returns the cycle and address of a core's next instruction, and whether the core sleeps.
     fn position(&self, core: usize) -> PyResult<(u64, u32, bool)> {
-        self.require_core(core)?;
+        self.require_core_exists(core)?;
         let position = self.inner.core_position(core);
         Ok((position.t, position.pc, position.asleep))
     }

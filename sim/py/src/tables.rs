@@ -11,7 +11,7 @@ use rtoslab_tables::{self as tables, TableColumn, TableFileError, Values, compre
 type ColumnParts<Bytes> = (String, String, Bytes, Vec<String>, Option<Bytes>);
 
 /// Converts an error to Python's ValueError.
-fn value_error(error: TableFileError) -> PyErr {
+fn to_python_value_error(error: TableFileError) -> PyErr {
     PyValueError::new_err(error.0)
 }
 
@@ -44,7 +44,7 @@ fn pack_values<T, const N: usize>(values: Vec<T>, to_bytes: fn(T) -> [u8; N]) ->
 }
 
 /// Returns a column's type, bytes and texts, as numpy needs them.
-fn column_parts_for_numpy(values: Values) -> (&'static str, Vec<u8>, Vec<String>) {
+fn numpy_column_type_and_data(values: Values) -> (&'static str, Vec<u8>, Vec<String>) {
     match values {
         Values::Bool(values) => ("bool", values.into_iter().map(u8::from).collect(), Vec::new()),
         Values::Int32(values) => ("int32", pack_values(values, i32::to_le_bytes), Vec::new()),
@@ -64,7 +64,7 @@ pub fn write_parquet<'py>(py: Python<'py>, columns: Vec<ColumnParts<PyBackedByte
         Ok(TableColumn { name, values: column_bytes_to_values(&kind, &data, texts)?, valid })
     });
     let columns = columns.collect::<PyResult<Vec<_>>>()?;
-    Ok(PyBytes::new(py, &tables::write_parquet(&columns).map_err(value_error)?))
+    Ok(PyBytes::new(py, &tables::write_parquet(&columns).map_err(to_python_value_error)?))
 }
 
 /// Returns the columns of a Parquet file with at most `limit` values.
@@ -74,8 +74,8 @@ pub fn read_parquet<'py>(
     content: &[u8],
     limit: u64,
 ) -> PyResult<Vec<ColumnParts<Bound<'py, PyBytes>>>> {
-    let columns = tables::read_parquet(content, limit).map_err(value_error)?.into_iter().map(|column| {
-        let (kind, data, texts) = column_parts_for_numpy(column.values);
+    let columns = tables::read_parquet(content, limit).map_err(to_python_value_error)?.into_iter().map(|column| {
+        let (kind, data, texts) = numpy_column_type_and_data(column.values);
         let valid = column.valid.map(|valid| valid.into_iter().map(u8::from).collect::<Vec<u8>>());
         let valid = valid.map(|valid| PyBytes::new(py, &valid));
         (column.name, kind.to_owned(), PyBytes::new(py, &data), texts, valid)
@@ -86,11 +86,11 @@ pub fn read_parquet<'py>(
 /// Returns the content compressed by Zstandard.
 #[pyfunction]
 pub fn compress_zstd<'py>(py: Python<'py>, content: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(py, &compress(content).map_err(value_error)?))
+    Ok(PyBytes::new(py, &compress(content).map_err(to_python_value_error)?))
 }
 
 /// Returns the unpacked content, or None if it has more than `limit` bytes.
 #[pyfunction]
 pub fn decompress_zstd<'py>(py: Python<'py>, content: &[u8], limit: usize) -> PyResult<Option<Bound<'py, PyBytes>>> {
-    Ok(decompress(content, limit).map_err(value_error)?.map(|unpacked| PyBytes::new(py, &unpacked)))
+    Ok(decompress(content, limit).map_err(to_python_value_error)?.map(|unpacked| PyBytes::new(py, &unpacked)))
 }

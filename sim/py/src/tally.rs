@@ -27,7 +27,9 @@ impl EventTally {
         depths: HashMap<usize, (u64, u32)>,
     ) -> EventTally {
         let sections = [0, 1].map(|core| {
-            depths.get(&core).map(|&(cycle, depth)| CriticalSectionStatistics::new_from_cycle_and_depth(cycle, depth))
+            depths
+                .get(&core)
+                .map(|&(cycle, depth)| CriticalSectionStatistics::new_critical_section_statistics(cycle, depth))
         });
         let tasks = [0, 1].map(|core| tasks.get(&core).copied());
         EventTally(EventCounts::new(Identities { calls, current, nesting }, tasks, sections))
@@ -35,7 +37,7 @@ impl EventTally {
 
     /// Counts the next packed events, in the order of time.
     fn feed(&mut self, events: &[u8]) {
-        self.0.count_events(events);
+        self.0.count_recorded_events(events);
     }
 
     /// Returns the number of events so far.
@@ -68,12 +70,12 @@ impl EventTally {
 #[pyfunction]
 #[pyo3(signature = (events, other_than=None))]
 pub fn order_events<'py>(py: Python<'py>, events: &[u8], other_than: Option<u16>) -> Bound<'py, PyBytes> {
-    PyBytes::new(py, &event_order::order_packed_events(events, other_than))
+    PyBytes::new(py, &event_order::sort_packed_events_by_time(events, other_than))
 }
 
 /// Returns the last event of each kind, core and identity.
 #[pyfunction]
 #[pyo3(signature = (events, other_than=None))]
 pub fn latest_events<'py>(py: Python<'py>, events: &[u8], other_than: Option<u16>) -> Bound<'py, PyBytes> {
-    PyBytes::new(py, &event_order::latest_events_of_each_kind(events, other_than))
+    PyBytes::new(py, &event_order::latest_recorded_event_of_each_kind(events, other_than))
 }

@@ -1,7 +1,7 @@
 //! Tables as Parquet files, and texts compressed by Zstandard.
 //!
-//! A table is a list of named columns. Each row has a value or none. The same table gives the same bytes. Readers are given
-//! files of other people, so every size in a file is compared with a limit before memory is taken.
+//! A table is a list of named columns. Each row has a value or none. The same table gives the same bytes. Readers are
+//! given files of other people, so every size in a file is compared with a limit before memory is taken.
 
 mod read;
 mod write;

@@ -18,7 +18,8 @@ const BATCH_ROWS: usize = 1 << 16;
 /// Returns the columns of a Parquet file with at most `limit` values (rows times columns).
 ///
 /// # Errors
-/// `TableFileError` for a file that is damaged, is larger than the limit, or has columns that are nested or of other types.
+/// `TableFileError` for a file that is damaged, is larger than the limit, or has columns that are nested or of other
+/// types.
 pub fn read_parquet(content: &[u8], limit: u64) -> Result<Vec<TableColumn>, TableFileError> {
     let content = Bytes::copy_from_slice(content);
     // Where the library runs beyond an array for a damaged file, the caller gets an error like any other.
@@ -35,7 +36,7 @@ fn read_file(content: Bytes, limit: u64) -> Result<Vec<TableColumn>, TableFileEr
         return Err(TableFileError(format!("it contains more than {limit} values")));
     }
     let columns = described.schema_descr().columns().iter().enumerate();
-    columns.map(|(place, column)| read_column(&file, place, column, rows)).collect()
+    columns.map(|(place, column)| read_table_column(&file, place, column, rows)).collect()
 }
 
 /// Returns the error of a column whose number of rows is wrong.
@@ -44,7 +45,7 @@ fn wrong_row_count_error() -> TableFileError {
 }
 
 /// Reads the column at `place` in all row groups.
-fn read_column(
+fn read_table_column(
     file: &SerializedFileReader<Bytes>,
     place: usize,
     column: &ColumnDescriptor,
@@ -80,9 +81,9 @@ fn read_column(
             (ColumnReader::ByteArrayColumnReader(reader), Values::Text(texts, codes)) => {
                 let mut read = Vec::new();
                 append(reader, &mut levels, rows, |batch| read.extend_from_slice(batch))?;
-                append_texts(&read, texts, codes, &mut places)?;
+                append_text_codes(&read, texts, codes, &mut places)?;
             }
-            _ => return Err(wrong_type(column)),
+            _ => return Err(error_for_unsupported_column_type(column)),
         }
     }
     let nulls = column.max_def_level() == 1 && levels.contains(&0);
@@ -105,12 +106,12 @@ fn new_empty_column_values(column: &ColumnDescriptor) -> Result<Values, TableFil
         Physical::INT64 => Values::Int64(Vec::new()),
         Physical::DOUBLE => Values::Float64(Vec::new()),
         Physical::BYTE_ARRAY => Values::Text(Vec::new(), Vec::new()),
-        _ => return Err(wrong_type(column)),
+        _ => return Err(error_for_unsupported_column_type(column)),
     })
 }
 
 /// Returns the error of a column whose type is not supported.
-fn wrong_type(column: &ColumnDescriptor) -> TableFileError {
+fn error_for_unsupported_column_type(column: &ColumnDescriptor) -> TableFileError {
     TableFileError(format!("its column {} has values of type {}", column.name(), column.physical_type()))
 }
 
@@ -138,7 +139,7 @@ fn append<T: DataType>(
 }
 
 /// Appends the code of each value, and each text that is new.
-fn append_texts(
+fn append_text_codes(
     values: &[ByteArray],
     texts: &mut Vec<String>,
     codes: &mut Vec<u32>,

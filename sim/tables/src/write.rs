@@ -19,7 +19,7 @@ const WRITER: &str = "rtoslab";
 /// # Errors
 /// `TableFileError` if the columns differ in their number of rows, or a column's values do not fit its valid rows.
 pub fn write_parquet(columns: &[TableColumn]) -> Result<Vec<u8>, TableFileError> {
-    check_columns(columns)?;
+    check_equal_column_lengths(columns)?;
     let fields = columns.iter().map(column_schema).collect::<Result<Vec<_>, _>>()?;
     let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build()?);
     let properties = WriterProperties::builder()
@@ -41,7 +41,7 @@ pub fn write_parquet(columns: &[TableColumn]) -> Result<Vec<u8>, TableFileError>
 }
 
 /// Checks that all columns have the same number of rows, and each as many values as valid rows.
-fn check_columns(columns: &[TableColumn]) -> Result<(), TableFileError> {
+fn check_equal_column_lengths(columns: &[TableColumn]) -> Result<(), TableFileError> {
     let rows = columns.first().map_or(0, TableColumn::row_count);
     for column in columns {
         let name = &column.name;

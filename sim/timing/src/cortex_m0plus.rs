@@ -3,7 +3,7 @@
 //! Source of the constants: ARM DDI0484C (Cortex-M0+ TRM) table 3-1, the same figures as RP2040 data sheet 2.4.3.3.
 //! The core has two pipeline stages and no forwarding hazards: a basic block takes the sum of its instructions.
 
-use crate::{RuleConfidenceGrade, Setting};
+use crate::{Setting, TimingRuleConfidenceGrade};
 
 /// Data processing, moves, extends, reverses, not writing PC; also CPS, NOP, SEV, YIELD and a branch not taken.
 pub const SINGLE_CYCLES: u64 = 1;
@@ -44,7 +44,7 @@ pub const SETTINGS: [Setting; 4] = [
         min: 12,
         max: 64,
         about: "exception recognised to first handler instruction (ARM's published M0+ interrupt latency)",
-        grade: RuleConfidenceGrade::Documented,
+        grade: TimingRuleConfidenceGrade::Documented,
     },
     Setting {
         key: "exception_exit_cycles",
@@ -52,7 +52,7 @@ pub const SETTINGS: [Setting; 4] = [
         min: 9,
         max: 64,
         about: "BX or POP of an EXC_RETURN value to the first instruction of the interrupted code; not published",
-        grade: RuleConfidenceGrade::Assumed,
+        grade: TimingRuleConfidenceGrade::Assumed,
     },
     Setting {
         key: "tail_chain_cycles",
@@ -60,7 +60,7 @@ pub const SETTINGS: [Setting; 4] = [
         min: 4,
         max: 64,
         about: "exception return straight into the next handler; not published",
-        grade: RuleConfidenceGrade::Assumed,
+        grade: TimingRuleConfidenceGrade::Assumed,
     },
     Setting {
         key: "late_arrival_cycles",
@@ -68,6 +68,6 @@ pub const SETTINGS: [Setting; 4] = [
         min: 0,
         max: 12,
         about: "cycles after recognition in which a more urgent exception takes over the vector; not published",
-        grade: RuleConfidenceGrade::Assumed,
+        grade: TimingRuleConfidenceGrade::Assumed,
     },
 ];

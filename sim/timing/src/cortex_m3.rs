@@ -2,10 +2,10 @@
 //!
 //! Sources: ARM 100165 / DDI0337 (Cortex-M3 TRM) tables of section 3.3 and its notes on load and store timing \[TRM\];
 //! measurements on STM32F103 and STM32F407 published by J. Oleksiewicz (jnk0le/random, "pipeline cycle test", and the
-//! tables of jnk0le/cortexm-AES) \[JL\], by T. Pornin (arm-asm-notes) \[TP\] and on a Cortex-M4 by compendium.i-0.nl \[CI\].
-//! Which rule rests on what is listed in docs/accuracy.md.
+//! tables of jnk0le/cortexm-AES) \[JL\], by T. Pornin (arm-asm-notes) \[TP\] and on a Cortex-M4 by compendium.i-0.nl
+//! \[CI\]. Which rule rests on what is listed in docs/accuracy.md.
 
-use crate::{RuleConfidenceGrade, Setting};
+use crate::{Setting, TimingRuleConfidenceGrade};
 
 /// Data processing, shifts, bit fields, MUL, branches not taken, hints \[TRM\].
 pub const SINGLE_CYCLES: u64 = 1;
@@ -27,9 +27,9 @@ pub const DIVIDE_BASE_CYCLES: u64 = 4;
 /// Quotient bits a cycle.
 pub const DIVIDE_BITS_PER_CYCLE: u64 = 4;
 
-/// First execute cycle of a branch to that of its target if the address goes out while the branch is decoded: B, BL, and
-/// BX, BLX, MOV PC by LR unless the instruction before writes LR [TRM r2p0 table 15-3: where each branch is evaluated;
-/// P = 1; JL: loops].
+/// First execute cycle of a branch to that of its target if the address goes out while the branch is decoded: B, BL,
+/// and BX, BLX, MOV PC by LR unless the instruction before writes LR [TRM r2p0 table 15-3: where each branch is
+/// evaluated; P = 1; JL: loops].
 pub const BRANCH_DECODED_CYCLES: u64 = 2;
 /// The same of CBZ, CBNZ and of BX, BLX, MOV PC, ADD PC by other registers: the address goes out while the branch
 /// executes [TRM r2p0 table 15-3; P = 2].
@@ -74,7 +74,7 @@ pub const SETTINGS: [Setting; SETTINGS_COUNT] = [
         min: 1,
         max: 2,
         about: "MRS and MSR; the manual prints \"1 or 2\"",
-        grade: RuleConfidenceGrade::Approximate,
+        grade: TimingRuleConfidenceGrade::Approximate,
     },
     Setting {
         key: "mask_change_cycles",
@@ -82,7 +82,7 @@ pub const SETTINGS: [Setting; SETTINGS_COUNT] = [
         min: 1,
         max: 2,
         about: "CPSID and CPSIE; the manual prints \"1 or 2\"",
-        grade: RuleConfidenceGrade::Approximate,
+        grade: TimingRuleConfidenceGrade::Approximate,
     },
     Setting {
         key: "table_branch_add_cycles",
@@ -90,7 +90,7 @@ pub const SETTINGS: [Setting; SETTINGS_COUNT] = [
         min: 0,
         max: 1,
         about: "TBB and TBH: the manual's prose says at least six cycles (load, add, refill), its table 2 + P",
-        grade: RuleConfidenceGrade::Documented,
+        grade: TimingRuleConfidenceGrade::Documented,
     },
     Setting {
         key: "system_fetch_extra_cycles",
@@ -98,7 +98,7 @@ pub const SETTINGS: [Setting; SETTINGS_COUNT] = [
         min: 0,
         max: 2,
         about: "instruction fetch over the System bus (code at 0x20000000 and above) is registered",
-        grade: RuleConfidenceGrade::Approximate,
+        grade: TimingRuleConfidenceGrade::Approximate,
     },
     Setting {
         key: "it_folding",
@@ -106,7 +106,7 @@ pub const SETTINGS: [Setting; SETTINGS_COUNT] = [
         min: 0,
         max: 1,
         about: "IT behind a 16-bit instruction takes no cycle (1) or always one (0)",
-        grade: RuleConfidenceGrade::Documented,
+        grade: TimingRuleConfidenceGrade::Documented,
     },
     Setting {
         key: "branch_speculation",
@@ -114,7 +114,7 @@ pub const SETTINGS: [Setting; SETTINGS_COUNT] = [
         min: 0,
         max: 1,
         about: "a conditional branch fetches its target while it is decoded, taken or not (1), or only if taken (0)",
-        grade: RuleConfidenceGrade::Measured,
+        grade: TimingRuleConfidenceGrade::Measured,
     },
     Setting {
         key: "barrier_extra_cycles",
@@ -122,6 +122,6 @@ pub const SETTINGS: [Setting; SETTINGS_COUNT] = [
         min: 0,
         max: 8,
         about: "DSB and DMB beyond one cycle and the wait for the store buffer",
-        grade: RuleConfidenceGrade::Documented,
+        grade: TimingRuleConfidenceGrade::Documented,
     },
 ];

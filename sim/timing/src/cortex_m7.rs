@@ -11,7 +11,7 @@
 //! Latencies count from the cycle in which an instruction issues to the first one in which a consumer of its late
 //! ALU input may issue. An input that is needed early (addresses, shifted operands) waits one cycle more.
 
-use crate::{RuleConfidenceGrade, Setting};
+use crate::{Setting, TimingRuleConfidenceGrade};
 
 /// A mispredicted branch: cycles lost beside its own slot. JL's loop, run once, takes 8 cycles beyond its passes, 6 if
 /// the flags are made early. That it is mispredicted twice, when it is new and at its end, and not once, is fitted: so
@@ -126,7 +126,7 @@ pub const SETTINGS: [Setting; 2] = [
         max: 8,
         about: "direct branch unknown to the branch target cache, redirected by the decoder: cycles lost; not \
                 published, two fetch stages and the decoder",
-        grade: RuleConfidenceGrade::Assumed,
+        grade: TimingRuleConfidenceGrade::Assumed,
     },
     Setting {
         key: "store_to_load_cycles",
@@ -135,6 +135,6 @@ pub const SETTINGS: [Setting; 2] = [
         max: 8,
         about: "earliest cycle after a store in which its doubleword can be loaded again (SLOTHY keeps such pairs 8 \
                 instructions apart; the penalty itself is not published)",
-        grade: RuleConfidenceGrade::Approximate,
+        grade: TimingRuleConfidenceGrade::Approximate,
     },
 ];

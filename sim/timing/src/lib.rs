@@ -11,8 +11,8 @@ pub mod rp2040;
 pub mod stm32_bus;
 pub mod stm32_flash;
 
-/// Versions of the timing of boards by chip. Each is raised by one whenever a cycle of a board with this chip moves, and
-/// only then.
+/// Versions of the timing of boards by chip. Each is raised by one whenever a cycle of a board with this chip moves,
+/// and only then.
 ///
 /// Stored results name it, so that they stay valid while the simulator's sources change without effect on time. The
 /// test `python/tests/timing/test_timing_version.py` notices a raise that was forgotten.
@@ -21,13 +21,13 @@ const CHIP_VERSIONS: [(&str, u32); 1] = [("stm32f103", 3)];
 const VERSION: u32 = 2;
 
 /// Returns the version of the timing of boards with a chip.
-pub fn chip_timing_version(chip: &str) -> u32 {
+pub fn timing_model_version_of_chip(chip: &str) -> u32 {
     CHIP_VERSIONS.iter().find(|(name, _)| *name == chip).map_or(VERSION, |(_, version)| *version)
 }
 
 /// How well a timing rule is known: documented, approximate or assumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RuleConfidenceGrade {
+pub enum TimingRuleConfidenceGrade {
     /// Printed in a manual.
     Documented,
     /// Measured on silicon by others, who published it.
@@ -38,14 +38,14 @@ pub enum RuleConfidenceGrade {
     Assumed,
 }
 
-impl RuleConfidenceGrade {
+impl TimingRuleConfidenceGrade {
     /// Returns the lower-case name, as manifests print it.
     pub fn lower_case_name(self) -> &'static str {
         match self {
-            RuleConfidenceGrade::Documented => "documented",
-            RuleConfidenceGrade::Measured => "measured",
-            RuleConfidenceGrade::Approximate => "approximate",
-            RuleConfidenceGrade::Assumed => "assumed",
+            TimingRuleConfidenceGrade::Documented => "documented",
+            TimingRuleConfidenceGrade::Measured => "measured",
+            TimingRuleConfidenceGrade::Approximate => "approximate",
+            TimingRuleConfidenceGrade::Assumed => "assumed",
         }
     }
 }
@@ -64,5 +64,5 @@ pub struct Setting {
     /// A description, with its source.
     pub about: &'static str,
     /// How well it is known.
-    pub grade: RuleConfidenceGrade,
+    pub grade: TimingRuleConfidenceGrade,
 }

@@ -2,7 +2,7 @@
 //!
 //! SRAM, ROM, the SIO port and XIP hits add nothing (RP2040 data sheet 2.1, 2.6). The accesses listed here do.
 
-use crate::{RuleConfidenceGrade, Setting};
+use crate::{Setting, TimingRuleConfidenceGrade};
 
 /// Index of each adjustable rule in [`SETTINGS`].
 pub mod key {
@@ -26,7 +26,7 @@ pub const SETTINGS: [Setting; 5] = [
         min: 0,
         max: 64,
         about: "APB load beyond 2 cycles: minimum two-cycle transfer plus one bridge cycle (RP2040 data sheet 2.1.3)",
-        grade: RuleConfidenceGrade::Approximate,
+        grade: TimingRuleConfidenceGrade::Approximate,
     },
     Setting {
         key: "apb_write_extra_cycles",
@@ -34,7 +34,7 @@ pub const SETTINGS: [Setting; 5] = [
         min: 0,
         max: 64,
         about: "APB store beyond 2 cycles: minimum two-cycle transfer plus two bridge cycles (RP2040 data sheet 2.1.3)",
-        grade: RuleConfidenceGrade::Approximate,
+        grade: TimingRuleConfidenceGrade::Approximate,
     },
     Setting {
         key: "apb_alias_extra_cycles",
@@ -42,7 +42,7 @@ pub const SETTINGS: [Setting; 5] = [
         min: 0,
         max: 64,
         about: "atomic alias of UART, I2C, SPI, SSI: read-modify-write interposer (RP2040 data sheet 2.1.2)",
-        grade: RuleConfidenceGrade::Documented,
+        grade: TimingRuleConfidenceGrade::Documented,
     },
     Setting {
         key: "xip_frames_per_fill",
@@ -51,7 +51,7 @@ pub const SETTINGS: [Setting; 5] = [
         max: 4,
         about: "32-bit flash frames per miss: half an 8-byte line has its own valid bit, a fill is of 4 bytes (the chip's \
                 designer in pico-sdk issue 1182)",
-        grade: RuleConfidenceGrade::Documented,
+        grade: TimingRuleConfidenceGrade::Documented,
     },
     Setting {
         key: "xip_overhead_cycles",
@@ -59,6 +59,6 @@ pub const SETTINGS: [Setting; 5] = [
         min: 0,
         max: 1000,
         about: "SSI and chip-select overhead per frame beyond its serial clocks",
-        grade: RuleConfidenceGrade::Approximate,
+        grade: TimingRuleConfidenceGrade::Approximate,
     },
 ];

@@ -3,7 +3,7 @@
 //! ST publishes no cycle counts for its bridges. A bus without prescaler takes its bus's cycles. Every cycle of a
 //! peripheral bus lasts its prescaler.
 
-use crate::{RuleConfidenceGrade, Setting};
+use crate::{Setting, TimingRuleConfidenceGrade};
 
 /// Index of each adjustable rule in [`SETTINGS`].
 pub mod key {
@@ -33,7 +33,7 @@ pub const SETTINGS: [Setting; 8] = [
         min: 0,
         max: 64,
         about: "load from an AHB peripheral (F4 and F7 GPIO): the matrix lets an idle slave be used at once",
-        grade: RuleConfidenceGrade::Assumed,
+        grade: TimingRuleConfidenceGrade::Assumed,
     },
     Setting {
         key: "ahb_write_extra_cycles",
@@ -41,7 +41,7 @@ pub const SETTINGS: [Setting; 8] = [
         min: 0,
         max: 64,
         about: "store to an AHB peripheral",
-        grade: RuleConfidenceGrade::Assumed,
+        grade: TimingRuleConfidenceGrade::Assumed,
     },
     Setting {
         key: "apb_bridge_extra_cycles",
@@ -50,7 +50,7 @@ pub const SETTINGS: [Setting; 8] = [
         max: 64,
         about: "AHB-to-APB bridge: core cycles of an access besides the transfer on the APB, of stores to the STM32L0 alone; \
                 fits the 12.03 cycles that blog.soch.cc measured for a loop that reads an STM32F103 port",
-        grade: RuleConfidenceGrade::Approximate,
+        grade: TimingRuleConfidenceGrade::Approximate,
     },
     Setting {
         key: "apb_transfer_clocks",
@@ -58,7 +58,7 @@ pub const SETTINGS: [Setting; 8] = [
         min: 2,
         max: 4,
         about: "setup and access cycle of an APB transfer, in APB clocks (AMBA 3 APB)",
-        grade: RuleConfidenceGrade::Documented,
+        grade: TimingRuleConfidenceGrade::Documented,
     },
     Setting {
         key: "m7_ahbp_extra_cycles",
@@ -67,7 +67,7 @@ pub const SETTINGS: [Setting; 8] = [
         max: 64,
         about: "M7: load from 0x40000000-0x5FFFFFFF over AHBP beyond the core's own cycles; stores are buffered and follow \
                 each other (RIOT-OS pull request 16787: one a cycle on an STM32F767)",
-        grade: RuleConfidenceGrade::Assumed,
+        grade: TimingRuleConfidenceGrade::Assumed,
     },
     Setting {
         key: "h7_domain_extra_cycles",
@@ -75,7 +75,7 @@ pub const SETTINGS: [Setting; 8] = [
         min: 0,
         max: 256,
         about: "H7: crossing from D1 to D2 or D3 at half the core clock, each way together",
-        grade: RuleConfidenceGrade::Assumed,
+        grade: TimingRuleConfidenceGrade::Assumed,
     },
     Setting {
         key: "bit_band_extra_cycles",
@@ -83,7 +83,7 @@ pub const SETTINGS: [Setting; 8] = [
         min: 0,
         max: 8,
         about: "bit-band store: the read of its read-modify-write, besides the target's own waits",
-        grade: RuleConfidenceGrade::Approximate,
+        grade: TimingRuleConfidenceGrade::Approximate,
     },
     Setting {
         key: "m7_axi_ram_extra_cycles",
@@ -91,13 +91,14 @@ pub const SETTINGS: [Setting; 8] = [
         min: 0,
         max: 64,
         about: "M7: load or line from SRAM behind AXI (F7 SRAM1 and SRAM2, H7 AXI SRAM) that no cache holds; not published",
-        grade: RuleConfidenceGrade::Assumed,
+        grade: TimingRuleConfidenceGrade::Assumed,
     },
 ];
 
 /// A handler of the M3, M4 or M7 that returns so few instructions after the store that clears its interrupt, itself
-/// counted, may be entered again on silicon. Assumed: what was reported of silicon (stm32f1xx-hal issue 332, stm32h7xx-hal
-/// issue 190) has the store as its last statement, so that one to three instructions follow it to the return.
+/// counted, may be entered again on silicon. Assumed: what was reported of silicon (stm32f1xx-hal issue 332,
+/// stm32h7xx-hal issue 190) has the store as its last statement, so that one to three instructions follow it to the
+/// return.
 pub const LATE_CLEAR_INSTRUCTIONS: u64 = 3;
 
 /// Returns the extra data-phase cycles of an APB access begun in core cycle `at`: bridge, start of the next APB clock,

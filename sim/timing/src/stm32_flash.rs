@@ -4,7 +4,7 @@
 //! RM0410 3 (F7), RM0433 and RM0399 4 (H7), RM0367 3 (L0x3). A read of the array takes one cycle and the wait states.
 //! How replacement, priorities and reads in flight work together is published for none of them and assumed here.
 
-use crate::{RuleConfidenceGrade, Setting};
+use crate::{Setting, TimingRuleConfidenceGrade};
 
 /// F1: bytes a read of the array gives; the prefetch buffer holds two such lines (RM0008 3.3.3).
 pub const F1_LINE_BYTES: u32 = 8;
@@ -52,7 +52,7 @@ pub const SETTINGS: [Setting; 3] = [
         min: 0,
         max: 64,
         about: "F7: core cycles a flash read over AXI takes beyond one and its wait states; not published",
-        grade: RuleConfidenceGrade::Assumed,
+        grade: TimingRuleConfidenceGrade::Assumed,
     },
     Setting {
         key: "h7_flash_axi_extra_cycles",
@@ -60,7 +60,7 @@ pub const SETTINGS: [Setting; 3] = [
         min: 0,
         max: 64,
         about: "H7: core cycles a flash read takes beyond one flash clock and its wait states; not published",
-        grade: RuleConfidenceGrade::Assumed,
+        grade: TimingRuleConfidenceGrade::Assumed,
     },
     Setting {
         key: "h7_core_cycles_per_flash_clock",
@@ -68,6 +68,6 @@ pub const SETTINGS: [Setting; 3] = [
         min: 1,
         max: 4,
         about: "H7: the flash runs from the AXI clock, half the core clock at full speed (RM0433 8)",
-        grade: RuleConfidenceGrade::Documented,
+        grade: TimingRuleConfidenceGrade::Documented,
     },
 ];

@@ -7,8 +7,8 @@ use super::BlockEntry;
 pub struct EntryPoints {
     /// The entry.
     pub entry: BlockEntry,
-    /// The host's addresses of the transit from the end of a block and of the begin of one, without and with an account of
-    /// transitions.
+    /// The host's addresses of the transit from the end of a block and of the begin of one, without and with an account
+    /// of transitions.
     pub transit: [[u64; 2]; 2],
     /// The host's address of the return if nothing was executed.
     pub none: u64,
@@ -19,14 +19,14 @@ pub struct EntryPoints {
 pub struct BlockLayout {
     pub context: NativeBlockContextLayout,
     pub core: BasicBlockCoreLayout,
-    pub log: CoreSpeculationLogLayout,
-    pub transition: TransitionLayout,
-    pub hash: BlockHash,
-    pub node: NodeLayout,
-    pub head: BlockTableEntryLayout,
-    pub translation: TranslationLayout,
-    /// Why code comes back: nothing was executed, a block is to be handed in, the next event is not one of native code, the
-    /// machine must act.
+    pub log: SpeculativeExecutionLogLayout,
+    pub transition: BlockTimingTransitionLayout,
+    pub hash: BasicBlockHashFunction,
+    pub node: CachedTimingNodeLayout,
+    pub head: BasicBlockTableEntryLayout,
+    pub translation: CompiledBlockLayout,
+    /// Why code comes back: nothing was executed, a block is to be handed in, the next event is not one of native code,
+    /// the machine must act.
     pub back_none: u32,
     pub back_hand_in: u32,
     pub back_next: u32,
@@ -72,7 +72,7 @@ pub struct BasicBlockCoreLayout {
 /// The offsets of the fields of a core's speculation log. `start` is a copy of the first `start_bytes` bytes of the
 /// core, as it was at the begin of a block.
 #[derive(Debug, Clone, Copy)]
-pub struct CoreSpeculationLogLayout {
+pub struct SpeculativeExecutionLogLayout {
     pub reads: i32,
     pub writes: i32,
     pub words: i32,
@@ -87,7 +87,7 @@ pub struct CoreSpeculationLogLayout {
 
 /// The offsets of the fields of a cached transition: how one basic block changes the timing state of both cores.
 #[derive(Debug, Clone, Copy)]
-pub struct TransitionLayout {
+pub struct BlockTimingTransitionLayout {
     pub key: i32,
     pub block_next: i32,
     pub accesses: i32,
@@ -103,7 +103,7 @@ pub struct TransitionLayout {
 /// The hash function by which native code finds the row of a block's transition in the timing cache. The hash is the
 /// high bits of a product with `factor`.
 #[derive(Debug, Clone, Copy)]
-pub struct BlockHash {
+pub struct BasicBlockHashFunction {
     pub shape_bits: u32,
     pub accesses_turned: u32,
     pub next_shifted: u32,
@@ -116,7 +116,7 @@ pub struct BlockHash {
 
 /// The size of a cached node of two cores in bytes, the offset of its times, and the numbers of two bits in these.
 #[derive(Debug, Clone, Copy)]
-pub struct NodeLayout {
+pub struct CachedTimingNodeLayout {
     pub bytes: i32,
     pub times: i32,
     /// The first core goes first when both issue in the same cycle.
@@ -128,7 +128,7 @@ pub struct NodeLayout {
 /// The size of a table entry (head) for the blocks that begin at one place, the distance of two places (both powers of
 /// two), and the offsets of its fields.
 #[derive(Debug, Clone, Copy)]
-pub struct BlockTableEntryLayout {
+pub struct BasicBlockTableEntryLayout {
     pub unit: usize,
     pub bytes: usize,
     pub ip: i32,
@@ -138,7 +138,7 @@ pub struct BlockTableEntryLayout {
 
 /// The offsets of the fields of a JIT-compiled basic block.
 #[derive(Debug, Clone, Copy)]
-pub struct TranslationLayout {
+pub struct CompiledBlockLayout {
     pub lost: i32,
     pub code: i32,
 }
@@ -153,11 +153,11 @@ pub struct PathLayout {
     pub version: i32,
     pub clock: i32,
     pub groups: i32,
-    pub record: RecordLayout,
+    pub record: ExitTimingRecordLayout,
     /// Offsets in the core.
-    pub core: PathCoreLayout,
+    pub core: Armv7mCoreFieldLayout,
     /// Offsets in a transition.
-    pub transition: PathTransitionLayout,
+    pub transition: TraceTimingTransitionLayout,
     /// How a transition's lookups in caches are repeated.
     pub repeats: Repeats,
     /// More cycles than any trace takes.
@@ -169,7 +169,7 @@ pub struct PathLayout {
 /// The offsets of the fields of a cached-timing record at an exit of a path, its size in bytes, and the number of
 /// records of each exit: both powers of two.
 #[derive(Debug, Clone, Copy)]
-pub struct RecordLayout {
+pub struct ExitTimingRecordLayout {
     pub bytes: usize,
     pub ways: u32,
     pub state: i32,
@@ -184,7 +184,7 @@ pub struct RecordLayout {
 
 /// The offsets of the fields of an ARMv7-M core that native code uses.
 #[derive(Debug, Clone, Copy)]
-pub struct PathCoreLayout {
+pub struct Armv7mCoreFieldLayout {
     pub ip: i32,
     pub t: i32,
     pub limit: i32,
@@ -195,7 +195,7 @@ pub struct PathCoreLayout {
 
 /// The offsets of the fields of a cached transition of an ARMv7-M trace.
 #[derive(Debug, Clone, Copy)]
-pub struct PathTransitionLayout {
+pub struct TraceTimingTransitionLayout {
     pub serial: i32,
     pub bus_wait: i32,
     pub flash_wait: i32,

@@ -54,7 +54,8 @@ pub struct CoreFieldOffsets {
 /// branch was predicted right.
 #[derive(Debug, Clone, Copy)]
 pub struct TimingPredictorLayout {
-    /// Numbers of the doublewords that were stored to last, counted from `origin`: words, each at its number modulo `recent`.
+    /// Numbers of the doublewords that were stored to last, counted from `origin`: words, each at its number modulo
+    /// `recent`.
     pub numbers: i32,
     /// The address of doubleword 0.
     pub origin: u32,
@@ -98,8 +99,8 @@ pub struct TraceLogLayout {
     pub log: i32,
     /// [`ConstantMemoryAddresses`].
     pub constants: i32,
-    /// A function that takes the context, the address of a branch and that of its target (1 if it was not taken), tells the
-    /// predictor and returns 1 if it was right, else 0.
+    /// A function that takes the context, the address of a branch and that of its target (1 if it was not taken), tells
+    /// the predictor and returns 1 if it was right, else 0.
     pub judge: usize,
 }
 
@@ -183,7 +184,7 @@ pub struct Place {
 
 impl Place {
     /// Returns the board address of the instruction whose op is at this host address.
-    pub fn board_address_of_op(self, ip: u64) -> u32 {
+    pub fn instruction_address_of_op(self, ip: u64) -> u32 {
         self.base.wrapping_add((ip.wrapping_sub(self.ops) / u64::from(self.op_bytes) * 2) as u32)
     }
 }

@@ -32,25 +32,25 @@ pub trait Head: Copy {
     fn is_translated(&self) -> bool;
 
     /// Returns the counter of the interpreter's executions of paths from this entry's place.
-    fn execution_counter(&mut self) -> &mut ExecutionCounter;
+    fn execution_counter(&mut self) -> &mut PathExecutionCounter;
 }
 
 /// A counter of how often the interpreter has executed paths from one place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct ExecutionCounter(u32);
+pub struct PathExecutionCounter(u32);
 
-impl ExecutionCounter {
+impl PathExecutionCounter {
     /// None.
-    pub const NONE: ExecutionCounter = ExecutionCounter(0);
+    pub const NONE: PathExecutionCounter = PathExecutionCounter(0);
     /// The path is not to be translated.
-    pub const EXCLUDED: ExecutionCounter = ExecutionCounter(u32::MAX);
+    pub const EXCLUDED: PathExecutionCounter = PathExecutionCounter(u32::MAX);
 
     /// Counts one execution of a path. Returns true if the path is hot now: it is JIT-compiled after `hot_after`
     /// executions, or never if that is 0.
     #[inline(always)]
     pub fn count_execution(&mut self, hot_after: u32) -> bool {
-        if *self == ExecutionCounter::EXCLUDED {
+        if *self == PathExecutionCounter::EXCLUDED {
             return false;
         }
         self.0 += 1;
@@ -104,7 +104,7 @@ impl<H: Head, T> NativeCodeRegistry<H, T> {
     }
 
     /// Returns whether paths are JIT-compiled at all.
-    pub fn is_translation_enabled(&self) -> bool {
+    pub fn is_jit_compilation_enabled(&self) -> bool {
         self.hot_after != 0
     }
 
@@ -121,13 +121,13 @@ impl<H: Head, T> NativeCodeRegistry<H, T> {
 
     /// Returns the entry of this place, if the table has one.
     #[inline(always)]
-    pub fn registry_entry_of_op(&self, place: u64) -> Option<&H> {
+    pub fn native_code_entry_of_op(&self, place: u64) -> Option<&H> {
         let head = &self.heads[NativeCodeRegistry::<H, T>::registry_slot_index(place)];
         (head.path_start() == place).then_some(head)
     }
 
     /// Returns the entry of this place, which replaces the entry of any other place in its slot.
-    pub fn claim_registry_entry_of_op(&mut self, place: u64) -> &mut H {
+    pub fn claim_native_code_entry_of_op(&mut self, place: u64) -> &mut H {
         let head = &mut self.heads[NativeCodeRegistry::<H, T>::registry_slot_index(place)];
         self.has_heads = true;
         if head.path_start() != place {
@@ -164,7 +164,7 @@ impl<H: Head, T> NativeCodeRegistry<H, T> {
     }
 
     /// Returns the host address of the registry's table of entries.
-    pub fn entry_table(&self) -> *const H {
+    pub fn registry_table_address(&self) -> *const H {
         self.heads.as_ptr()
     }
 }
@@ -172,13 +172,13 @@ impl<H: Head, T> NativeCodeRegistry<H, T> {
 /// What follows at a place, or where execution deviates from a path: native code, or the interpreter with its count.
 #[derive(Debug, Clone, Copy)]
 enum Way {
-    Interpreted(ExecutionCounter),
+    Interpreted(PathExecutionCounter),
     /// The translation of this number.
     Translated(u32),
 }
 
 impl Way {
-    const NONE: Way = Way::Interpreted(ExecutionCounter::NONE);
+    const NONE: Way = Way::Interpreted(PathExecutionCounter::NONE);
 }
 
 /// The table entry of a place whose paths are JIT-compiled one by one.
@@ -212,7 +212,7 @@ impl<const UNIT: usize> Head for CompiledPathsEntry<UNIT> {
 
     /// Returns the counter of the interpreter's executions of paths from this entry's place.
     #[inline(always)]
-    fn execution_counter(&mut self) -> &mut ExecutionCounter {
+    fn execution_counter(&mut self) -> &mut PathExecutionCounter {
         match &mut self.way {
             Way::Interpreted(executions) => executions,
             Way::Translated(_) => unreachable!("asked of interpreted paths alone"),
@@ -276,20 +276,20 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
     #[inline(always)]
     pub fn begin_trace(&mut self, place: u64) -> Option<u32> {
         self.missed = None;
-        self.first_path_at(place)
+        self.number_of_first_compiled_path(place)
     }
 
     /// Returns the number of the first JIT-compiled path from this place.
     #[inline(always)]
-    pub fn first_path_at(&self, place: u64) -> Option<u32> {
-        match self.registry.registry_entry_of_op(place) {
+    pub fn number_of_first_compiled_path(&self, place: u64) -> Option<u32> {
+        match self.registry.native_code_entry_of_op(place) {
             Some(&CompiledPathsEntry { way: Way::Translated(number), .. }) => Some(number),
             _ => None,
         }
     }
 
     /// Returns the number of the path to try next, after execution deviated from this one at its first instruction.
-    pub fn next_path_to_try(&mut self, number: u32) -> Option<u32> {
+    pub fn next_alternative_code_path(&mut self, number: u32) -> Option<u32> {
         match self.registry.all[number as usize].otherwise {
             Way::Translated(next) => Some(next),
             Way::Interpreted(_) => {
@@ -300,12 +300,12 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
     }
 
     /// Notes that execution deviated, at the first instruction, from this path and from all that were tried before it.
-    pub fn record_path_mismatch(&mut self, number: u32) {
+    pub fn record_compiled_path_mismatch(&mut self, number: u32) {
         self.missed = Some(number);
     }
 
     /// Returns the last path that was tried for the current trace, if none matched.
-    pub fn last_mismatched_path(&mut self) -> Option<&mut T> {
+    pub fn last_mismatching_compiled_path(&mut self) -> Option<&mut T> {
         self.missed.map(|number| &mut self.registry.all[number as usize].translation)
     }
 
@@ -333,19 +333,19 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
     pub fn add_translation(&mut self, place: u64, translation: T) {
         let earlier = self.missed.map_or(0, |number| self.registry.all[number as usize].earlier + 1);
         let number = self.registry.add_translation(Path { translation, otherwise: Way::NONE, earlier });
-        self.set_fallback_after_mismatch(place, Way::Translated(number));
+        self.set_fallback_after_path_mismatch(place, Way::Translated(number));
     }
 
     /// Excludes the current trace, which began at this place, from JIT compilation for good.
     pub fn exclude_trace_from_compilation(&mut self, place: u64) {
-        self.set_fallback_after_mismatch(place, Way::Interpreted(ExecutionCounter::EXCLUDED));
+        self.set_fallback_after_path_mismatch(place, Way::Interpreted(PathExecutionCounter::EXCLUDED));
     }
 
     /// Sets what follows after the current trace has deviated from all paths of this place.
-    fn set_fallback_after_mismatch(&mut self, place: u64, way: Way) {
+    fn set_fallback_after_path_mismatch(&mut self, place: u64, way: Way) {
         match self.missed {
             Some(number) => self.registry.all[number as usize].otherwise = way,
-            None => self.registry.claim_registry_entry_of_op(place).way = way,
+            None => self.registry.claim_native_code_entry_of_op(place).way = way,
         }
     }
 
@@ -362,7 +362,7 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
     }
 
     /// Returns all translations, to be changed.
-    pub fn all_paths_mut(&mut self) -> impl Iterator<Item = &mut T> {
+    pub fn all_compiled_paths_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.registry.all.iter_mut().map(|path| &mut path.translation)
     }
 }
@@ -404,16 +404,18 @@ mod tests {
     fn paths_from_one_address_are_compiled_up_to_a_limit() {
         let mut paths = Paths::<char, 2>::new(1);
         for (number, name) in (0..PATHS).zip('a'..) {
-            assert!(paths.begin_trace(0x100).is_none() == (number == 0) && paths.last_mismatched_path().is_none());
+            assert!(
+                paths.begin_trace(0x100).is_none() == (number == 0) && paths.last_mismatching_compiled_path().is_none()
+            );
             for earlier in 0..number {
-                assert_eq!(paths.next_path_to_try(earlier), (earlier + 1 < number).then_some(earlier + 1));
+                assert_eq!(paths.next_alternative_code_path(earlier), (earlier + 1 < number).then_some(earlier + 1));
             }
             assert!(paths.is_compilation_due(0x100));
             assert_eq!(paths.next_path_number(), Some(number));
             paths.add_translation(0x100, name);
         }
-        paths.record_path_mismatch(PATHS - 1);
-        assert_eq!((paths.next_path_number(), paths.last_mismatched_path().copied()), (None, Some('d')));
+        paths.record_compiled_path_mismatch(PATHS - 1);
+        assert_eq!((paths.next_path_number(), paths.last_mismatching_compiled_path().copied()), (None, Some('d')));
         paths.exclude_trace_from_compilation(0x100);
         assert!(!paths.is_compilation_due(0x100));
         assert_eq!(paths.begin_trace(0x100), Some(0), "the others stay");

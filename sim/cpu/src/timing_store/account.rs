@@ -63,20 +63,20 @@ impl Account {
     }
 
     /// Starts the profile of cached timing from zero, or ends it.
-    pub fn set_transition_profiling(&mut self, on: bool) {
+    pub fn set_cached_timing_profiling(&mut self, on: bool) {
         self.cells = Default::default();
         self.counters = if on { vec![[0; 2]; self.places] } else { Vec::new() };
     }
 
     /// Returns whether this profile account counts transitions.
     #[inline(always)]
-    pub fn is_counting_transitions(&self) -> bool {
+    pub fn is_counting_timing_transitions(&self) -> bool {
         !self.counters.is_empty()
     }
 
     /// Counts once the transition at this place of the timing table. `first` is the core that continues first in it.
     #[inline(always)]
-    pub fn count_transition(&mut self, place: usize, first: usize) {
+    pub fn count_timing_transition(&mut self, place: usize, first: usize) {
         if let Some(counters) = self.counters.get_mut(place) {
             counters[first & 1] += 1;
         }
@@ -84,29 +84,29 @@ impl Account {
 
     /// Returns a pointer to the counters of transitions: for each place of the timing table, how often its transition
     /// was taken with core 0 and with core 1 continuing first. Null while the profile is off.
-    pub fn transition_counters(&mut self) -> *mut [u64; 2] {
+    pub fn timing_transition_counters_pointer(&mut self) -> *mut [u64; 2] {
         if self.counters.is_empty() { std::ptr::null_mut() } else { self.counters.as_mut_ptr() }
     }
 
     /// Drops the shares of the last simulated transition, before another one is simulated.
-    pub fn begin_simulated_transition(&mut self) {
+    pub fn clear_simulated_cycle_shares(&mut self) {
         self.fresh.clear();
     }
 
     /// Adds the share of one instruction to the transition that is being simulated.
-    pub fn add_instruction_cycle_share(&mut self, share: InstructionCycleShare) {
+    pub fn add_cycle_share_to_transition(&mut self, share: InstructionCycleShare) {
         self.fresh.push(share);
     }
 
     /// Counts once the transition that was just simulated. `first` is the core that continues first in it.
-    pub fn count_simulated_transition(&mut self, first: usize) {
+    pub fn count_simulated_timing_transition(&mut self, first: usize) {
         let mut times = [0; 2];
         times[first & 1] = 1;
         add_cycle_shares_to_profile(&mut self.cells, &self.fresh, times);
     }
 
     /// Assigns the shares of the transition that was just simulated to this place of the timing table.
-    pub(super) fn assign_cycle_shares_to_transition(&mut self, place: usize) {
+    pub(super) fn assign_cycle_shares_to_timing_transition(&mut self, place: usize) {
         if self.entries.is_empty() {
             self.entries = vec![Entry::default(); self.places];
         }
@@ -132,23 +132,23 @@ impl Account {
     }
 
     /// Swaps the profile's counts for two places of the timing table.
-    pub fn swap_transition_counts(&mut self, first: usize, second: usize) {
+    pub fn swap_timing_transition_counts(&mut self, first: usize, second: usize) {
         if !self.entries.is_empty() {
             self.entries.swap(first, second);
         }
-        if self.is_counting_transitions() {
+        if self.is_counting_timing_transitions() {
             self.counters.swap(first, second);
         }
     }
 
     /// Drops the shares of all transitions. The caller has added their counts to the profile before.
-    pub(super) fn drop_all_cycle_shares(&mut self) {
+    pub(super) fn drop_transition_cycle_shares(&mut self) {
         self.entries.fill(Entry::default());
         self.shares.clear();
     }
 
     /// Adds the shares of the transition at a place, times how often the transition was taken, to the profile.
-    pub(super) fn add_counted_shares_to_profile(&mut self, place: usize, own: u64) {
+    pub(super) fn add_counted_cycle_shares_to_profile(&mut self, place: usize, own: u64) {
         let mut times = self.counters.get_mut(place).map(std::mem::take).unwrap_or_default();
         times[0] += own;
         if times != [0; 2] {
@@ -191,16 +191,16 @@ mod tests {
     }
 
     fn note(account: &mut Account, shares: [&[InstructionCycleShare]; 2]) {
-        account.begin_simulated_transition();
+        account.clear_simulated_cycle_shares();
         let [first, other] = shares;
-        first.iter().for_each(|&share| account.add_instruction_cycle_share(share));
-        other
-            .iter()
-            .for_each(|&share| account.add_instruction_cycle_share(InstructionCycleShare { is_other: true, ..share }));
+        first.iter().for_each(|&share| account.add_cycle_share_to_transition(share));
+        other.iter().for_each(|&share| {
+            account.add_cycle_share_to_transition(InstructionCycleShare { is_other: true, ..share })
+        });
     }
 
-    fn counted_rows(account: &mut Account) -> Vec<(usize, u32, u64, u64, u64)> {
-        (0..account.places).for_each(|place| account.add_counted_shares_to_profile(place, 0));
+    fn profile_rows_of_account(account: &mut Account) -> Vec<(usize, u32, u64, u64, u64)> {
+        (0..account.places).for_each(|place| account.add_counted_cycle_shares_to_profile(place, 0));
         let counts =
             |(core, at, cell): (usize, u32, ProfileCell)| (core, at, cell.cycles, cell.executions, cell.wait_cycles);
         let mut rows: Vec<_> = account.take_profile().map(counts).collect();
@@ -209,15 +209,15 @@ mod tests {
     }
 
     #[test]
-    fn transition_is_counted_per_core() {
+    fn timing_transition_is_counted_per_core() {
         let mut account = Account::new(8);
-        account.set_transition_profiling(true);
+        account.set_cached_timing_profiling(true);
         note(&mut account, [&[share(0x100, 2, 1), share(0x102, 3, 0)], &[share(0x200, 5, 3)]]);
-        account.count_simulated_transition(1);
-        account.assign_cycle_shares_to_transition(5);
-        (0..10).for_each(|_| account.count_transition(5, 0));
-        account.swap_transition_counts(5, 4);
-        account.count_transition(4, 1);
+        account.count_simulated_timing_transition(1);
+        account.assign_cycle_shares_to_timing_transition(5);
+        (0..10).for_each(|_| account.count_timing_transition(5, 0));
+        account.swap_timing_transition_counts(5, 4);
+        account.count_timing_transition(4, 1);
         let expected = [
             (0, 0x100, 20, 10, 10),
             (0, 0x102, 30, 10, 0),
@@ -226,49 +226,52 @@ mod tests {
             (1, 0x102, 6, 2, 0),
             (1, 0x200, 50, 10, 30),
         ];
-        assert_eq!(counted_rows(&mut account), expected);
-        assert_eq!(counted_rows(&mut account), []);
+        assert_eq!(profile_rows_of_account(&mut account), expected);
+        assert_eq!(profile_rows_of_account(&mut account), []);
     }
 
     /// The same instruction twice, as in a loop, one that takes no time, and a part that does not end the instruction.
     #[test]
-    fn each_share_is_counted_separately() {
+    fn each_cycle_share_is_counted_separately() {
         let mut account = Account::new(8);
         let part = InstructionCycleShare { executions: 0, ..share(0x108, 1, 0) };
         note(&mut account, [&[share(0x100, 5, 2), share(0x104, 0, 0), share(0x100, 3, 0), part], &[]]);
-        account.assign_cycle_shares_to_transition(2);
-        account.add_counted_shares_to_profile(2, 11);
-        assert_eq!(counted_rows(&mut account), [(0, 0x100, 88, 22, 22), (0, 0x104, 0, 11, 0), (0, 0x108, 11, 0, 0)]);
-        account.drop_all_cycle_shares();
-        account.add_counted_shares_to_profile(2, 1);
-        assert_eq!(counted_rows(&mut account), []);
+        account.assign_cycle_shares_to_timing_transition(2);
+        account.add_counted_cycle_shares_to_profile(2, 11);
+        assert_eq!(
+            profile_rows_of_account(&mut account),
+            [(0, 0x100, 88, 22, 22), (0, 0x104, 0, 11, 0), (0, 0x108, 11, 0, 0)]
+        );
+        account.drop_transition_cycle_shares();
+        account.add_counted_cycle_shares_to_profile(2, 1);
+        assert_eq!(profile_rows_of_account(&mut account), []);
     }
 
     #[test]
-    fn a_disabled_account_counts_and_forgets_nothing() {
+    fn inactive_cycle_account_counts_nothing() {
         let mut account = Account::new(8);
-        account.swap_transition_counts(5, 4);
+        account.swap_timing_transition_counts(5, 4);
         note(&mut account, [&[share(0x100, 1, 0)], &[]]);
-        account.assign_cycle_shares_to_transition(5);
-        account.count_transition(5, 0);
-        account.swap_transition_counts(5, 4);
-        assert_eq!(counted_rows(&mut account), []);
-        account.set_transition_profiling(true);
-        (0..3).for_each(|_| account.count_transition(4, 0));
-        assert_eq!(counted_rows(&mut account), [(0, 0x100, 3, 3, 0)]);
-        account.set_transition_profiling(false);
-        account.count_transition(4, 0);
-        assert_eq!(counted_rows(&mut account), []);
+        account.assign_cycle_shares_to_timing_transition(5);
+        account.count_timing_transition(5, 0);
+        account.swap_timing_transition_counts(5, 4);
+        assert_eq!(profile_rows_of_account(&mut account), []);
+        account.set_cached_timing_profiling(true);
+        (0..3).for_each(|_| account.count_timing_transition(4, 0));
+        assert_eq!(profile_rows_of_account(&mut account), [(0, 0x100, 3, 3, 0)]);
+        account.set_cached_timing_profiling(false);
+        account.count_timing_transition(4, 0);
+        assert_eq!(profile_rows_of_account(&mut account), []);
     }
 
     #[test]
-    fn shares_of_overwritten_transitions_are_removed() {
+    fn cycle_shares_vanish_with_transition() {
         let mut account = Account::new(8);
-        account.set_transition_profiling(true);
+        account.set_cached_timing_profiling(true);
         account.room = 100;
         let assign = |account: &mut Account, place: usize, cycles| {
             note(account, [&[share(0x100 + 2 * place as u32, cycles, 0); 3], &[]]);
-            account.assign_cycle_shares_to_transition(place);
+            account.assign_cycle_shares_to_timing_transition(place);
         };
         for number in 0..1000 {
             assign(&mut account, 1 + number % 6, 1);
@@ -277,8 +280,8 @@ mod tests {
         account.room = 100;
         assign(&mut account, 1, 2);
         assert_eq!((account.room, account.shares.len()), (ROOM, 3 * 7));
-        account.count_transition(7, 1);
-        account.count_transition(1, 0);
-        assert_eq!(counted_rows(&mut account), [(0, 0x102, 6, 3, 0), (1, 0x10e, 15, 3, 0)]);
+        account.count_timing_transition(7, 1);
+        account.count_timing_transition(1, 0);
+        assert_eq!(profile_rows_of_account(&mut account), [(0, 0x102, 6, 3, 0), (1, 0x10e, 15, 3, 0)]);
     }
 }

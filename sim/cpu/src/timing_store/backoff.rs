@@ -2,24 +2,24 @@
 
 /// A pause of a timing cache, in which nothing is looked up or JIT-compiled.
 #[derive(Debug, Default)]
-pub(crate) struct Backoff {
+pub(crate) struct TimingCacheBackoff {
     since: u64,
     cycles: u64,
 }
 
-impl Backoff {
+impl TimingCacheBackoff {
     /// Starts a back-off of `cycles` cycles at cycle `t`.
-    pub fn begin_pause(&mut self, t: u64, cycles: u64) {
-        *self = Backoff { since: t, cycles };
+    pub fn begin_timing_cache_backoff(&mut self, t: u64, cycles: u64) {
+        *self = TimingCacheBackoff { since: t, cycles };
     }
 
     /// Ends the back-off.
-    pub fn end_pause(&mut self) {
+    pub fn end_timing_cache_backoff(&mut self) {
         self.cycles = 0;
     }
 
     /// Returns the cycle at which the pause ends, if time `t` is inside it.
-    pub fn caching_pause_end_cycle(&self, t: u64) -> Option<u64> {
+    pub fn timing_cache_pause_end_cycle(&self, t: u64) -> Option<u64> {
         (t.wrapping_sub(self.since) < self.cycles).then(|| self.since + self.cycles)
     }
 }
@@ -51,17 +51,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn back_off_ends_after_its_cycles() {
-        let mut backoff = Backoff::default();
-        assert_eq!(backoff.caching_pause_end_cycle(0), None);
-        backoff.begin_pause(100, 50);
-        assert_eq!([99, 100, 149, 150].map(|t| backoff.caching_pause_end_cycle(t)), [None, Some(150), Some(150), None]);
-        backoff.end_pause();
-        assert_eq!(backoff.caching_pause_end_cycle(100), None);
+    fn timing_cache_pause_ends_after_cycles() {
+        let mut backoff = TimingCacheBackoff::default();
+        assert_eq!(backoff.timing_cache_pause_end_cycle(0), None);
+        backoff.begin_timing_cache_backoff(100, 50);
+        assert_eq!(
+            [99, 100, 149, 150].map(|t| backoff.timing_cache_pause_end_cycle(t)),
+            [None, Some(150), Some(150), None]
+        );
+        backoff.end_timing_cache_backoff();
+        assert_eq!(backoff.timing_cache_pause_end_cycle(100), None);
     }
 
     #[test]
-    fn misses_are_judged_by_the_progress_between_them() {
+    fn miss_rate_is_judged_by_progress() {
         let mut rate = MissRate::<3, 10>::default();
         let judgements = [10, 20, 29, 40, 50, 59, 100].map(|progress| rate.count_miss(progress));
         assert_eq!(judgements, [None, None, Some(true), None, None, Some(false), None]);

@@ -68,7 +68,7 @@ impl<S, const ROOM: usize> Default for NumberedStateSet<S, ROOM> {
 
 impl<S: Copy + Eq + Hash, const ROOM: usize> NumberedStateSet<S, ROOM> {
     /// Returns the number of a state, which is added if it is new. `None` if there is no room for it.
-    pub fn index_of_state(&mut self, state: S) -> Option<u32> {
+    pub fn find_or_add_timing_state(&mut self, state: S) -> Option<u32> {
         if let Some(&number) = self.numbers.get(&state) {
             return Some(number);
         }
@@ -81,25 +81,25 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> NumberedStateSet<S, ROOM> {
         Some(number)
     }
 
-    /// Returns the number of a state as [`States::index_of_state`] does, but first compares it with the last state at
-    /// this place, which is faster.
-    pub fn index_of_state_after_hint(&mut self, place: usize, state: S) -> Option<u32> {
+    /// Returns the number of a state as [`States::find_or_add_timing_state`] does, but first compares it with the last
+    /// state at this place, which is faster.
+    pub fn find_or_add_state_using_hint(&mut self, place: usize, state: S) -> Option<u32> {
         let last = self.last[place % PLACES];
         if self.all.get(last as usize) == Some(&state) {
             return Some(last);
         }
-        let number = self.index_of_state(state)?;
+        let number = self.find_or_add_timing_state(state)?;
         self.last[place % PLACES] = number;
         Some(number)
     }
 
     /// Returns the timing state with this number.
-    pub fn state_with_number(&self, number: u32) -> &S {
+    pub fn timing_state_with_number(&self, number: u32) -> &S {
         &self.all[number as usize]
     }
 
     /// Returns the host address of the array of states. It is valid until a state is added.
-    pub fn state_array_address(&self) -> *const S {
+    pub fn timing_state_array_address(&self) -> *const S {
         self.all.as_ptr()
     }
 
@@ -109,7 +109,7 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> NumberedStateSet<S, ROOM> {
     }
 
     /// Forgets all states of the set.
-    pub fn forget_all_states(&mut self) {
+    pub fn clear_timing_states(&mut self) {
         self.all.clear();
         self.numbers.clear();
     }
@@ -120,16 +120,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn state_keeps_its_number_until_the_table_is_full() {
+    fn timing_state_keeps_number_until_full() {
         let mut states = NumberedStateSet::<u64, 8>::default();
-        let numbers: Vec<_> = (0..9).map(|state| states.index_of_state(state << 40)).collect();
+        let numbers: Vec<_> = (0..9).map(|state| states.find_or_add_timing_state(state << 40)).collect();
         assert_eq!(numbers, [Some(0), Some(1), Some(2), Some(3), Some(4), Some(5), Some(6), Some(7), None]);
-        assert_eq!((states.index_of_state(5 << 40), *states.state_with_number(5)), (Some(5), 5 << 40));
+        assert_eq!((states.find_or_add_timing_state(5 << 40), *states.timing_state_with_number(5)), (Some(5), 5 << 40));
         let met = [(1, 3), (1, 3), (1, 4), (1 + PLACES, 4), (2, 9)]
-            .map(|(at, state)| states.index_of_state_after_hint(at, state << 40));
+            .map(|(at, state)| states.find_or_add_state_using_hint(at, state << 40));
         assert_eq!(met, [Some(3), Some(3), Some(4), Some(4), None]);
-        states.forget_all_states();
+        states.clear_timing_states();
         assert!(states.is_empty());
-        assert_eq!(states.index_of_state_after_hint(1, 8 << 40), Some(0));
+        assert_eq!(states.find_or_add_state_using_hint(1, 8 << 40), Some(0));
     }
 }

@@ -42,90 +42,90 @@ impl<N, R: Row, const ROWS: usize, const NODES: usize> Default for TimingTable<N
 
 impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingTable<N, R, ROWS, NODES> {
     /// Forgets all nodes and transitions, but not the profile.
-    pub fn forget_nodes_and_transitions(&mut self) {
-        self.profile_all_counted_transitions();
+    pub fn clear_timing_nodes_and_transitions(&mut self) {
+        self.add_all_transitions_to_profile();
         if !self.nodes.is_empty() {
             self.rows.fill(R::default());
-            self.nodes.forget_all_states();
-            self.account.drop_all_cycle_shares();
+            self.nodes.clear_timing_states();
+            self.account.drop_transition_cycle_shares();
         }
     }
 
     /// Returns the node with this number.
     pub fn node_with_number(&self, number: u32) -> &N {
-        self.nodes.state_with_number(number)
+        self.nodes.timing_state_with_number(number)
     }
 
     /// Returns the number of a node, which is added if it is new. `None` if there is no room for it.
     pub fn number_of_node(&mut self, node: N) -> Option<u32> {
-        self.nodes.index_of_state(node)
+        self.nodes.find_or_add_timing_state(node)
     }
 
     /// Returns the number of a node as [`TimingTable::number_of_node`] does, but first compares it with the last node
     /// at this address, which is faster.
-    pub fn number_of_node_with_hash(&mut self, address: u32, node: N) -> Option<u32> {
-        self.nodes.index_of_state_after_hint(address as usize / 2, node)
+    pub fn timing_node_number_with_hint(&mut self, address: u32, node: N) -> Option<u32> {
+        self.nodes.find_or_add_state_using_hint(address as usize / 2, node)
     }
 
     /// Returns the number of a node. If there is no room for it, the table is cleared first.
-    pub fn number_of_node_after_reset(&mut self, node: N) -> u32 {
+    pub fn timing_node_number_or_clear_table(&mut self, node: N) -> u32 {
         self.number_of_node(node).unwrap_or_else(|| {
-            self.forget_nodes_and_transitions();
+            self.clear_timing_nodes_and_transitions();
             self.number_of_node(node).expect("an empty table has room")
         })
     }
 
     /// Returns the row of transitions with this number.
     #[inline(always)]
-    pub fn row_with_number(&self, number: usize) -> &R {
+    pub fn transition_row_with_number(&self, number: usize) -> &R {
         const { assert!(ROWS.is_power_of_two()) };
         &self.rows[number % ROWS]
     }
 
     /// Returns the row of transitions with this number, to be changed.
     #[inline(always)]
-    pub fn row_with_number_mut(&mut self, number: usize) -> &mut R {
+    pub fn transition_row_with_number_mut(&mut self, number: usize) -> &mut R {
         const { assert!(ROWS.is_power_of_two()) };
         &mut self.rows[number % ROWS]
     }
 
     /// Stores the transition that was simulated last: `change` writes it into its row, and `place` is its place in the
     /// account.
-    pub fn store_simulated_transition(&mut self, place: usize, change: impl FnOnce(&mut R)) {
-        self.profile_counted_transition(place);
-        self.account.assign_cycle_shares_to_transition(place);
-        change(self.row_with_number_mut(place / R::WAYS));
+    pub fn store_simulated_timing_transition(&mut self, place: usize, change: impl FnOnce(&mut R)) {
+        self.add_transition_to_profile(place);
+        self.account.assign_cycle_shares_to_timing_transition(place);
+        change(self.transition_row_with_number_mut(place / R::WAYS));
     }
 
     /// Removes the profile of the cached timing so far and returns it, as (core, instruction address, cycles and
     /// executions).
     pub fn take_profile(&mut self) -> impl Iterator<Item = (usize, u32, ProfileCell)> + use<N, R, ROWS, NODES> {
-        self.profile_all_counted_transitions();
+        self.add_all_transitions_to_profile();
         self.account.take_profile()
     }
 
     /// Returns the host address of the array of nodes. It is valid until a node is added.
-    pub fn node_array_address(&self) -> *const N {
-        self.nodes.state_array_address()
+    pub fn timing_node_array_address(&self) -> *const N {
+        self.nodes.timing_state_array_address()
     }
 
     /// Returns the host address of the table's rows.
-    pub fn row_array_address(&self) -> u64 {
+    pub fn transition_rows_host_address(&self) -> u64 {
         self.rows.as_ptr() as u64
     }
 
     /// Adds the cycles of all transitions, times how often they were taken, to the profile.
-    fn profile_all_counted_transitions(&mut self) {
+    fn add_all_transitions_to_profile(&mut self) {
         if self.nodes.is_empty() {
             return;
         }
-        (0..ROWS * R::WAYS).for_each(|place| self.profile_counted_transition(place));
+        (0..ROWS * R::WAYS).for_each(|place| self.add_transition_to_profile(place));
     }
 
     /// Adds the cycles of the transition at this place, times how often it was taken, to the profile.
-    fn profile_counted_transition(&mut self, place: usize) {
-        let own = self.row_with_number_mut(place / R::WAYS).take_count();
-        self.account.add_counted_shares_to_profile(place, own);
+    fn add_transition_to_profile(&mut self, place: usize) {
+        let own = self.transition_row_with_number_mut(place / R::WAYS).take_count();
+        self.account.add_counted_cycle_shares_to_profile(place, own);
     }
 }
 
@@ -148,38 +148,49 @@ mod tests {
     }
 
     #[test]
-    fn full_table_is_cleared_completely() {
+    fn full_timing_table_is_cleared() {
         let mut table = TimingTable::<u32, u64, 8, 2>::default();
         assert_eq!([5, 6, 5, 7].map(|node| table.number_of_node(node)), [Some(0), Some(1), Some(0), None]);
-        table.store_simulated_transition(3, |row| *row = 9);
-        assert_eq!((*table.row_with_number(3), *table.row_with_number(3 + 8), *table.node_with_number(1)), (9, 9, 6));
-        assert_eq!((table.number_of_node_after_reset(6), *table.row_with_number(3)), (1, 9));
+        table.store_simulated_timing_transition(3, |row| *row = 9);
         assert_eq!(
-            (table.number_of_node_after_reset(7), *table.row_with_number(3), table.number_of_node_with_hash(0x100, 5)),
+            (
+                *table.transition_row_with_number(3),
+                *table.transition_row_with_number(3 + 8),
+                *table.node_with_number(1)
+            ),
+            (9, 9, 6)
+        );
+        assert_eq!((table.timing_node_number_or_clear_table(6), *table.transition_row_with_number(3)), (1, 9));
+        assert_eq!(
+            (
+                table.timing_node_number_or_clear_table(7),
+                *table.transition_row_with_number(3),
+                table.timing_node_number_with_hint(0x100, 5)
+            ),
             (0, 0, Some(1))
         );
     }
 
     #[test]
-    fn counters_are_added_before_their_transition_is_overwritten() {
+    fn counts_survive_transition_overwrite() {
         let mut table = TimingTable::<u32, (u8, u64), 8, 2>::default();
         let store = |table: &mut TimingTable<_, _, 8, 2>, address, name| {
-            table.number_of_node_after_reset(5);
-            table.account.begin_simulated_transition();
-            table.account.add_instruction_cycle_share(InstructionCycleShare {
+            table.timing_node_number_or_clear_table(5);
+            table.account.clear_simulated_cycle_shares();
+            table.account.add_cycle_share_to_transition(InstructionCycleShare {
                 address,
                 cycles: 2,
                 waits: 1,
                 executions: 1,
                 is_other: false,
             });
-            table.store_simulated_transition(3, |row| *row = (name, 0));
+            table.store_simulated_timing_transition(3, |row| *row = (name, 0));
         };
         store(&mut table, 0x100, b'a');
-        table.row_with_number_mut(3).1 += 10;
+        table.transition_row_with_number_mut(3).1 += 10;
         store(&mut table, 0x200, b'b');
-        table.row_with_number_mut(3).1 += 1;
-        table.forget_nodes_and_transitions();
+        table.transition_row_with_number_mut(3).1 += 1;
+        table.clear_timing_nodes_and_transitions();
         store(&mut table, 0x300, b'c');
         let mut profile: Vec<_> = table.take_profile().map(|(_, address, cell)| (address, cell.cycles)).collect();
         profile.sort_unstable();

@@ -28,7 +28,7 @@ impl Block {
     /// More cycles than the rest of one basic block and the whole of another take together: no instruction moves more
     /// than nine words, and each may wait for the other core.
     pub const CYCLES: u64 = 640;
-    /// Set in `shape` if it is gone through again and again: see [`Block::busy_wait_block`].
+    /// Set in `shape` if it is gone through again and again: see [`Block::new_busy_wait_block`].
     const SPIN: u64 = 1;
     /// Set in `shape` if it is one access that both cores make in time order. Without length: the other core comes
     /// first.
@@ -69,7 +69,7 @@ impl Block {
     }
 
     /// Returns the length of the block in bytes of ops.
-    pub(in crate::v6m) fn length_in_op_bytes(&self) -> u64 {
+    pub(in crate::v6m) fn block_length_in_op_bytes(&self) -> u64 {
         self.shape & (Block::LEAVES - 1) & !(size_of::<Op>() as u64 - 1)
     }
 
@@ -81,7 +81,7 @@ impl Block {
 
     /// Returns the whole block, of `instructions` instructions from address `start` on, as a remainder: what is still
     /// to be simulated with its timing.
-    pub(in crate::v6m) fn untimed_remainder_of_block(&self, start: u32, instructions: u64) -> UntimedBlockRemainder {
+    pub(in crate::v6m) fn block_remainder_to_simulate(&self, start: u32, instructions: u64) -> UntimedBlockRemainder {
         let accesses = self.accesses.checked_shl(self.accesses.leading_zeros()).unwrap_or(0);
         let next = start.wrapping_add((self.next as i64 / (size_of::<Op>() as i64 / 2)) as u32);
         let gives_way = self.shape & Block::GIVES_WAY != 0;
@@ -101,7 +101,7 @@ impl Block {
 
     /// Creates the block that stands for a step of an exception (entry, return and so on), which leads from one address
     /// to another. `memory` contains its stack frame.
-    pub(in crate::v6m) fn new_exception_step_block(step: Step, memory: Option<u32>, from: u32, to: u32) -> Block {
+    pub(in crate::v6m) fn new_block_for_exception_step(step: Step, memory: Option<u32>, from: u32, to: u32) -> Block {
         let bytes = i64::from(to.wrapping_sub(from) as i32) * (size_of::<Op>() as i64 / 2);
         let accesses = memory.map_or(0, |memory| Block::ACCESS | u64::from(memory));
         Block { shape: (step as u64) << Block::STEP, next: bytes as u64, accesses }
@@ -109,7 +109,7 @@ impl Block {
 
     /// Returns the step of an exception that this block stands for, the memory of its frame, and the address to which
     /// it leads. `None` for other blocks.
-    pub(in crate::v6m) fn decode_exception_step(&self, from: u32) -> Option<(Step, u32, u32)> {
+    pub(in crate::v6m) fn exception_step_of_block(&self, from: u32) -> Option<(Step, u32, u32)> {
         let step = match self.shape >> Block::STEP {
             1 => Step::Enter,
             2 => Step::Vector,
@@ -118,12 +118,12 @@ impl Block {
             _ => return None,
         };
         let memory = (self.accesses & (Block::ACCESS - 1)) as u32;
-        Some((step, memory, self.untimed_remainder_of_block(from, 0).next))
+        Some((step, memory, self.block_remainder_to_simulate(from, 0).next))
     }
 
     /// Creates the block of one ordered access: an access, such as to a spinlock, that both cores must make in the
     /// order of their cycles.
-    pub(in crate::v6m) fn new_ordered_access_block(memory: u32, gives_way: bool) -> Block {
+    pub(in crate::v6m) fn new_cross_core_ordered_access_block(memory: u32, gives_way: bool) -> Block {
         let bytes = size_of::<Op>() as u64;
         let shape = bytes + Block::wait_block(gives_way).shape;
         Block { shape, next: bytes, accesses: Block::ACCESS | u64::from(memory) }
@@ -137,36 +137,36 @@ impl Block {
 
     /// Returns the block with a wait for the other core in front, as in [`Block::wait_block`]. If the other core's
     /// block ends meanwhile, this block's access is not made.
-    pub(in crate::v6m) fn with_wait_for_other_core(self, gives_way: bool) -> Block {
+    pub(in crate::v6m) fn prepend_wait_for_other_core(self, gives_way: bool) -> Block {
         let yields = if gives_way { Block::YIELDS } else { 0 };
         Block { shape: self.shape | Block::WAITS | yields, ..self }
     }
 
-    /// Returns the wait in front of the block, if [`Block::with_wait_for_other_core`] added one.
-    pub(in crate::v6m) fn preceding_wait_for_other_core(&self) -> Option<Block> {
+    /// Returns the wait in front of the block, if [`Block::prepend_wait_for_other_core`] added one.
+    pub(in crate::v6m) fn other_core_wait_before_block(&self) -> Option<Block> {
         (self.shape & Block::WAITS != 0).then(|| Block::wait_block(self.shape & Block::YIELDS != 0))
     }
 
     /// Creates the block of a busy wait: a loop of `instructions` instructions that begins with an ordered load.
-    pub(in crate::v6m) fn busy_wait_block(instructions: u8, memory: u32, gives_way: bool) -> Block {
+    pub(in crate::v6m) fn new_busy_wait_block(instructions: u8, memory: u32, gives_way: bool) -> Block {
         let length = u64::from(instructions) * size_of::<Op>() as u64;
         let shape = length + Block::SPIN + Block::wait_block(gives_way).shape;
         Block { shape, next: 0, accesses: Block::ACCESS | u64::from(memory) }
     }
 
-    /// Returns whether the block is a busy wait ([`Block::busy_wait_block`]).
+    /// Returns whether the block is a busy wait ([`Block::new_busy_wait_block`]).
     pub(in crate::v6m) fn is_busy_wait(&self) -> bool {
         self.shape & Block::SPIN != 0
     }
 
-    /// Returns whether the block is one ordered access, or a wait for the other core ([`Block::new_ordered_access_block`],
-    /// [`Block::wait_block`]).
-    pub(in crate::v6m) fn is_ordered_between_cores(&self) -> bool {
+    /// Returns whether the block is one ordered access, or a wait for the other core
+    /// ([`Block::new_cross_core_ordered_access_block`], [`Block::wait_block`]).
+    pub(in crate::v6m) fn is_block_ordered_between_cores(&self) -> bool {
         self.shape & Block::ORDERED != 0
     }
 
     /// Returns whether the block is only a wait for the other core ([`Block::wait_block`]).
-    pub(in crate::v6m) fn is_wait(&self) -> bool {
+    pub(in crate::v6m) fn is_wait_for_other_core(&self) -> bool {
         self.shape & !Block::GIVES_WAY == Block::ORDERED
     }
 
@@ -178,11 +178,11 @@ impl Block {
     pub(in crate::v6m) unsafe fn instruction_count(&self, start: *mut Op, first: Op) -> u64 {
         let (mut at, mut op, mut count) = (start, first, 0);
         let mut rest = UntimedBlockRemainder { branches: self.branch_outcomes(), ..UntimedBlockRemainder::NONE };
-        let mut left = self.length_in_op_bytes() / size_of::<Op>() as u64;
+        let mut left = self.block_length_in_op_bytes() / size_of::<Op>() as u64;
         while left != 0 {
             let turns = match op.code {
                 Code::B | Code::Bl => true,
-                _ => op.is_branch_within_region() && rest.take_next_branch_outcome(),
+                _ => op.is_branch_within_code_region() && rest.take_next_branch_outcome(),
             };
             let halfwords = if turns || !op.is_wide() { 1 } else { 2 };
             at = at.wrapping_offset(if turns { op.imm as i32 as isize } else { halfwords as isize });
@@ -219,7 +219,7 @@ pub struct UntimedBlockRemainder {
     ends: u32,
     /// Its ordered accesses give way to the other core's instructions of the same cycle.
     pub gives_way: bool,
-    /// Instructions of each repetition of a [`Block::busy_wait_block`]; else 0.
+    /// Instructions of each repetition of a [`Block::new_busy_wait_block`]; else 0.
     pub spin: u8,
     /// No repetition follows.
     pub is_last: bool,
@@ -244,7 +244,7 @@ impl UntimedBlockRemainder {
 
     /// Removes the next memory access from the rest of the block, and returns the number of the accessed memory.
     #[inline(always)]
-    pub fn take_next_accessed_memory(&mut self) -> u32 {
+    pub fn take_memory_of_next_access(&mut self) -> u32 {
         let memory = self.accesses >> (u64::BITS - Block::ACCESS_BITS) & (Block::ACCESS - 1);
         self.accesses <<= Block::ACCESS_BITS;
         memory as u32
@@ -270,28 +270,28 @@ impl UntimedBlockRemainder {
         self.instructions -= 1;
         if self.instructions == 0 && self.spin != 0 && !self.is_last {
             self.instructions = u64::from(self.spin);
-            self.put_back_accessed_memory(memory);
+            self.restore_memory_access_to_remainder(memory);
         }
         self.instructions == 0
     }
 
     /// Puts the memory access that was removed last back into the rest of the block, because it is made again.
     #[inline(always)]
-    pub fn put_back_accessed_memory(&mut self, memory: u32) {
+    pub fn restore_memory_access_to_remainder(&mut self, memory: u32) {
         let access = Block::ACCESS | u64::from(memory);
         self.accesses = self.accesses >> Block::ACCESS_BITS | access << (u64::BITS - Block::ACCESS_BITS);
     }
 
     /// Returns whether the last instruction is of this kind, a bit of [`Block::shape`].
     #[inline(always)]
-    pub fn is_last_instruction_of_kind(&self, what: u64) -> bool {
+    pub fn does_block_end_with_instruction_kind(&self, what: u64) -> bool {
         u64::from(self.ends) & what != 0
     }
 
     /// Returns whether the current instruction is the last one and of this kind, a bit of [`Block::shape`].
     #[inline(always)]
     pub fn is_current_instruction_last_of_kind(&self, what: u64) -> bool {
-        self.is_last_instruction_of_kind(what) && self.instructions == 1
+        self.does_block_end_with_instruction_kind(what) && self.instructions == 1
     }
 }
 
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn block_follows_its_branches() {
+    fn basic_block_follows_recorded_branches() {
         let branch = |code, distance: i32| Op { imm: distance as u32, ..Op::without_operands(code) };
         let mut ops = [
             Op::without_operands(Code::Nop),
@@ -351,97 +351,102 @@ mod tests {
         // To the end, by which the barrier is not come to, and then by it.
         assert_eq!([2, 3, 4, 5, 6, 8].map(|halfwords| count(halfwords, 0b1100)), [2, 3, 4, 5, 6, 7]);
         let mut rest =
-            Block { shape: Block::shape_of_path(64, 0b1_0110), ..Block::NONE }.untimed_remainder_of_block(0, 8);
+            Block { shape: Block::shape_of_path(64, 0b1_0110), ..Block::NONE }.block_remainder_to_simulate(0, 8);
         assert_eq!([0; 5].map(|_| rest.take_next_branch_outcome()), [false, true, true, false, false]);
-        assert_eq!(rest, Block { shape: 64, ..Block::NONE }.untimed_remainder_of_block(0, 8), "none left");
+        assert_eq!(rest, Block { shape: 64, ..Block::NONE }.block_remainder_to_simulate(0, 8), "none left");
     }
 
     #[test]
-    fn block_end_is_relative_to_its_start() {
+    fn basic_block_end_is_relative_address() {
         for (next, address) in [(3 * size_of::<Op>() as u64, 0x106), ((size_of::<Op>() as u64).wrapping_neg(), 0xfe)] {
             let block = Block { shape: 9, next, ..Block::NONE };
-            assert_eq!(block.untimed_remainder_of_block(0x100, 1).next, address);
+            assert_eq!(block.block_remainder_to_simulate(0x100, 1).next, address);
         }
     }
 
     #[test]
-    fn accesses_are_read_in_order() {
+    fn block_memory_accesses_keep_their_order() {
         let memories = [3, 0, 7, 5];
         let accesses = memories.iter().fold(0, |sum, memory| sum << Block::ACCESS_BITS | Block::ACCESS | memory);
-        let mut rest = Block { accesses, ..Block::NONE }.untimed_remainder_of_block(0, 4);
-        assert_eq!(memories.map(|_| u64::from(rest.take_next_accessed_memory())), memories);
+        let mut rest = Block { accesses, ..Block::NONE }.block_remainder_to_simulate(0, 4);
+        assert_eq!(memories.map(|_| u64::from(rest.take_memory_of_next_access())), memories);
         assert_eq!(rest.accesses, 0);
-        assert_eq!(Block::NONE.untimed_remainder_of_block(0, 1).accesses, 0);
+        assert_eq!(Block::NONE.block_remainder_to_simulate(0, 1).accesses, 0);
     }
 
     #[test]
-    fn blocks_are_distinguished_by_their_shapes() {
+    fn basic_blocks_differ_by_their_shapes() {
         for gives_way in [false, true] {
             let [ordered, wait, spin] = [
-                Block::new_ordered_access_block(6, gives_way),
+                Block::new_cross_core_ordered_access_block(6, gives_way),
                 Block::wait_block(gives_way),
-                Block::busy_wait_block(3, 6, gives_way),
+                Block::new_busy_wait_block(3, 6, gives_way),
             ];
-            assert_eq!([ordered, wait, spin].map(|block| block.is_ordered_between_cores()), [true; 3]);
-            assert_eq!([ordered, wait, spin].map(|block| block.is_wait()), [false, true, false]);
+            assert_eq!([ordered, wait, spin].map(|block| block.is_block_ordered_between_cores()), [true; 3]);
+            assert_eq!([ordered, wait, spin].map(|block| block.is_wait_for_other_core()), [false, true, false]);
             assert_eq!([ordered, wait, spin].map(|block| block.is_busy_wait()), [false, false, true]);
             assert_eq!(
-                [ordered, spin].map(|block| block.untimed_remainder_of_block(0x40, 3).gives_way),
+                [ordered, spin].map(|block| block.block_remainder_to_simulate(0x40, 3).gives_way),
                 [gives_way; 2]
             );
         }
         for gives_way in [false, true] {
-            let behind = Block::new_ordered_access_block(6, true).with_wait_for_other_core(gives_way);
+            let behind = Block::new_cross_core_ordered_access_block(6, true).prepend_wait_for_other_core(gives_way);
             assert!(
-                behind.is_ordered_between_cores()
-                    && !behind.is_wait()
+                behind.is_block_ordered_between_cores()
+                    && !behind.is_wait_for_other_core()
                     && !behind.is_busy_wait()
-                    && behind.decode_exception_step(0).is_none()
+                    && behind.exception_step_of_block(0).is_none()
             );
-            assert_eq!(behind.preceding_wait_for_other_core(), Some(Block::wait_block(gives_way)));
+            assert_eq!(behind.other_core_wait_before_block(), Some(Block::wait_block(gives_way)));
             assert_eq!(
-                behind.untimed_remainder_of_block(0x40, 1),
-                Block::new_ordered_access_block(6, true).untimed_remainder_of_block(0x40, 1)
+                behind.block_remainder_to_simulate(0x40, 1),
+                Block::new_cross_core_ordered_access_block(6, true).block_remainder_to_simulate(0x40, 1)
             );
         }
-        assert_eq!(Block::new_ordered_access_block(6, true).preceding_wait_for_other_core(), None);
+        assert_eq!(Block::new_cross_core_ordered_access_block(6, true).other_core_wait_before_block(), None);
         let notified = Block { shape: 24 | Block::REPORTS_STORE, ..Block::NONE };
         assert!(
-            notified.untimed_remainder_of_block(0, 3).is_last_instruction_of_kind(Block::REPORTS_STORE)
-                && notified.decode_exception_step(0).is_none()
+            notified.block_remainder_to_simulate(0, 3).does_block_end_with_instruction_kind(Block::REPORTS_STORE)
+                && notified.exception_step_of_block(0).is_none()
         );
         let plain = Block { shape: 24, ..Block::NONE };
         assert!(
-            !plain.is_ordered_between_cores()
-                && !plain.is_wait()
+            !plain.is_block_ordered_between_cores()
+                && !plain.is_wait_for_other_core()
                 && !plain.is_busy_wait()
-                && plain.untimed_remainder_of_block(0, 3).spin == 0
+                && plain.block_remainder_to_simulate(0, 3).spin == 0
         );
         let mut ops = [Code::LdrImm, Code::CmpImm, Code::Beq].map(Op::without_operands);
         // SAFETY: all are in `ops`.
         unsafe {
-            assert_eq!(Block::new_ordered_access_block(6, true).instruction_count(ops.as_mut_ptr(), ops[0]), 1);
-            assert_eq!(Block::busy_wait_block(3, 6, true).instruction_count(ops.as_mut_ptr(), ops[0]), 3);
+            assert_eq!(
+                Block::new_cross_core_ordered_access_block(6, true).instruction_count(ops.as_mut_ptr(), ops[0]),
+                1
+            );
+            assert_eq!(Block::new_busy_wait_block(3, 6, true).instruction_count(ops.as_mut_ptr(), ops[0]), 3);
         }
     }
 
     #[test]
-    fn exception_step_is_a_block_with_any_target() {
+    fn exception_step_block_allows_any_target() {
         for step in [Step::Enter, Step::Vector, Step::Return, Step::Chain] {
             for (from, to) in [(0x1000_0100, 0x2000_0204), (0x2000_0204, 0x1000_0100), (0x40, 0x40)] {
-                let block = Block::new_exception_step_block(step, Some(5), from, to);
-                assert_eq!(block.decode_exception_step(from), Some((step, 5, to)));
-                assert!(!block.is_ordered_between_cores() && !block.is_wait() && !block.is_busy_wait());
+                let block = Block::new_block_for_exception_step(step, Some(5), from, to);
+                assert_eq!(block.exception_step_of_block(from), Some((step, 5, to)));
+                assert!(
+                    !block.is_block_ordered_between_cores() && !block.is_wait_for_other_core() && !block.is_busy_wait()
+                );
             }
         }
         let left = Block { shape: 24 | Block::LEAVES, ..Block::NONE };
         assert!(
-            left.decode_exception_step(0).is_none()
-                && left.untimed_remainder_of_block(0, 3).is_last_instruction_of_kind(Block::LEAVES)
+            left.exception_step_of_block(0).is_none()
+                && left.block_remainder_to_simulate(0, 3).does_block_end_with_instruction_kind(Block::LEAVES)
         );
         assert!(
-            !left.untimed_remainder_of_block(0, 3).is_last_instruction_of_kind(Block::PRIVATE)
-                && left.untimed_remainder_of_block(0, 1).is_current_instruction_last_of_kind(Block::LEAVES)
+            !left.block_remainder_to_simulate(0, 3).does_block_end_with_instruction_kind(Block::PRIVATE)
+                && left.block_remainder_to_simulate(0, 1).is_current_instruction_last_of_kind(Block::LEAVES)
         );
         let mut ops = [Code::Nop, Code::Nop, Code::Bx].map(Op::without_operands);
         // SAFETY: all are in `ops`.
@@ -449,17 +454,17 @@ mod tests {
     }
 
     #[test]
-    fn spin_repeats_until_its_last_round() {
-        let mut rest = Block::busy_wait_block(2, 6, false).untimed_remainder_of_block(0x40, 2);
+    fn spin_loop_repeats_until_last_pass() {
+        let mut rest = Block::new_busy_wait_block(2, 6, false).block_remainder_to_simulate(0x40, 2);
         assert_eq!((rest.next, rest.spin), (0x40, 2));
         for _ in 0..3 {
-            assert_eq!(rest.take_next_accessed_memory(), 6);
+            assert_eq!(rest.take_memory_of_next_access(), 6);
             assert!(!rest.pass_instruction(6));
             assert!(rest.take_next_branch_outcome());
             assert!(!rest.pass_instruction(6));
         }
         rest.is_last = true;
-        assert_eq!(rest.take_next_accessed_memory(), 6);
+        assert_eq!(rest.take_memory_of_next_access(), 6);
         assert!(!rest.pass_instruction(6) && rest.pass_instruction(6));
         assert_eq!(rest.accesses, 0);
     }

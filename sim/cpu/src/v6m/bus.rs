@@ -86,7 +86,7 @@ impl Ram<'_> {
 ///
 /// `stalls`: the core waits for the transfer, so a delay counts as bus wait at once. Otherwise it is a fetch ahead,
 /// whose delay the core may never notice, and `fetch_ready` says when the word comes.
-pub trait Fabric: Sized {
+pub trait ChipBusFabric: Sized {
     /// Returns the first transfer slot of the bank that contains this RAM offset.
     fn ram_bank_row(_offset: u32) -> usize {
         0
@@ -156,7 +156,7 @@ pub trait Fabric: Sized {
 /// leave or return are made by [`decode_instruction`](crate::v6m::decode::decode_instruction) for their place.
 ///
 /// [`Code::OutOfRegion`]: crate::v6m::op::Code::OutOfRegion
-pub unsafe trait Bus: Fabric {
+pub unsafe trait Bus: ChipBusFabric {
     /// The engine that times instructions which its cores execute speculatively.
     type Ahead: Ahead<Self>;
 

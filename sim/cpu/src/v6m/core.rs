@@ -219,14 +219,14 @@ impl Core {
     /// Starts this core's turn, which lasts until the event at `due` at the latest. The other core can only issue in
     /// the same cycle if it executes before `due`: an event, and the end of an exception's entry, come before any
     /// instruction of their cycle.
-    pub(super) fn begin_turn_with_rival_core(&mut self, other: &Core, due: u64) {
+    pub(super) fn begin_execution_turn_until_event(&mut self, other: &Core, due: u64) {
         self.rival_t = if other.phase == Phase::Run && other.t < due { other.t } else { 0 };
     }
 
     /// Gives this core precedence, for the rest of its turn, when both issue in the same cycle. So its turn, if it ends
     /// at the other core's time, becomes one cycle longer.
     #[inline(always)]
-    pub fn win_same_cycle_ties(&mut self) {
+    pub fn take_same_cycle_precedence(&mut self) {
         self.limit += u64::from(self.limit == self.rival_t);
     }
 
@@ -297,7 +297,7 @@ impl Core {
     pub fn read_special_register(&self, sysm: u32) -> u32 {
         let privileged = self.is_privileged();
         match sysm {
-            0..=3 => self.apsr() & apsr_flag_mask_if(sysm & 4 == 0) | if sysm & 1 != 0 { self.ipsr } else { 0 },
+            0..=3 => self.apsr() & apsr_flag_mask_from_bool(sysm & 4 == 0) | if sysm & 1 != 0 { self.ipsr } else { 0 },
             5 | 7 => self.ipsr,
             8 if privileged => self.main_stack_pointer(),
             9 if privileged => self.process_stack_pointer(),
@@ -353,7 +353,7 @@ impl Core {
 }
 
 /// Returns 0 or all bits, for `all` false or true.
-fn apsr_flag_mask_if(all: bool) -> u32 {
+fn apsr_flag_mask_from_bool(all: bool) -> u32 {
     if all { 0xf000_0000 } else { 0 }
 }
 

@@ -3,10 +3,10 @@
 use crate::v6m::block::{Block, NextCoreChoice};
 use crate::v6m::bus::Ahead;
 use crate::v6m::core::Core;
-use crate::v6m::native_path::{self, NativePathBus};
-use crate::v6m::pair::{self, PairedBus};
+use crate::v6m::native_path::{self, TimedNativeCodeBus};
+use crate::v6m::pair::{self, DualCoreBus};
 use crate::v6m::speculation::SpeculationLog;
-use crate::v6m::timing_cache::{self, CacheableBus};
+use crate::v6m::timing_cache::{self, CacheableTimingBus};
 use crate::v6m::trace::Trace;
 
 /// The execution engine of a chip with a single core. It executes traces and takes their cycles from [`timing_cache`].
@@ -14,7 +14,7 @@ use crate::v6m::trace::Trace;
 pub struct SingleCoreEngine;
 
 // SAFETY: it gives no logs.
-unsafe impl<B: CacheableBus> Ahead<B> for SingleCoreEngine {
+unsafe impl<B: CacheableTimingBus> Ahead<B> for SingleCoreEngine {
     /// Looks up the cycles of a trace that was executed speculatively, and adds them to `core.t`. Returns false if no
     /// other trace may follow now.
     #[inline(always)]
@@ -38,10 +38,10 @@ unsafe impl<B: CacheableBus> Ahead<B> for SingleCoreEngine {
 /// The execution engine of a chip with two cores. It executes basic blocks and takes their cycles from [`pair`]. While
 /// one core executes alone, its native code contains the cycles ([`native_path`]).
 #[derive(Debug)]
-pub struct TwoCores;
+pub struct DualCoreEngine;
 
 // SAFETY: the logs are those of [`pair::Pairs`], which the bus keeps.
-unsafe impl<B: PairedBus + NativePathBus> Ahead<B> for TwoCores {
+unsafe impl<B: DualCoreBus + TimedNativeCodeBus> Ahead<B> for DualCoreEngine {
     const HAS_NATIVE_PATHS: bool = true;
 
     /// Looks up the cycles of a trace that was executed speculatively, and adds them to `core.t`. Returns false if no
@@ -73,7 +73,7 @@ unsafe impl<B: PairedBus + NativePathBus> Ahead<B> for TwoCores {
     /// Returns the speculation logs of this core and of the other one.
     #[inline(always)]
     fn speculation_logs(bus: &mut B, core: usize) -> [*mut SpeculationLog; 2] {
-        bus.pair_timing_cache().speculation_logs_of(core)
+        bus.pair_timing_cache().own_and_other_speculation_logs(core)
     }
 
     /// Looks up the cycles of a basic block that the first of these cores has executed speculatively. Returns which

@@ -1,6 +1,6 @@
 //! Exception entry, return, tail-chaining and faults (ARMv6-M B1.5, ARM DDI0484C 3.6).
 
-use crate::exception_outcome::ExceptionOutcome;
+use crate::exception_outcome::ExceptionStepResult;
 use crate::v6m::bus::Bus;
 use crate::v6m::core::{Core, Phase};
 use crate::v6m::nvic::exception;
@@ -76,7 +76,7 @@ pub(super) fn next_tail_chained_exception(core: &mut Core) -> Option<u32> {
 }
 
 /// Returns the number of the exception to which an entry that is complete now would go.
-pub(super) fn exception_after_entry(core: &Core) -> Option<u32> {
+pub(super) fn exception_number_at_entry_end(core: &Core) -> Option<u32> {
     let Phase::Entry { number, .. } = core.phase else { return None };
     Some(core.nvic.most_urgent_pending().map_or(number, |(n, _)| n))
 }
@@ -127,16 +127,16 @@ pub fn begin_entry<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, nu
 }
 
 /// Ends the entry that [`begin_entry`] started: picks the most urgent exception and goes to its vector.
-pub fn complete_entry<B: Bus>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) -> ExceptionOutcome {
+pub fn complete_entry<B: Bus>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) -> ExceptionStepResult {
     let Phase::Entry { number, exc_return, wait, recognised } = core.phase else {
-        return ExceptionOutcome::None;
+        return ExceptionStepResult::None;
     };
-    let number = exception_after_entry(core).unwrap_or(number);
+    let number = exception_number_at_entry_end(core).unwrap_or(number);
     core.phase = Phase::Run;
     core.t = recognised + timing.entry + wait;
     core.exception_cycles += core.t - recognised;
     enter_handler(core, bus, number, exc_return);
-    ExceptionOutcome::Entered(number)
+    ExceptionStepResult::Entered(number)
 }
 
 /// Enters an exception's handler: sets IPSR, LR, the event register and the PC.
@@ -168,7 +168,7 @@ pub fn jump_to_interworking_address<B: Bus>(core: &mut Core, bus: &mut B, target
         }
         None => {
             core.stray = Some(address);
-            core.region = Region::region_without_code(address);
+            core.region = Region::new_code_region_without_code(address);
             core.ip = core.region.ops;
         }
     }
@@ -183,12 +183,12 @@ pub fn exception_return<B: Bus, const CONTEND: bool>(
     bus: &mut B,
     value: u32,
     timing: ExceptionTiming,
-) -> ExceptionOutcome {
+) -> ExceptionStepResult {
     let number = core.ipsr;
     let value = value | 1;
     if !matches!(value, HANDLER | MAIN_THREAD | PROCESS_THREAD) {
         take_hard_fault::<B, CONTEND>(core, bus, timing);
-        return ExceptionOutcome::None;
+        return ExceptionStepResult::None;
     }
     core.nvic.deactivate_exception(number);
     core.event = true;
@@ -196,15 +196,15 @@ pub fn exception_return<B: Bus, const CONTEND: bool>(
         core.t += timing.tail_chain;
         core.exception_cycles += timing.tail_chain;
         enter_handler(core, bus, next, value);
-        return ExceptionOutcome::Chained(number, next);
+        return ExceptionStepResult::Chained(number, next);
     }
     if does_sleep_on_exit(core, value) {
         core.phase = Phase::SleepInterrupt { on_exit: Some(value) };
         core.slept_at = core.t;
-        return ExceptionOutcome::Slept(number);
+        return ExceptionStepResult::Slept(number);
     }
     unstack_frame::<B, CONTEND>(core, bus, value, timing);
-    ExceptionOutcome::Returned(number)
+    ExceptionStepResult::Returned(number)
 }
 
 /// Returns whether a return with this EXC_RETURN value puts the core to sleep (SLEEPONEXIT).
@@ -218,15 +218,15 @@ pub fn enter_handler_from_sleep_on_exit<B: Bus>(
     bus: &mut B,
     exc_return: u32,
     timing: ExceptionTiming,
-) -> ExceptionOutcome {
+) -> ExceptionStepResult {
     let Some(number) = exception_to_take(core) else {
-        return ExceptionOutcome::None;
+        return ExceptionStepResult::None;
     };
     core.phase = Phase::Run;
     core.t += timing.tail_chain;
     core.exception_cycles += timing.tail_chain;
     enter_handler(core, bus, number, exc_return);
-    ExceptionOutcome::Entered(number)
+    ExceptionStepResult::Entered(number)
 }
 
 /// Unstacks the frame of an exception return and restores registers, flags and mode.
@@ -272,14 +272,14 @@ pub fn take_hard_fault<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B
         core.phase = Phase::Lockup;
         return;
     }
-    core.nvic.make_pending(exception::HARD_FAULT);
+    core.nvic.make_exception_pending(exception::HARD_FAULT);
     begin_entry::<B, CONTEND>(core, bus, exception::HARD_FAULT, timing);
 }
 
 /// Takes an SVC at once, or a HardFault if its priority cannot pre-empt.
 pub fn take_supervisor_call<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) {
     if core.nvic.priority_of(exception::SVCALL) < core.execution_priority() {
-        core.nvic.make_pending(exception::SVCALL);
+        core.nvic.make_exception_pending(exception::SVCALL);
         begin_entry::<B, CONTEND>(core, bus, exception::SVCALL, timing);
     } else {
         take_hard_fault::<B, CONTEND>(core, bus, timing);
@@ -291,7 +291,7 @@ fn handle_stacking_fault(core: &mut Core) {
     if core.nvic.active_priority() <= -1 {
         core.phase = Phase::Lockup;
     } else {
-        core.nvic.make_pending(exception::HARD_FAULT);
+        core.nvic.make_exception_pending(exception::HARD_FAULT);
     }
 }
 

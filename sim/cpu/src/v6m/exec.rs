@@ -4,8 +4,8 @@
 //! instructions are in [`alu`], [`memory`], [`multiple`], [`branch`] and [`system`] by subject. All of them are
 //! inlined here, because dispatch, flags and time must stay in registers of the host ([`InterpreterRegisters`]). A core
 //! runs until its `limit` (the chip's next event, or the other core's time) and then the core that is behind continues,
-//! without leaving the function. Everything that happens only now and then (faults, exceptions, sleep, ROM functions) breaks
-//! out to the machine through `Core::request`.
+//! without leaving the function. Everything that happens only now and then (faults, exceptions, sleep, ROM functions)
+//! breaks out to the machine through `Core::request`.
 //!
 //! Bus model under contention: an instruction's data access claims its slot in the cycle of issue; the next
 //! sequential word is fetched in the first slot that the instruction leaves free. A branch fetches its target in
@@ -27,8 +27,8 @@ use crate::v6m::bus::{Ahead, Bus};
 use crate::v6m::core::Core;
 use crate::v6m::op::op;
 use crate::v6m::trace::Trace;
-use branch::why_nothing_executable;
-use cursor::{Flow, InterpreterRegisters, save_ip_and_time_to_core};
+use branch::non_executable_address_reason;
+use cursor::{Flow, InterpreterRegisters, save_position_and_time_to_core};
 use fetching::{fetch_code_word, wait_for_fetch};
 use watching::{CurrentInstructionProfile, InstructionStartState};
 
@@ -54,9 +54,9 @@ pub unsafe fn run_cores<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mu
     // The interpreter is there twice, once for each core: that spares exchanging their registers, and the host predicts
     // the branches of each by themselves.
     if skipped {
-        second.begin_turn_with_rival_core(first, due);
+        second.begin_execution_turn_until_event(first, due);
     } else {
-        first.begin_turn_with_rival_core(second, due);
+        first.begin_execution_turn_until_event(second, due);
     }
     loop {
         if !std::mem::take(&mut skipped) {
@@ -64,13 +64,13 @@ pub unsafe fn run_cores<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mu
             if !unsafe { run_core_turn::<B, CONTEND, WATCH>(first, second, bus) } {
                 return;
             }
-            begin_turn_of_core(first, second, bus);
+            begin_execution_turn_of_core(first, second, bus);
         }
         // SAFETY: as above.
         if !unsafe { run_core_turn::<B, CONTEND, WATCH>(second, first, bus) } {
             return;
         }
-        begin_turn_of_core(second, first, bus);
+        begin_execution_turn_of_core(second, first, bus);
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) unsafe fn execute_turn<B: Bus>(cores: *mut Core, index: usize, bus: &
     // SAFETY: the caller's promise.
     unsafe {
         let (core, other) = (&mut *cores.add(index), &mut *cores.add(1 - index));
-        core.begin_turn_with_rival_core(other, NO_EVENT);
+        core.begin_execution_turn_until_event(other, NO_EVENT);
         run_core_turn::<B, true, { watch::PAIRS }>(core, other, bus);
     }
 }
@@ -101,7 +101,7 @@ pub(super) unsafe fn execute_trace_speculatively<B: Bus>(core: &mut Core, other:
 
 /// Begins the turn of core `to`, which lasts until it has reached the cycle of core `from`.
 #[inline(always)]
-fn begin_turn_of_core<B: Bus>(from: &Core, to: &mut Core, bus: &B) {
+fn begin_execution_turn_of_core<B: Bus>(from: &Core, to: &mut Core, bus: &B) {
     to.rival_t = from.t;
     to.limit = from.t + u64::from(bus.tie_winner() == to.id);
 }
@@ -132,7 +132,7 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     let mut from = cursor.ip;
     if paired && ahead {
         // SAFETY: the bus's logs live as long as it.
-        unsafe { (*log).begin_log(core) };
+        unsafe { (*log).begin_speculation_log(core) };
     }
 
     if traced && ahead && !paired && !cursor.run_native_traces(core, bus) {
@@ -165,7 +165,7 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             in_hand = InstructionStartState::new(core, cursor.ip, cursor.t, core.instructions);
         }
         // SAFETY: see above.
-        cursor.word = unsafe { *cursor.ip }.to_word();
+        cursor.word = unsafe { *cursor.ip }.pack_op_into_word();
 
         // After a jump it looks for native code, and after what is none.
         let mut looks = native_paths;
@@ -229,7 +229,7 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 macro_rules! near_if {
                     ($condition:expr) => {{
                         let condition = $condition;
-                        ends!(cursor.branch_inside_region_if(core, bus, condition));
+                        ends!(cursor.execute_conditional_branch_in_region(core, bus, condition));
                     }};
                 }
                 macro_rules! n {
@@ -331,12 +331,12 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                         op::Blt => near_if!(n!() != core.v),
                         op::Bgt => near_if!(!z!() && n!() == core.v),
                         op::Ble => near_if!(z!() || n!() != core.v),
-                        op::B => ends!(cursor.branch_inside_region(core, bus, cursor.t)),
-                        op::Bl => ends!(cursor.call_inside_region(core, bus)),
-                        op::BccFar => ends!(cursor.branch_to_other_region_if(core, bus)),
+                        op::B => ends!(cursor.execute_branch_in_code_region(core, bus, cursor.t)),
+                        op::Bl => ends!(cursor.execute_call_in_code_region(core, bus)),
+                        op::BccFar => ends!(cursor.execute_conditional_region_branch(core, bus)),
                         op::BFar if traced => break 'ended Flow::InTime,
                         op::BFar => ends!(cursor.branch_to_address(core, bus, cursor.word.imm(), cursor.t)),
-                        op::BlFar => ends!(cursor.call_other_region(core, bus)),
+                        op::BlFar => ends!(cursor.execute_call_to_other_code_region(core, bus)),
                         op::Bx => {
                             let target = r!(b);
                             ends!(cursor.execute_bx(core, bus, target, cursor.t));
@@ -381,16 +381,18 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                         op::RomHook => ends!(cursor.call_rom(core)),
                         op::Bkpt => ends!(cursor.fault_current_instruction(core, "BKPT without a debugger")),
                         op::Udf => ends!(cursor.fault_current_instruction(core, "undefined instruction")),
-                        op::OutOfRegion => ends!(cursor.fault_current_instruction(core, why_nothing_executable(core))),
+                        op::OutOfRegion => {
+                            ends!(cursor.fault_current_instruction(core, non_executable_address_reason(core)))
+                        }
                         op::Undecoded => {
                             bus.decode_op(core, core.address_of_op(cursor.ip));
                             // SAFETY: see above.
-                            cursor.word = unsafe { *cursor.ip }.to_word();
+                            cursor.word = unsafe { *cursor.ip }.pack_op_into_word();
                             continue 'dispatch;
                         }
                         op::Attend => {
                             cursor.apart = true;
-                            cursor.word = got!(cursor.run_stub_op_and_get_instruction(core, bus));
+                            cursor.word = got!(cursor.execute_stub_op_and_get_original(core, bus));
                             continue 'dispatch;
                         }
                         // The word is that of an op. Its code is one of `Code`, and every code has its arm. SAFETY: as
@@ -420,15 +422,15 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             Flow::Next
         };
         if paired && CONTEND {
-            in_hand.append_cycles(core, cursor.t);
+            in_hand.append_instruction_cycles_to_core(core, cursor.t);
             if flow == Flow::Next && core.remainder.pass_instruction(B::ORDERED_MEMORY) {
-                cursor.save_turn_state_to_core(core);
+                cursor.write_executor_state_back_to_core(core);
                 return false;
             }
             if cursor.t < core.limit {
                 continue 'run;
             }
-            cursor.save_turn_state_to_core(core);
+            cursor.write_executor_state_back_to_core(core);
             return true;
         }
         if paired {
@@ -442,7 +444,7 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             }
             core.ip = cursor.ip;
             // SAFETY: the bus's logs live as long as it.
-            let start = unsafe { (*cursor.log).first_op() } as usize;
+            let start = unsafe { (*cursor.log).first_op_of_logged_block() } as usize;
             let length =
                 cursor.basic_block_length_to(if flow == Flow::Taken { from.wrapping_add(1) } else { cursor.ip });
             if flow == Flow::InTime && length == 0 {
@@ -471,7 +473,7 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 // SAFETY: the bus's logs live as long as it; the core is before the instruction.
                 unsafe {
                     if length != 0 {
-                        (*cursor.log).begin_log(core);
+                        (*cursor.log).begin_speculation_log(core);
                     }
                     turn = B::Ahead::wait_for_turn(bus, cores, cursor.log);
                 }
@@ -504,15 +506,15 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             cursor.ip = core.ip;
             cursor.begin_basic_block();
             // SAFETY: the bus's logs live as long as it.
-            unsafe { (*cursor.log).begin_log(core) };
+            unsafe { (*cursor.log).begin_speculation_log(core) };
             continue 'run;
         }
         if traced && CONTEND {
-            in_hand.append_cycles(core, cursor.t);
+            in_hand.append_instruction_cycles_to_core(core, cursor.t);
             if flow == Flow::Next && core.instructions < core.trace.instructions {
                 continue 'run;
             }
-            cursor.save_turn_state_to_core(core);
+            cursor.write_executor_state_back_to_core(core);
             return false;
         }
         if traced {
@@ -563,12 +565,12 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         }
         if cursor.t >= core.limit {
             if !CONTEND || cursor.t >= *bus.next_event_cycle() {
-                save_ip_and_time_to_core(core, cursor.ip, cursor.t);
-                cursor.write_instruction_count(core);
+                save_position_and_time_to_core(core, cursor.ip, cursor.t);
+                cursor.write_back_instruction_count(core);
                 return false;
             }
             // The limit was the other core's time: it is that core's turn, up to this one's time.
-            cursor.save_turn_state_to_core(core);
+            cursor.write_executor_state_back_to_core(core);
             return true;
         }
     }
@@ -579,8 +581,8 @@ unsafe fn run_core_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     if WATCH == watch::STEPS {
         in_hand.log_instruction_step(core, cursor.ip, cursor.t, cursor.instructions_retired(core), op::Nop);
     }
-    cursor.save_turn_state_to_core(core);
-    cursor.write_instruction_count(core);
+    cursor.write_executor_state_back_to_core(core);
+    cursor.write_back_instruction_count(core);
     *bus.next_event_cycle() = 0;
     false
 }

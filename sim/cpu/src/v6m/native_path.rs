@@ -13,7 +13,7 @@ use crate::v6m::trace::Trace;
 use crate::v6m::translate::{NativeTrace, call_native_path, compile_executed_trace};
 
 /// The bus of a chip with two cores. While only one of them executes, its native code contains the cycles, too.
-pub trait NativePathBus: NativeTrace {
+pub trait TimedNativeCodeBus: NativeTrace {
     /// Returns the state of the native execution of a single core.
     fn native_paths(&mut self) -> &mut SingleCoreNativeState;
 
@@ -41,7 +41,7 @@ pub struct SingleCoreNativeState {
 
 impl SingleCoreNativeState {
     /// Returns whether a trace is being executed before its cycles are known.
-    pub fn is_trace_speculative(&self) -> bool {
+    pub fn is_executing_speculative_trace(&self) -> bool {
         self.ahead
     }
 
@@ -54,7 +54,7 @@ impl SingleCoreNativeState {
 /// Returns whether native code, or a path that became hot, begins at this address
 /// ([`Ahead::has_native_path`](crate::v6m::bus::Ahead::has_native_path)).
 #[inline(always)]
-pub fn has_native_path<B: NativePathBus>(bus: &mut B, address: u32) -> bool {
+pub fn has_native_path<B: TimedNativeCodeBus>(bus: &mut B, address: u32) -> bool {
     let translations = bus.compiled_traces();
     translations.begin_trace(address).is_some() || translations.is_compilation_due(address)
 }
@@ -65,27 +65,27 @@ pub fn has_native_path<B: NativePathBus>(bus: &mut B, address: u32) -> bool {
 /// # Safety
 /// As for [`exec::run_cores`]. `core` is before an instruction and not inside one.
 #[inline(never)]
-pub unsafe fn run_native_paths<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Core) {
+pub unsafe fn run_native_paths<B: TimedNativeCodeBus>(bus: &mut B, core: &mut Core, other: &mut Core) {
     'next: loop {
         let address = core.address_of_op(core.ip);
         let mut number = bus.compiled_traces().begin_trace(address);
         while let Some(this) = number {
-            let (code, cycles) = bus.compiled_traces().native_function_with_path_cycles(this);
+            let (code, cycles) = bus.compiled_traces().native_function_and_fixed_cycles(this);
             if core.t + u64::from(cycles) > core.limit {
                 return;
             }
             // SAFETY: it stands where the path begins; code that changes, or that has probes, is forgotten.
             let Some((how, _)) = (unsafe { call_native_path(bus, core, code) }) else { return };
-            let exit = bus.compiled_traces().exit_of_compiled_path(this, how);
+            let exit = bus.compiled_traces().exit_record_of_compiled_trace(this, how);
             if exit.count != 0 {
                 exit.taken[core.id & 1] += 1;
                 core.ip = exit.ip;
                 core.t += u64::from(exit.cycles);
                 core.instructions += exit.count;
-                bus.compiled_traces().count_native_trace();
+                bus.compiled_traces().count_executed_native_trace();
                 continue 'next;
             }
-            number = bus.compiled_traces().next_translation_to_try(this);
+            number = bus.compiled_traces().number_of_next_compiled_trace(this);
         }
         // SAFETY: the caller's promise.
         if !(bus.compiled_traces().is_compilation_due(address) && unsafe { translate_recorded_trace(bus, core, other) })
@@ -101,7 +101,7 @@ pub unsafe fn run_native_paths<B: NativePathBus>(bus: &mut B, core: &mut Core, o
 /// As for [`run_native_paths`].
 #[cold]
 #[inline(never)]
-unsafe fn translate_recorded_trace<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Core) -> bool {
+unsafe fn translate_recorded_trace<B: TimedNativeCodeBus>(bus: &mut B, core: &mut Core, other: &mut Core) -> bool {
     // SAFETY: `ip` points into the ops of the region.
     let is_stub = unsafe { (*core.ip).code } == Code::Attend;
     if is_stub || core.t + Trace::CYCLES > core.limit {
@@ -123,7 +123,7 @@ unsafe fn translate_recorded_trace<B: NativePathBus>(bus: &mut B, core: &mut Cor
 /// nothing else. Returns false: no other trace follows.
 #[cold]
 #[inline(never)]
-pub fn simulate_trace_timing<B: NativePathBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
+pub fn simulate_trace_timing<B: TimedNativeCodeBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     let begun = bus.native_paths().begun;
     let mut cores = bus.native_paths().cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
     // What it waited for when another core was awake is over for a core that is alone.
@@ -138,7 +138,7 @@ pub fn simulate_trace_timing<B: NativePathBus>(bus: &mut B, core: &mut Core, tra
     bus.native_paths().stored = stored;
     bus.isolate_simulation(false);
     debug_assert!(!waited && cores[0].steps.len() as u64 == trace.instructions, "nobody contends");
-    bus.compiled_traces().add_executed_to_profile(core.id, &cores[0].steps);
+    bus.compiled_traces().add_executed_instructions_to_profile(core.id, &cores[0].steps);
     // SAFETY: the trace was executed just now; traces stay in their region.
     unsafe { compile_executed_trace(bus, core, begun, trace, &cores[0].steps) };
     bus.native_paths().cores = Some(cores);

@@ -99,19 +99,19 @@ impl Nvic {
     }
 
     /// Makes an exception pending. Returns true if it was not pending before.
-    pub fn make_pending(&mut self, number: u32) -> bool {
+    pub fn make_exception_pending(&mut self, number: u32) -> bool {
         let fresh = self.pending & 1 << number == 0;
         self.pending |= 1 << number;
         fresh
     }
 
     /// Returns the levels of the interrupt lines as they were driven last.
-    pub fn line_levels(&self) -> u32 {
+    pub fn nvic_input_line_levels(&self) -> u32 {
         self.lines
     }
 
     /// Sets the levels of the interrupt lines. Rising edges pend. Returns the set of newly pending exceptions.
-    pub fn set_line_levels(&mut self, lines: u32) -> u64 {
+    pub fn set_interrupt_line_levels(&mut self, lines: u32) -> u64 {
         let rising = lines & !self.lines;
         self.lines = lines;
         let fresh = u64::from(rising) << 16 & !self.pending;
@@ -134,7 +134,7 @@ impl Nvic {
     }
 
     /// Makes these exceptions no longer pending. Lines that are high and not active stay pending.
-    fn clear_pending(&mut self, set: u64) {
+    fn clear_pending_exceptions(&mut self, set: u64) {
         self.pending &= !set;
         self.pending |= set & u64::from(self.lines) << 16 & !self.active;
     }
@@ -172,7 +172,7 @@ impl Nvic {
             0x100 => self.enabled |= set,
             0x180 => self.enabled &= !set,
             0x200 => self.pending |= set,
-            0x280 => self.clear_pending(set),
+            0x280 => self.clear_pending_exceptions(set),
             0x400..=0x41c => self.set_priority_word(16 + (offset - 0x400), value, u32::MAX),
             0xd04 => self.write_interrupt_control_state(value),
             0xd08 => self.vtor = value & 0xffff_ff00,

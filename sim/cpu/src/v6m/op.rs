@@ -49,7 +49,7 @@ codes! {
     Attend,
     /// After the last halfword of a region: execution ran off its end.
     OutOfRegion,
-    /// These ops, up to `Nop`, take one cycle and use registers and flags only ([`Op::is_core_local`]).
+    /// These ops, up to `Nop`, take one cycle and use registers and flags only ([`Op::is_core_local_instruction`]).
     MovsReg, LslImm, LsrImm, AsrImm,
     AddReg, SubReg, AddImm, SubImm, MovImm, CmpImm,
     And, Eor, LslReg, LsrReg, AsrReg, Adc, Sbc, RorReg,
@@ -79,12 +79,12 @@ impl Op {
     /// Returns whether the instruction accesses neither bus nor chip, so that its order relative to the other core's
     /// instructions does not matter.
     #[inline(always)]
-    pub fn is_core_local(self) -> bool {
+    pub fn is_core_local_instruction(self) -> bool {
         (self.code as u8).wrapping_sub(op::MovsReg) <= op::Nop - op::MovsReg
     }
 
     /// Returns whether the op is a branch to a place in its region, with or without a condition. `imm` is the distance.
-    pub fn is_branch_within_region(self) -> bool {
+    pub fn is_branch_within_code_region(self) -> bool {
         (op::Beq..=op::Ble).contains(&(self.code as u8)) || self.code == Code::B
     }
 
@@ -95,7 +95,7 @@ impl Op {
 
     /// Returns the op in the form in which the interpreter keeps it: in one host register.
     #[inline(always)]
-    pub fn to_word(self) -> Word {
+    pub fn pack_op_into_word(self) -> Word {
         // SAFETY: eight bytes without padding.
         Word(unsafe { std::mem::transmute::<Op, u64>(self) })
     }

@@ -31,7 +31,7 @@ mod order;
 mod spin;
 mod table;
 
-use crate::exception_outcome::ExceptionOutcome;
+use crate::exception_outcome::ExceptionStepResult;
 use crate::step::watch;
 use crate::v6m::block::{Block, NextCoreChoice, UntimedBlockRemainder};
 use crate::v6m::core::Core;
@@ -44,7 +44,7 @@ pub use code::{Bank, Probe, run_native_blocks};
 pub use exception::take_exception;
 use learn::simulate_missing_transition;
 pub use memory::DualCoreTimingCache;
-pub use order::{OrderedInstructionKind, end_turn, wait_for_turn};
+pub use order::{CrossCoreOrderedInstructionKind, end_turn, wait_for_turn};
 use table::{Table, Transition};
 
 /// The state, besides their positions, on which the timing of two cores depends. The core that continues is first, and
@@ -88,25 +88,25 @@ impl State {
 
     /// Returns whether the first core continues after the other one. The end of an exception's entry comes before
     /// anything else in its cycle, so that an interrupt which the other core pends in that cycle is no late arrival.
-    fn does_first_core_continue_second(&self) -> bool {
-        let [at, other_at] = self.times_of_cores();
+    fn does_first_core_run_after_other(&self) -> bool {
+        let [at, other_at] = self.relative_times_of_both_cores();
         let goes_first = match self.are_cores_in_exception_entry() {
             [true, false] => true,
             [false, true] => false,
-            _ => self.does_first_core_win_ties(),
+            _ => self.is_first_core_preferred_on_tie(),
         };
         at > other_at || at == other_at && !goes_first
     }
 
     /// Returns the times of the core that continues first and of the other one.
     #[inline(always)]
-    fn times_of_cores(&self) -> [u64; 2] {
+    fn relative_times_of_both_cores(&self) -> [u64; 2] {
         [self.times & 0xff, self.times >> 8 & 0xff]
     }
 
     /// Returns whether the first core goes first when both issue in the same cycle.
     #[inline(always)]
-    fn does_first_core_win_ties(&self) -> bool {
+    fn is_first_core_preferred_on_tie(&self) -> bool {
         self.times & State::FIRST != 0
     }
 
@@ -127,7 +127,7 @@ struct Place {
 
 impl Place {
     /// Returns the position in front of the next block, at this address.
-    fn position_before_block(address: u32) -> Place {
+    fn core_position_before_basic_block(address: u32) -> Place {
         Place { address, remainder: UntimedBlockRemainder::NONE, mask: 0, data: 0 }
     }
 }
@@ -143,7 +143,7 @@ struct Node {
 }
 
 /// A bus of two cores whose timing, with the arbitration between them, can be cached.
-pub trait PairedBus: NativeTrace {
+pub trait DualCoreBus: NativeTrace {
     /// Returns the timing cache of the two cores.
     fn pair_timing_cache(&mut self) -> &mut DualCoreTimingCache;
 
@@ -190,7 +190,7 @@ pub trait PairedBus: NativeTrace {
     fn exception_timing(&self) -> Option<ExceptionTiming>;
 
     /// Reports the outcome of an exception step that a core made since cycle `before`.
-    fn report_exception(&mut self, core: &Core, outcome: ExceptionOutcome, before: u64);
+    fn report_exception(&mut self, core: &Core, outcome: ExceptionStepResult, before: u64);
 
     /// Sets bus and cores to a cached state at cycle `now`.
     fn restore_timing_state(&mut self, state: &State, now: u64, first: &mut Core, other: &mut Core);
@@ -202,7 +202,7 @@ pub trait PairedBus: NativeTrace {
 ///
 /// # Safety
 /// As for [`exec::run_cores`]. Both cores are before an instruction and not inside one.
-pub unsafe fn run_basic_blocks<B: PairedBus>(cores: *mut Core, turn: usize, due: u64, bus: &mut B) {
+pub unsafe fn run_basic_blocks<B: DualCoreBus>(cores: *mut Core, turn: usize, due: u64, bus: &mut B) {
     // SAFETY: the caller's promise; references to the cores end before the interpreter runs, and logs are the bus's.
     unsafe {
         if !find_current_node(&*cores.add(turn), &*cores.add(1 - turn), due, bus) {
@@ -210,27 +210,34 @@ pub unsafe fn run_basic_blocks<B: PairedBus>(cores: *mut Core, turn: usize, due:
         }
         let now = bus.pair_timing_cache().now;
         bus.pair_timing_cache().turn = turn;
-        bus.pair_timing_cache().logs.core_logs(0).into_iter().for_each(|log| (*log).clear_log_and_probes());
+        bus.pair_timing_cache()
+            .logs
+            .speculation_log_pointers(0)
+            .into_iter()
+            .for_each(|log| (*log).clear_speculation_log_and_probes());
         exec::run_cores::<B, false, { watch::PAIRS }>(cores, turn, bus);
         restore_reached_node(cores, bus);
         // Until the core has executed what no block holds.
         let ahead = (*cores.add(bus.pair_timing_cache().turn)).t - bus.pair_timing_cache().now;
-        bus.pair_timing_cache().start_backoff_after_run(now, ahead);
+        bus.pair_timing_cache().start_timing_cache_backoff_after_run(now, ahead);
     }
 }
 
 /// Finds the node of the current state. Returns false if it is too unusual to be cached.
-fn find_current_node<B: PairedBus>(first: &Core, other: &Core, due: u64, bus: &mut B) -> bool {
+fn find_current_node<B: DualCoreBus>(first: &Core, other: &Core, due: u64, bus: &mut B) -> bool {
     let now = first.t.min(other.t);
     let state = bus.timing_state(first, other);
     let pairs = bus.pair_timing_cache();
     let Some(state) = state else {
-        pairs.start_short_backoff(now);
+        pairs.start_short_caching_backoff(now);
         return false;
     };
-    let place = Place::position_before_block(other.address_of_op(other.ip));
-    pairs.node =
-        pairs.table.number_of_node_after_reset(Node { state, address: first.address_of_op(first.ip), other: place });
+    let place = Place::core_position_before_basic_block(other.address_of_op(other.ip));
+    pairs.node = pairs.table.timing_node_number_or_clear_table(Node {
+        state,
+        address: first.address_of_op(first.ip),
+        other: place,
+    });
     (pairs.now, pairs.until) = (now, due - Block::CYCLES);
     true
 }
@@ -239,14 +246,14 @@ fn find_current_node<B: PairedBus>(first: &Core, other: &Core, due: u64, bus: &m
 ///
 /// # Safety
 /// As for [`run_basic_blocks`].
-unsafe fn restore_reached_node<B: PairedBus>(cores: *mut Core, bus: &mut B) {
+unsafe fn restore_reached_node<B: DualCoreBus>(cores: *mut Core, bus: &mut B) {
     let pairs = bus.pair_timing_cache();
     let (node, now, turn) = (*pairs.table.node_with_number(pairs.node), pairs.now, pairs.turn);
     // SAFETY: the caller's promise; a reference to a core ends before the interpreter runs again.
     unsafe {
         debug_assert!((*cores.add(turn)).next_instruction_address() == node.address);
         for index in 0..2 {
-            let [log, _] = bus.pair_timing_cache().logs.core_logs(index);
+            let [log, _] = bus.pair_timing_cache().logs.speculation_log_pointers(index);
             (*cores.add(index)).retried |= std::mem::take(&mut (*log).served);
         }
         if node.other.remainder.spin != 0 {
@@ -267,8 +274,8 @@ unsafe fn restore_reached_node<B: PairedBus>(cores: *mut Core, bus: &mut B) {
 ///
 /// # Safety
 /// As for [`run_basic_blocks`]. The core's log is that of the block.
-unsafe fn roll_back_to_place<B: PairedBus>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
-    let [log, _] = bus.pair_timing_cache().logs.core_logs(index);
+unsafe fn roll_back_to_place<B: DualCoreBus>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
+    let [log, _] = bus.pair_timing_cache().logs.speculation_log_pointers(index);
     let ram = bus.main_ram().main_ram_pointer();
     // SAFETY: the caller's promise.
     unsafe {
@@ -293,7 +300,7 @@ unsafe fn roll_back_to_place<B: PairedBus>(cores: *mut Core, index: usize, place
 /// # Safety
 /// `core` has just executed the basic block. Both are cores that [`run_basic_blocks`] was given.
 #[inline(always)]
-pub unsafe fn time_block<B: PairedBus>(
+pub unsafe fn time_block<B: DualCoreBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
@@ -301,7 +308,7 @@ pub unsafe fn time_block<B: PairedBus>(
 ) -> NextCoreChoice {
     // SAFETY: the caller's promise.
     unsafe {
-        code::count_interpreted_block(bus, &*cores[0], (*logs[0]).first_op(), &block);
+        code::count_interpreted_block(bus, &*cores[0], (*logs[0]).first_op_of_logged_block(), &block);
         advance_both_cores(bus, cores, logs, block)
     }
 }
@@ -311,7 +318,7 @@ pub unsafe fn time_block<B: PairedBus>(
 /// # Safety
 /// As for [`time_block`].
 #[inline(always)]
-unsafe fn advance_both_cores<B: PairedBus>(
+unsafe fn advance_both_cores<B: DualCoreBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     [mine, theirs]: [*mut SpeculationLog; 2],
@@ -320,7 +327,7 @@ unsafe fn advance_both_cores<B: PairedBus>(
     // SAFETY: the caller's promise.
     unsafe {
         (*mine).probed = std::mem::take(&mut (*mine).served);
-        if (*mine).may_conflict_with(&*theirs) && (*mine).conflicts_with(&*theirs) {
+        if (*mine).may_conflict_with_other_log(&*theirs) && (*mine).has_memory_conflict_with(&*theirs) {
             (*mine).roll_back(&mut *cores[0], bus.main_ram().main_ram_pointer());
         } else if let Some(turn) = advance_by_cached_transition(bus, cores, mine, block) {
             return turn;
@@ -336,7 +343,7 @@ unsafe fn advance_both_cores<B: PairedBus>(
 /// # Safety
 /// As for [`time_block`].
 #[inline(always)]
-unsafe fn advance_by_cached_transition<B: PairedBus>(
+unsafe fn advance_by_cached_transition<B: DualCoreBus>(
     bus: &mut B,
     [core, other]: [*mut Core; 2],
     mine: *mut SpeculationLog,
@@ -345,16 +352,16 @@ unsafe fn advance_by_cached_transition<B: PairedBus>(
     // SAFETY: the caller's promise.
     unsafe {
         let pairs = bus.pair_timing_cache();
-        let key = Transition::transition_key(pairs.node, block.shape);
-        let place = Table::first_slot_of_transition_key(key, &block);
-        if !pairs.table.first_cached_transition_in_row(place).has_transition_key(key, &block)
-            && !pairs.table.move_transition_to_first_slot(place, key, &block)
+        let key = Transition::timing_transition_key(pairs.node, block.shape);
+        let place = Table::first_slot_of_timing_transition(key, &block);
+        if !pairs.table.first_timing_transition_in_row(place).is_transition_of_node_and_block(key, &block)
+            && !pairs.table.move_timing_transition_to_first_slot(place, key, &block)
         {
             return simulate_missing_transition(bus, [core, other], mine, block);
         }
-        let row = *pairs.table.first_cached_transition_in_row(place);
-        if pairs.table.account.is_counting_transitions() {
-            pairs.table.account.count_transition(place, pairs.turn);
+        let row = *pairs.table.first_timing_transition_in_row(place);
+        if pairs.table.account.is_counting_timing_transitions() {
+            pairs.table.account.count_timing_transition(place, pairs.turn);
         }
         (*mine).instructions = u64::from(row.instructions);
         (*core).instructions += u64::from(row.instructions);
@@ -378,9 +385,9 @@ unsafe fn advance_by_cached_transition<B: PairedBus>(
 /// ended.
 #[cold]
 #[inline(never)]
-fn report_watched_store<B: PairedBus>(bus: &mut B, cycle: u64) {
+fn report_watched_store<B: DualCoreBus>(bus: &mut B, cycle: u64) {
     let core = bus.pair_timing_cache().turn;
-    let [log, _] = bus.pair_timing_cache().logs.core_logs(core);
+    let [log, _] = bus.pair_timing_cache().logs.speculation_log_pointers(core);
     // SAFETY: the log lives as long as the bus, and no reference to it does.
     let is_reported = unsafe { (*log).take_watched_store() };
     bus.report_store(core, is_reported, cycle);
@@ -391,7 +398,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn state_is_symmetric_in_the_cores() {
+    fn timing_state_is_symmetric_in_cores() {
         let state = State { slots: [1, 2], times: 0x0000_0605_0403_0201 };
         assert_eq!(state.with_cores_swapped(), State { slots: [1, 2], times: 0x0001_0506_0304_0102 });
         assert_eq!(state.with_cores_swapped().with_cores_swapped(), state);

@@ -12,13 +12,13 @@ const MPU_CTRL: u32 = 0xd94;
 pub type UnmodelledRequest = Option<&'static str>;
 
 /// Loads a word from the private peripheral bus at cycle `now`. `None`: nothing is mapped there.
-pub fn load_private_word(core: &mut Core, address: u32, now: u64) -> Option<(u32, UnmodelledRequest)> {
+pub fn load_private_peripheral_bus_word(core: &mut Core, address: u32, now: u64) -> Option<(u32, UnmodelledRequest)> {
     let Some(offset) = system_control_offset(address)? else { return Some((0, Some(DEBUG_UNIT))) };
     Some(read_register(core, offset, now).map_or((0, Some(NO_REGISTER)), |value| (value, None)))
 }
 
 /// Stores a word to the private peripheral bus at cycle `now`. `None`: nothing is mapped there.
-pub fn store_private_word(core: &mut Core, address: u32, value: u32, now: u64) -> Option<UnmodelledRequest> {
+pub fn store_private_peripheral_word(core: &mut Core, address: u32, value: u32, now: u64) -> Option<UnmodelledRequest> {
     let Some(offset) = system_control_offset(address)? else { return Some(Some(DEBUG_UNIT)) };
     if !write_register(core, offset, value, now) {
         return Some(Some(NO_REGISTER));
@@ -28,7 +28,7 @@ pub fn store_private_word(core: &mut Core, address: u32, value: u32, now: u64) -
 
 /// Returns whether a store to this register only changes which exceptions are pending, enabled or more urgent, so that
 /// its cycle does not matter otherwise.
-pub fn changes_only_exception_state(address: u32) -> bool {
+pub fn does_store_change_only_exceptions(address: u32) -> bool {
     matches!(address.wrapping_sub(SCS), 0x100 | 0x180 | 0x200 | 0x280 | 0xd04)
 }
 
@@ -73,7 +73,7 @@ pub fn advance_systick(core: &mut Core, now: u64) {
 
 /// Makes an exception pending. With SEVONPEND a newly pending one also sets the event register.
 pub fn pend_exception(core: &mut Core, number: u32) {
-    if core.nvic.make_pending(number) && core.nvic.scr & 0x10 != 0 {
+    if core.nvic.make_exception_pending(number) && core.nvic.scr & 0x10 != 0 {
         core.event = true;
     }
 }

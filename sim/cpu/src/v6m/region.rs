@@ -3,8 +3,8 @@
 use crate::profile::ProfileCell;
 use crate::v6m::op::{Code, Op};
 
-/// Transfer slots per slave, by cycle modulo this. Together they are a row. No core claims further ahead of the other one
-/// than a stack frame.
+/// Transfer slots per slave, by cycle modulo this. Together they are a row. No core claims further ahead of the other
+/// one than a stack frame.
 pub const SLOTS: usize = 16;
 
 /// A contiguous range of executable memory with its predecoded instructions.
@@ -30,14 +30,14 @@ pub struct Region {
 
 /// Ops that fault, for a core whose next instruction cannot be fetched.
 #[repr(align(64))]
-struct FetchFaultOps([Op; 8]);
+struct FaultingFetchOpArray([Op; 8]);
 
-static NOWHERE: FetchFaultOps = FetchFaultOps([Op::without_operands(Code::OutOfRegion); 8]);
+static NOWHERE: FaultingFetchOpArray = FaultingFetchOpArray([Op::without_operands(Code::OutOfRegion); 8]);
 
 impl Region {
     /// Returns a region for an address without code, or one that was branched to without the Thumb bit. Its op faults
     /// in time.
-    pub fn region_without_code(address: u32) -> Region {
+    pub fn new_code_region_without_code(address: u32) -> Region {
         Region {
             base: address,
             bytes: 0,
@@ -64,7 +64,7 @@ impl Region {
         self.base.wrapping_add((bytes >> 2) as u32)
     }
 
-    /// Returns whether the region has no code ([`Region::region_without_code`]).
+    /// Returns whether the region has no code ([`Region::new_code_region_without_code`]).
     pub fn has_no_code(&self) -> bool {
         self.bytes == 0
     }

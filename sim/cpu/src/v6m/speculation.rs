@@ -94,7 +94,7 @@ impl Drop for SpeculationLogs {
 impl SpeculationLogs {
     /// Returns the logs of a core, 0 or else 1, and of the other one. They live as long as this.
     #[inline(always)]
-    pub fn core_logs(&self, core: usize) -> [*mut SpeculationLog; 2] {
+    pub fn speculation_log_pointers(&self, core: usize) -> [*mut SpeculationLog; 2] {
         let first = self.0.cast::<SpeculationLog>();
         let second = first.wrapping_add(1);
         if core == 0 { [first, second] } else { [second, first] }
@@ -116,20 +116,20 @@ fn log_entry_of_bytes<const BYTES: u32>(offset: u32) -> u32 {
 const LANES: u32 = 28;
 
 /// Returns the word's offset in a log entry.
-fn word_offset_of_entry(bytes: u32) -> u32 {
+fn word_offset_in_log_entry(bytes: u32) -> u32 {
     bytes & !(0xf << LANES)
 }
 
 /// Returns whether two log entries have a byte in common.
 #[inline(always)]
-fn entries_overlap(first: u32, second: u32) -> bool {
-    (word_offset_of_entry(first) == word_offset_of_entry(second)) & (first & second & 0xf << LANES != 0)
+fn does_log_entry_overlap_other(first: u32, second: u32) -> bool {
+    (word_offset_in_log_entry(first) == word_offset_in_log_entry(second)) & (first & second & 0xf << LANES != 0)
 }
 
 /// Returns the bit of a word in a 64-bit set of words, from its offset or a log entry. Neighbouring words have
 /// different bits, and so have words at the same place of neighbouring tables.
 #[inline(always)]
-fn word_filter_bit(offset: u32) -> u64 {
+fn bloom_filter_bit_of_word(offset: u32) -> u64 {
     1 << (((offset >> 2) + (offset >> 8)) & 63)
 }
 
@@ -163,28 +163,28 @@ impl SpeculationLog {
 
     /// Empties the speculation log.
     #[inline(always)]
-    pub(in crate::v6m) fn clear_log(&mut self) {
+    pub(in crate::v6m) fn clear_speculation_log(&mut self) {
         (self.reads, self.writes, self.read_words, self.written_words) = (0, 0, 0, 0);
     }
 
     /// Empties the log, and forgets that probes have fired.
-    pub(in crate::v6m) fn clear_log_and_probes(&mut self) {
-        self.clear_log();
+    pub(in crate::v6m) fn clear_speculation_log_and_probes(&mut self) {
+        self.clear_speculation_log();
         (self.served, self.probed, self.summons) = (false, false, 0);
     }
 
     /// Begins the log of a block where the core is now, and saves the core.
     #[inline(always)]
-    pub fn begin_log(&mut self, core: &Core) {
+    pub fn begin_speculation_log(&mut self, core: &Core) {
         // SAFETY: a core begins with so many bytes; padding among them may stay uninitialised.
         self.start = unsafe { (&raw const *core).cast::<Start>().read() };
         self.ip = core.ip;
-        self.clear_log();
+        self.clear_speculation_log();
     }
 
     /// Returns the op at which the block begins.
     #[inline(always)]
-    pub(in crate::v6m) fn first_op(&self) -> *mut Op {
+    pub(in crate::v6m) fn first_op_of_logged_block(&self) -> *mut Op {
         self.ip
     }
 
@@ -194,7 +194,7 @@ impl SpeculationLog {
         debug_assert!(self.read_words < WORDS);
         self.read[usize::from(self.read_words)] = log_entry_of_bytes::<BYTES>(offset);
         self.read_words = self.read_words.wrapping_add(1);
-        self.reads |= word_filter_bit(offset);
+        self.reads |= bloom_filter_bit_of_word(offset);
     }
 
     /// Logs that `BYTES` bytes at this offset of the RAM are written. `old` is the word's content before.
@@ -204,7 +204,7 @@ impl SpeculationLog {
         self.written[usize::from(self.written_words)] =
             u64::from(old) << 32 | u64::from(log_entry_of_bytes::<BYTES>(offset));
         self.written_words = self.written_words.wrapping_add(1);
-        self.writes |= word_filter_bit(offset);
+        self.writes |= bloom_filter_bit_of_word(offset);
     }
 
     // Not in line: the interpreter's loop needs the host's registers.
@@ -223,7 +223,7 @@ impl SpeculationLog {
             // SAFETY: as above.
             let old = unsafe { word.replace(value) };
             self.written[entry % ROOM] = u64::from(u32::from_ne_bytes(old)) << 32 | u64::from(bytes);
-            writes |= word_filter_bit(bytes);
+            writes |= bloom_filter_bit_of_word(bytes);
             (rest, bytes, entry) = (rest & (rest - 1), bytes + 4, entry + 1);
             word = word.wrapping_add(1);
         }
@@ -253,7 +253,7 @@ impl SpeculationLog {
             let register = rest.trailing_zeros();
             *if register == held { &mut core.transfer.held } else { &mut core.r[(register & 15) as usize] } = value;
             self.read[entry % ROOM] = bytes;
-            reads |= word_filter_bit(bytes);
+            reads |= bloom_filter_bit_of_word(bytes);
             (rest, bytes, entry) = (rest & (rest - 1), bytes + 4, entry + 1);
             word = word.wrapping_add(1);
         }
@@ -277,7 +277,7 @@ impl SpeculationLog {
     /// Returns whether one of the two logs may contain a write to a byte that the other one accesses: a quick test that
     /// errs on the safe side.
     #[inline(always)]
-    pub(in crate::v6m) fn may_conflict_with(&self, other: &SpeculationLog) -> bool {
+    pub(in crate::v6m) fn may_conflict_with_other_log(&self, other: &SpeculationLog) -> bool {
         self.writes & (other.reads | other.writes) | self.reads & other.writes != 0
     }
 
@@ -285,33 +285,34 @@ impl SpeculationLog {
     /// accesses, so that comparing them one by one takes the host the least time.
     #[cold]
     #[inline(never)]
-    pub(in crate::v6m) fn conflicts_with(&self, other: &SpeculationLog) -> bool {
+    pub(in crate::v6m) fn has_memory_conflict_with(&self, other: &SpeculationLog) -> bool {
         let shared = self.writes & (other.reads | other.writes);
         let read = self.reads & other.writes;
         shared != 0
             && self
-                .write_entries_in_words(shared)
+                .log_entries_of_writes_to_words(shared)
                 .any(|bytes| other.has_overlapping_read(bytes) || other.has_overlapping_write(bytes))
-            || read != 0 && other.write_entries_in_words(read).any(|bytes| self.has_overlapping_read(bytes))
+            || read != 0 && other.log_entries_of_writes_to_words(read).any(|bytes| self.has_overlapping_read(bytes))
     }
 
     /// Returns the log entries of writes to words with these bits.
-    fn write_entries_in_words(&self, bits: u64) -> impl Iterator<Item = u32> {
-        self.write_entries().filter(move |&bytes| bits & word_filter_bit(word_offset_of_entry(bytes)) != 0)
+    fn log_entries_of_writes_to_words(&self, bits: u64) -> impl Iterator<Item = u32> {
+        self.log_entries_of_all_writes()
+            .filter(move |&bytes| bits & bloom_filter_bit_of_word(word_offset_in_log_entry(bytes)) != 0)
     }
 
     /// Returns whether a byte of this log entry was read.
     fn has_overlapping_read(&self, bytes: u32) -> bool {
-        self.read[..self.read_words.into()].iter().any(|&other| entries_overlap(bytes, other))
+        self.read[..self.read_words.into()].iter().any(|&other| does_log_entry_overlap_other(bytes, other))
     }
 
     /// Returns whether a byte of this log entry was written.
     fn has_overlapping_write(&self, bytes: u32) -> bool {
-        self.write_entries().any(|other| entries_overlap(bytes, other))
+        self.log_entries_of_all_writes().any(|other| does_log_entry_overlap_other(bytes, other))
     }
 
     /// Returns the log entries of all writes.
-    fn write_entries(&self) -> impl Iterator<Item = u32> {
+    fn log_entries_of_all_writes(&self) -> impl Iterator<Item = u32> {
         self.written[..self.written_words.into()].iter().map(|entry| *entry as u32)
     }
 
@@ -327,7 +328,7 @@ impl SpeculationLog {
             // The other core may have written the rest of the word since.
             for lane in (0..4).filter(|lane| bytes >> (LANES + lane) & 1 != 0) {
                 // SAFETY: a byte of the RAM, as the caller promises.
-                unsafe { ram.add((word_offset_of_entry(bytes) + lane) as usize).write(old[lane as usize]) };
+                unsafe { ram.add((word_offset_in_log_entry(bytes) + lane) as usize).write(old[lane as usize]) };
             }
         }
         // SAFETY: as in `begin`, whose bytes these are.
@@ -336,7 +337,7 @@ impl SpeculationLog {
         if std::mem::take(&mut self.summons) != 0 {
             core.request = Request::None;
         }
-        self.clear_log();
+        self.clear_speculation_log();
     }
 }
 
@@ -353,8 +354,8 @@ mod tests {
 
     fn meet(first: &SpeculationLog, second: &SpeculationLog) -> bool {
         let both = [
-            first.may_conflict_with(second) && first.conflicts_with(second),
-            second.may_conflict_with(first) && second.conflicts_with(first),
+            first.may_conflict_with_other_log(second) && first.has_memory_conflict_with(second),
+            second.may_conflict_with_other_log(first) && second.has_memory_conflict_with(first),
         ];
         assert_eq!(both[0], both[1]);
         both[0]
@@ -374,11 +375,11 @@ mod tests {
         assert!(meet(&log(&[0x23], &[]), &wide) && meet(&log(&[], &[0x2105]), &wide));
         // Words that fold onto the same bits.
         assert!(!meet(&writer, &log(&[0x2104 + (64 << 8)], &[0x20 + (64 << 8)])));
-        assert_eq!(word_filter_bit(0x2104), word_filter_bit(0x2104 + (64 << 8)));
+        assert_eq!(bloom_filter_bit_of_word(0x2104), bloom_filter_bit_of_word(0x2104 + (64 << 8)));
     }
 
     #[test]
-    fn rollback_restores_everything() {
+    fn rollback_restores_core_and_memory() {
         let before = [0x1234_5678, 0x9abc_def0];
         let mut ram = before;
         let mut core = Core::new(0);
@@ -386,7 +387,7 @@ mod tests {
         let start = core.clone();
         let mut log = SpeculationLog::default();
         core.ip = std::ptr::without_provenance_mut(64);
-        log.begin_log(&core);
+        log.begin_speculation_log(&core);
         (core.r[3], core.nz, core.c, core.primask, core.ip) = (1, -1, true, true, std::ptr::null_mut());
         for (word, value) in [(1, 3), (0, 4), (1, 5)] {
             log.log_write::<4>(4 * word as u32, ram[word]);
@@ -397,7 +398,7 @@ mod tests {
         // SAFETY: all offsets are in it.
         unsafe { log.roll_back(&mut core, ram.as_mut_ptr().cast()) };
         assert_eq!(ram, before);
-        log.begin_log(&core);
+        log.begin_speculation_log(&core);
         log.log_write::<2>(2, ram[0]);
         ram[0] = 0xffff_1234;
         // SAFETY: as above.

@@ -23,7 +23,7 @@
 
 use crate::profile::ProfileCell;
 use crate::step::watch;
-use crate::timing_store::{Backoff, Counts, MissRate, Row, TimingTable};
+use crate::timing_store::{Counts, MissRate, Row, TimingCacheBackoff, TimingTable};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::exec;
@@ -35,7 +35,7 @@ use crate::v6m::translate::{Exit, NativeTrace, Translations, call_native_path, c
 pub type State = [u64; 3];
 
 /// A bus of a single ARMv6-M core whose timing can be cached.
-pub trait CacheableBus: NativeTrace {
+pub trait CacheableTimingBus: NativeTrace {
     /// Returns the timing cache of the core.
     fn timing_cache(&mut self) -> &mut TimingCache;
 
@@ -94,7 +94,7 @@ pub struct TimingCache {
     /// Core and bus are still at a node before that one.
     stale: bool,
     miss_rate: MissRate<JUDGED, WORTH_INSTRUCTIONS>,
-    backoff: Backoff,
+    backoff: TimingCacheBackoff,
     /// The last trace's [`Transition::stored_after`].
     stored_after: u32,
     /// Shadow cores: misses are simulated on the first. The second one is not used.
@@ -106,7 +106,7 @@ pub struct TimingCache {
 impl TimingCache {
     /// Forgets all cached timing and native code.
     pub fn forget_timing_and_native_code(&mut self) {
-        self.table.forget_nodes_and_transitions();
+        self.table.clear_timing_nodes_and_transitions();
         self.translations.forget_all_translations();
     }
 
@@ -122,7 +122,7 @@ impl TimingCache {
 
     /// Switches the profile of cached timing on (from zero) or off.
     pub fn set_cached_profiling(&mut self, on: bool) {
-        self.table.account.set_transition_profiling(on);
+        self.table.account.set_cached_timing_profiling(on);
     }
 
     /// Removes the profile of cached timing and returns it, as (instruction address, cycles and executions).
@@ -137,28 +137,28 @@ impl TimingCache {
 
     /// Returns the cycle at which the back-off ends, if time `t` is in one.
     pub fn backoff_end(&self, t: u64) -> Option<u64> {
-        self.backoff.caching_pause_end_cycle(t)
+        self.backoff.timing_cache_pause_end_cycle(t)
     }
 
     /// Counts a miss, and starts a back-off if misses are too frequent.
     fn count_timing_cache_miss(&mut self, core: &Core) {
         match self.miss_rate.count_miss(core.instructions) {
-            Some(true) => self.backoff.begin_pause(core.t, BACKOFF_CYCLES),
-            Some(false) => self.backoff.end_pause(),
+            Some(true) => self.backoff.begin_timing_cache_backoff(core.t, BACKOFF_CYCLES),
+            Some(false) => self.backoff.end_timing_cache_backoff(),
             None => {}
         }
     }
 
     /// Returns the place of a transition in the table.
     #[inline(always)]
-    fn transition_place(key: u64, indirect: u64) -> usize {
+    fn slot_of_timing_transition(key: u64, indirect: u64) -> usize {
         let mixed = (key ^ indirect.rotate_left(23)).wrapping_mul(ODD);
         (mixed >> (u64::BITS - TRANSITIONS)) as usize
     }
 
     /// Returns the key of a trace from the current node.
     #[inline(always)]
-    fn trace_key(&self, trace: Trace) -> u64 {
+    fn timing_key_of_trace(&self, trace: Trace) -> u64 {
         u64::from(self.node) << Trace::KEY_BITS | trace.branches_and_length_key()
     }
 }
@@ -170,7 +170,7 @@ impl TimingCache {
 /// # Safety
 /// As for [`exec::run_cores`]. `cores[0]` is before an instruction and not inside one.
 #[inline(never)]
-pub unsafe fn run_traces<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool {
+pub unsafe fn run_traces<B: CacheableTimingBus>(cores: *mut Core, bus: &mut B) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         let core = &mut *cores;
@@ -178,26 +178,26 @@ pub unsafe fn run_traces<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool
             return false;
         }
         exec::run_cores::<B, false, { watch::TRACES }>(cores, 0, bus);
-        advance_to_reached_node(&mut *cores, bus);
+        advance_core_to_reached_timing_node(&mut *cores, bus);
     }
     true
 }
 
 /// Finds the node of the current state. Returns false if it is too unusual to be cached.
-fn find_current_node<B: CacheableBus>(core: &Core, bus: &mut B) -> bool {
+fn find_current_node<B: CacheableTimingBus>(core: &Core, bus: &mut B) -> bool {
     let Some(state) = bus.timing_state(core) else { return false };
     let node = Node { state, address: core.address_of_op(core.ip) };
     let timing_cache = bus.timing_cache();
-    timing_cache.node = match timing_cache.table.number_of_node_with_hash(node.address, node) {
+    timing_cache.node = match timing_cache.table.timing_node_number_with_hint(node.address, node) {
         Some(number) => number,
-        None => timing_cache.table.number_of_node_after_reset(node),
+        None => timing_cache.table.timing_node_number_or_clear_table(node),
     };
     timing_cache.stale = false;
     true
 }
 
 /// Brings core and bus to the node that the traces have reached.
-fn advance_to_reached_node<B: CacheableBus>(core: &mut Core, bus: &mut B) {
+fn advance_core_to_reached_timing_node<B: CacheableTimingBus>(core: &mut Core, bus: &mut B) {
     let timing_cache = bus.timing_cache();
     if std::mem::take(&mut timing_cache.stale) {
         let state = timing_cache.table.node_with_number(timing_cache.node).state;
@@ -208,16 +208,20 @@ fn advance_to_reached_node<B: CacheableBus>(core: &mut Core, bus: &mut B) {
 /// Adds the cycles of a trace that was executed without time, and returns whether another one may follow
 /// ([`Ahead::time_trace`](crate::v6m::bus::Ahead::time_trace)). `TRANSLATED`: native code executed all of the trace.
 #[inline(always)]
-pub fn add_trace_cycles<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
+pub fn add_trace_cycles<B: CacheableTimingBus, const TRANSLATED: bool>(
+    bus: &mut B,
+    core: &mut Core,
+    trace: Trace,
+) -> bool {
     core.instructions += trace.instructions;
     if !TRANSLATED && let Some(begun) = bus.compiled_traces().is_next_trace_address() {
         // SAFETY: it was executed just now; traces stay in their region.
         unsafe { compile_executed_trace(bus, core, begun, trace, &[]) };
     }
     let timing_cache = bus.timing_cache();
-    let key = timing_cache.trace_key(trace);
-    let place = TimingCache::transition_place(key, trace.indirect);
-    let row = *timing_cache.table.row_with_number(place);
+    let key = timing_cache.timing_key_of_trace(trace);
+    let place = TimingCache::slot_of_timing_transition(key, trace.indirect);
+    let row = *timing_cache.table.transition_row_with_number(place);
     if row.key == key && row.indirect == trace.indirect {
         core.t += u64::from(row.cycles);
         core.bus_wait += u64::from(row.waits);
@@ -225,8 +229,8 @@ pub fn add_trace_cycles<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, co
         timing_cache.stored_after = row.stored_after;
         timing_cache.stale = true;
         timing_cache.counts.hits += 1;
-        if timing_cache.table.account.is_counting_transitions() {
-            timing_cache.table.account.count_transition(place, 0);
+        if timing_cache.table.account.is_counting_timing_transitions() {
+            timing_cache.table.account.count_timing_transition(place, 0);
         }
     } else if !simulate_trace_after_cache_miss(bus, core, trace) {
         return false;
@@ -237,7 +241,7 @@ pub fn add_trace_cycles<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, co
 /// Executes the JIT-compiled traces that begin where the core is
 /// ([`Ahead::run_native_traces`](crate::v6m::bus::Ahead::run_native_traces)).
 #[inline(always)]
-pub fn run_native_traces<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool {
+pub fn run_native_traces<B: CacheableTimingBus>(bus: &mut B, core: &mut Core) -> bool {
     let address = core.address_of_op(core.ip);
     let translations = bus.compiled_traces();
     translations.begun = address;
@@ -254,18 +258,18 @@ pub fn run_native_traces<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool 
 /// # Safety
 /// The core is at its begin. Ops and memories are those that it was translated with.
 #[inline(never)]
-unsafe fn execute_translations<B: CacheableBus>(bus: &mut B, core: &mut Core, mut number: u32) -> bool {
+unsafe fn execute_translations<B: CacheableTimingBus>(bus: &mut B, core: &mut Core, mut number: u32) -> bool {
     loop {
-        let (code, _) = bus.compiled_traces().native_function_with_path_cycles(number);
+        let (code, _) = bus.compiled_traces().native_function_and_fixed_cycles(number);
         // SAFETY: the caller's promise.
         let Some((how, indirect)) = (unsafe { call_native_path(bus, core, code) }) else { return true };
-        let Exit { ip, count, branches, .. } = *bus.compiled_traces().exit_of_compiled_path(number, how);
+        let Exit { ip, count, branches, .. } = *bus.compiled_traces().exit_record_of_compiled_trace(number, how);
         if count == 0 {
-            let Some(next) = bus.compiled_traces().next_translation_to_try(number) else { return true };
+            let Some(next) = bus.compiled_traces().number_of_next_compiled_trace(number) else { return true };
             number = next;
             continue;
         }
-        bus.compiled_traces().count_native_trace();
+        bus.compiled_traces().count_executed_native_trace();
         core.ip = ip;
         let trace = Trace { branches, indirect, instructions: count };
         if !add_trace_cycles::<B, true>(bus, core, trace) {
@@ -274,7 +278,7 @@ unsafe fn execute_translations<B: CacheableBus>(bus: &mut B, core: &mut Core, mu
         let address = core.address_of_op(ip);
         let translations = bus.compiled_traces();
         translations.begun = address;
-        match translations.first_translation_at(address) {
+        match translations.number_of_first_compiled_trace(address) {
             Some(next) => number = next,
             None => return true,
         }
@@ -292,7 +296,7 @@ pub(super) fn simulate_trace<'a, B: Bus>(
 ) -> &'a Core {
     let shadow = &mut cores[0];
     (shadow.id, shadow.region, shadow.ip, shadow.trace) =
-        (core.id, core.region, start, trace.with_branches_in_top_bits());
+        (core.id, core.region, start, trace.trace_with_branches_in_top_bits());
     (shadow.t, shadow.bus_free, shadow.fetch_ready) = (core.t, core.bus_free, core.fetch_ready);
     (shadow.instructions, shadow.bus_wait, shadow.stored) = (0, 0, core.t);
     shadow.steps.clear();
@@ -311,11 +315,11 @@ pub(super) fn simulate_trace<'a, B: Bus>(
 /// none should.
 #[cold]
 #[inline(never)]
-fn simulate_trace_after_cache_miss<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
-    advance_to_reached_node(core, bus);
+fn simulate_trace_after_cache_miss<B: CacheableTimingBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
+    advance_core_to_reached_timing_node(core, bus);
     let timing_cache = bus.timing_cache();
     timing_cache.counts.misses += 1;
-    let key = timing_cache.trace_key(trace);
+    let key = timing_cache.timing_key_of_trace(trace);
     let start = core.region.op_at_address(timing_cache.table.node_with_number(timing_cache.node).address);
     let mut cores = timing_cache.cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
     let shadow = simulate_trace(bus, core, &mut cores, start, trace);
@@ -324,12 +328,12 @@ fn simulate_trace_after_cache_miss<B: CacheableBus>(bus: &mut B, core: &mut Core
     let stored_after = (shadow.stored - core.t) as u32;
     let timing_cache = bus.timing_cache();
     timing_cache.stored_after = stored_after;
-    timing_cache.table.account.begin_simulated_transition();
+    timing_cache.table.account.clear_simulated_cycle_shares();
     shadow.steps.iter().for_each(|step| {
-        timing_cache.table.account.add_instruction_cycle_share(step.as_instruction_cycle_share(false))
+        timing_cache.table.account.add_cycle_share_to_transition(step.step_as_transition_cycle_share(false))
     });
-    if timing_cache.table.account.is_counting_transitions() {
-        timing_cache.table.account.count_simulated_transition(0);
+    if timing_cache.table.account.is_counting_timing_transitions() {
+        timing_cache.table.account.count_simulated_timing_transition(0);
     }
     (core.t, core.bus_free, core.fetch_ready) = (shadow.t, shadow.bus_free, shadow.fetch_ready);
     core.bus_wait += waits;
@@ -340,10 +344,10 @@ fn simulate_trace_after_cache_miss<B: CacheableBus>(bus: &mut B, core: &mut Core
     let timing_cache = bus.timing_cache();
     match timing_cache.table.number_of_node(node) {
         Some(next) => {
-            let place = TimingCache::transition_place(key, trace.indirect);
+            let place = TimingCache::slot_of_timing_transition(key, trace.indirect);
             let (cycles, waits) = (cycles as u32, waits as u32);
             let transition = Transition { key, indirect: trace.indirect, cycles, waits, next, stored_after };
-            timing_cache.table.store_simulated_transition(place, |row| *row = transition);
+            timing_cache.table.store_simulated_timing_transition(place, |row| *row = transition);
             timing_cache.node = next;
             timing_cache.count_timing_cache_miss(core);
             timing_cache.backoff_end(core.t).is_none()

@@ -46,19 +46,19 @@ impl Trace {
     }
 
     /// Returns the address that the instruction with this index reads, if the trace contains one in constant memory.
-    pub fn indirect_read_address(&self, index: u64) -> Option<u32> {
+    pub fn address_of_constant_read(&self, index: u64) -> Option<u32> {
         let address = self.indirect as u32;
         (self.indirect == Trace::indirect_read(index, address)).then_some(address)
     }
 
     /// Returns the trace with its first branch in the topmost bit, so that [`Trace::take_next_branch_outcome`] reads
     /// its branches from the start.
-    pub fn with_branches_in_top_bits(self) -> Trace {
+    pub fn trace_with_branches_in_top_bits(self) -> Trace {
         Trace { branches: (self.branches << self.branches.leading_zeros()) << 1, ..self }
     }
 
-    /// Removes the next conditional branch of a trace in reading order ([`Trace::with_branches_in_top_bits`]), and
-    /// returns whether it is taken.
+    /// Removes the next conditional branch of a trace in reading order ([`Trace::trace_with_branches_in_top_bits`]),
+    /// and returns whether it is taken.
     pub fn take_next_branch_outcome(&mut self) -> bool {
         let taken = self.branches >> 63 != 0;
         self.branches <<= 1;
@@ -80,28 +80,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn branches_are_read_in_order() {
+    fn trace_branches_are_read_in_order() {
         let verdicts = [true, false, false, true, true, false];
         let branches = verdicts.iter().fold(Trace::NO_BRANCHES, |bits, &taken| bits << 1 | u64::from(taken));
-        let mut trace = Trace { branches, ..Trace::default() }.with_branches_in_top_bits();
+        let mut trace = Trace { branches, ..Trace::default() }.trace_with_branches_in_top_bits();
         assert_eq!(verdicts.map(|_| trace.take_next_branch_outcome()), verdicts);
-        assert_eq!(Trace { branches: Trace::NO_BRANCHES, ..trace }.with_branches_in_top_bits().branches, 0);
+        assert_eq!(Trace { branches: Trace::NO_BRANCHES, ..trace }.trace_with_branches_in_top_bits().branches, 0);
     }
 
     #[test]
-    fn read_is_found_only_at_its_address() {
+    fn constant_read_needs_matching_address() {
         let trace = Trace { indirect: Trace::indirect_read(5, 0x0800_1234), ..Trace::default() };
-        assert_eq!([4, 5, 6].map(|index| trace.indirect_read_address(index)), [None, Some(0x0800_1234), None]);
-        assert_eq!(Trace::default().indirect_read_address(0), None);
+        assert_eq!([4, 5, 6].map(|index| trace.address_of_constant_read(index)), [None, Some(0x0800_1234), None]);
+        assert_eq!(Trace::default().address_of_constant_read(0), None);
     }
 
     #[test]
-    fn branch_is_identified_by_its_offset() {
+    fn trace_branch_is_identified_by_offset() {
         let mut ops = [Op::default(); 8];
-        let region = Region { ops: ops.as_mut_ptr(), ..Region::region_without_code(0x0800_0000) };
+        let region = Region { ops: ops.as_mut_ptr(), ..Region::new_code_region_without_code(0x0800_0000) };
         for offset in [0, 6] {
             let trace = Trace { indirect: Trace::indirect_branch(offset), ..Trace::default() };
-            assert!(trace.indirect != Trace::NO_INDIRECT && trace.indirect_read_address(0).is_none());
+            assert!(trace.indirect != Trace::NO_INDIRECT && trace.address_of_constant_read(0).is_none());
             assert_eq!(trace.indirect_branch_target(&region), &raw mut ops[offset as usize / 2]);
         }
     }

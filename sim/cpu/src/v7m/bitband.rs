@@ -10,13 +10,13 @@ pub struct BitBandBit {
 }
 
 impl BitBandBit {
-    /// Returns the mask of the bit in an access of `bytes` at [`Bit::address_containing_bit`].
-    pub fn bit_mask_within_access(self, bytes: u32) -> u32 {
+    /// Returns the mask of the bit in an access of `bytes` at [`Bit::address_of_aliased_bit`].
+    pub fn bit_mask_in_bit_band_access(self, bytes: u32) -> u32 {
         1 << (self.bit + 8 * (self.byte & (bytes - 1)))
     }
 
     /// Returns the address of the byte, halfword or word that contains the bit, whichever the access to the alias was.
-    pub fn address_containing_bit(self, bytes: u32) -> u32 {
+    pub fn address_of_aliased_bit(self, bytes: u32) -> u32 {
         self.byte & !(bytes - 1)
     }
 }
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_an_alias() {
+    fn no_other_address_is_bit_band() {
         for address in [0x0200_0000, 0x2000_0000, 0x21ff_fffc, 0x2400_0000, 0x4400_0000, 0x6200_0000, 0xe200_0000] {
             assert_eq!(bit_of_alias_address(address), None, "{address:#x}");
         }
@@ -56,7 +56,8 @@ mod tests {
     #[test]
     fn bit_band_access_keeps_its_width() {
         let bit = BitBandBit { byte: 0x2000_0007, bit: 5 };
-        let reached = [1, 2, 4].map(|bytes| (bit.address_containing_bit(bytes), bit.bit_mask_within_access(bytes)));
+        let reached =
+            [1, 2, 4].map(|bytes| (bit.address_of_aliased_bit(bytes), bit.bit_mask_in_bit_band_access(bytes)));
         assert_eq!(reached, [(0x2000_0007, 1 << 5), (0x2000_0006, 1 << 13), (0x2000_0004, 1 << 29)]);
     }
 }

@@ -257,7 +257,7 @@ impl Core {
             cache: cache::CacheControlRegisters::new(features.itcm_kilobytes, features.dtcm_kilobytes),
             dwt: Dwt::new(&features),
             itm: Itm::default(),
-            systick: SysTick::with_calibration(features.systick_calibration),
+            systick: SysTick::with_calibration_value(features.systick_calibration),
             frame: [0; 25],
             slept_at: 0,
             sleep_cycles: 0,
@@ -382,7 +382,7 @@ impl Core {
 
     /// Makes the executor return to the machine before the next instruction, if an exception is to be taken now.
     #[inline(always)]
-    pub fn request_return_for_exception(&mut self) {
+    pub fn request_executor_exit_for_exception(&mut self) {
         if self.exception_to_take().is_some() {
             self.limit = 0;
         }

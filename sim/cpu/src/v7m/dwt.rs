@@ -45,7 +45,7 @@ impl Dwt {
     }
 
     /// Returns the clock that the cycle counter follows, at cycle `now` of a core that has slept for `sleep_cycles`.
-    pub fn counter_clock(&self, now: u64, sleep_cycles: u64) -> u64 {
+    pub fn cycle_counter_time_base(&self, now: u64, sleep_cycles: u64) -> u64 {
         if self.counts_in_sleep { now } else { now.wrapping_sub(sleep_cycles) }
     }
 
@@ -63,7 +63,7 @@ impl Dwt {
 
     /// Returns the unmodelled feature that a write of `value` requests, as a sentence without its full stop. `None` if
     /// there is none.
-    pub fn unmodelled_write_feature(&self, offset: u32, value: u32) -> Option<&'static str> {
+    pub fn dwt_write_unmodelled_feature(&self, offset: u32, value: u32) -> Option<&'static str> {
         match offset {
             0..MANAGEMENT if !self.trace => {
                 Some("DWT registers are written while DEMCR.TRCENA is off, which silicon may ignore")
@@ -80,12 +80,12 @@ impl Dwt {
         self.trace && self.ctrl & CYCCNTENA != 0
     }
 
-    /// Returns CYCCNT at this reading of [`Dwt::counter_clock`].
+    /// Returns CYCCNT at this reading of [`Dwt::cycle_counter_time_base`].
     pub fn cycle_counter(&self, clock: u64) -> u32 {
         if self.is_counting() { clock.wrapping_sub(self.base) as u32 } else { self.held }
     }
 
-    /// Sets CYCCNT at this reading of [`Dwt::counter_clock`].
+    /// Sets CYCCNT at this reading of [`Dwt::cycle_counter_time_base`].
     fn set_cycle_counter(&mut self, value: u32, clock: u64) {
         self.held = value;
         self.base = clock.wrapping_sub(u64::from(value));

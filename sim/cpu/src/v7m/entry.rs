@@ -16,7 +16,7 @@ use super::mpu::{self, Access};
 use super::nvic::exception;
 use super::pipeline::Pipeline;
 use super::scb::ccr;
-use crate::exception_outcome::ExceptionOutcome;
+use crate::exception_outcome::ExceptionStepResult;
 
 /// Bytes of a frame without and with floating-point state.
 pub(super) const BASIC_FRAME: u32 = 0x20;
@@ -25,7 +25,7 @@ pub(super) const FLOAT_FRAME: u32 = 0x68;
 pub(super) const FLOAT_WORDS: usize = 17;
 
 /// Starts the entry of exception `number`, which is pending, at `core.t`: stacks the frame. [`complete_entry`] follows.
-pub fn begin_entry<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &ExceptionTiming) -> ExceptionOutcome {
+pub fn begin_entry<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &ExceptionTiming) -> ExceptionStepResult {
     let recognised = core.t;
     let float = core.fpca;
     core.float_frames += u64::from(float);
@@ -36,8 +36,8 @@ pub fn begin_entry<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &E
     let xpsr = core.xpsr() | padded << 9;
     let words =
         [core.r[0], core.r[1], core.r[2], core.r[3], core.r[12], core.r[14], core.next_instruction_address(), xpsr];
-    let mut stack = Stacking { address: frame, at: recognised + 1, wait: 0 };
-    let mut result = stack.store_frame_words(core, bus, &words);
+    let mut stack = ExceptionFrameStackingState { address: frame, at: recognised + 1, wait: 0 };
+    let mut result = stack.store_exception_frame_words(core, bus, &words);
     if float && result.is_ok() {
         result = if float_context::is_preservation_lazy(core) {
             float_context::reserve_lazy_frame(core, frame.wrapping_add(BASIC_FRAME));
@@ -46,7 +46,7 @@ pub fn begin_entry<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &E
             stack.wait += timing.entry_float - timing.entry;
             float_context::require_fpu_access(core).and_then(|()| {
                 let state = float_context::saved_float_registers(core);
-                stack.store_frame_words(core, bus, &state)
+                stack.store_exception_frame_words(core, bus, &state)
             })
         };
     }
@@ -58,14 +58,14 @@ pub fn begin_entry<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &E
     core.fpca = false;
     core.float_ready = false;
     if let Err(fault) = result
-        && !pend_fault(core, fault.record_while_stacking())
+        && !pend_fault(core, fault.fault_record_of_stacking())
     {
-        return ExceptionOutcome::LockedUp;
+        return ExceptionStepResult::LockedUp;
     }
     core.phase =
         Phase::Entry { number, from: None, exc_return, recognised, handler: recognised + timing.entry + stack.wait };
     core.t = recognised + timing.late_arrival + stack.wait;
-    ExceptionOutcome::Begun
+    ExceptionStepResult::Begun
 }
 
 /// Returns the EXC_RETURN value that LR gets: where the frame is and what it contains.
@@ -79,18 +79,23 @@ fn exception_return_value(core: &Core, float: bool) -> u32 {
 }
 
 /// The words of an exception frame on their way to the stack: one a cycle, and later by the memory's waits.
-struct Stacking {
+struct ExceptionFrameStackingState {
     address: u32,
     at: u64,
     wait: u64,
 }
 
-impl Stacking {
+impl ExceptionFrameStackingState {
     /// Stores these words at the next addresses of the frame.
-    fn store_frame_words<B: Bus>(&mut self, core: &mut Core, bus: &mut B, words: &[u32]) -> Result<(), Fault> {
+    fn store_exception_frame_words<B: Bus>(
+        &mut self,
+        core: &mut Core,
+        bus: &mut B,
+        words: &[u32],
+    ) -> Result<(), Fault> {
         for &word in words {
             if core.mpu.is_enabled() {
-                mpu::check_access(core, self.address, Access::Write)?;
+                mpu::check_mpu_access_permission(core, self.address, Access::Write)?;
             }
             let wait = bus.store_data(core, self.address, 4, word, self.at)?;
             self.address = self.address.wrapping_add(4);
@@ -108,7 +113,7 @@ pub(super) fn start_tail_chaining(
     from: u32,
     exc_return: u32,
     timing: &ExceptionTiming,
-) -> ExceptionOutcome {
+) -> ExceptionStepResult {
     let recognised = core.t;
     let number = core.exception_to_take().unwrap_or(exception::HARD_FAULT);
     core.select_stack_pointer(false);
@@ -116,7 +121,7 @@ pub(super) fn start_tail_chaining(
     core.phase = Phase::Entry { number, from: Some(from), exc_return, recognised, handler };
     // As long before the handler as the vector of an entry.
     core.t = recognised.max(handler.saturating_sub(timing.entry - timing.late_arrival));
-    ExceptionOutcome::Begun
+    ExceptionStepResult::Begun
 }
 
 /// Completes the entry or tail-chaining that [`begin_entry`] or [`start_tail_chaining`] started: picks the most urgent
@@ -126,9 +131,9 @@ pub(super) fn complete_entry<B: Bus, P: Pipeline>(
     bus: &mut B,
     pipe: &mut P,
     timing: &ExceptionTiming,
-) -> ExceptionOutcome {
+) -> ExceptionStepResult {
     let Phase::Entry { number, from, exc_return, recognised, handler } = core.phase else {
-        return ExceptionOutcome::None;
+        return ExceptionStepResult::None;
     };
     core.phase = Phase::Run;
     let mut number = core.nvic.most_urgent_pending().map_or(number, |(most_urgent, _)| most_urgent);
@@ -147,11 +152,11 @@ pub(super) fn complete_entry<B: Bus, P: Pipeline>(
             }
             Err(_) if core.nvic.priority_of(number) < 0 || core.execution_priority() < 0 => {
                 core.phase = Phase::Lockup;
-                return ExceptionOutcome::LockedUp;
+                return ExceptionStepResult::LockedUp;
             }
             Err(_) => {
                 core.scb.hfsr |= hfsr::VECTTBL;
-                core.nvic.set_pending(exception::HARD_FAULT, true);
+                core.nvic.set_exception_pending(exception::HARD_FAULT, true);
                 number = exception::HARD_FAULT;
             }
         }
@@ -162,10 +167,10 @@ pub(super) fn complete_entry<B: Bus, P: Pipeline>(
     core.event = true;
     core.exclusive = false;
     core.exceptions[number as usize] += 1;
-    continue_at_target(core, bus, pipe, target, fetch);
+    continue_execution_at_target(core, bus, pipe, target, fetch);
     core.exception_cycles += (fetch + P::REFILL).saturating_sub(recognised);
     from.filter(|&from| from != 0)
-        .map_or(ExceptionOutcome::Entered(number), |from| ExceptionOutcome::Chained(from, number))
+        .map_or(ExceptionStepResult::Entered(number), |from| ExceptionStepResult::Chained(from, number))
 }
 
 /// Returns whether reading a vector must wait for the stores of the frame: on the M3 and M4 if both use the System bus,
@@ -180,7 +185,7 @@ fn must_vector_wait_for_stores<B: Bus>(core: &Core, bus: &B, vector: u32) -> boo
 }
 
 /// Continues execution at `target`, which is fetched in cycle `fetch`.
-pub(super) fn continue_at_target<B: Bus, P: Pipeline>(
+pub(super) fn continue_execution_at_target<B: Bus, P: Pipeline>(
     core: &mut Core,
     bus: &mut B,
     pipe: &mut P,

@@ -23,7 +23,7 @@ pub(super) fn escalate_fault(core: &mut Core, number: u32) -> Option<u32> {
 pub(super) fn pend_fault(core: &mut Core, record: Record) -> bool {
     core.scb.record_fault(record);
     match escalate_fault(core, record.exception) {
-        Some(number) => core.nvic.set_pending(number, true),
+        Some(number) => core.nvic.set_exception_pending(number, true),
         None => {
             core.phase = Phase::Lockup;
             return false;

@@ -16,7 +16,7 @@ pub use super::exception_timing::ExceptionTiming;
 pub use super::exit::exception_return;
 pub use super::jump::jump_to_interworking_address;
 pub use super::pending::{pend_exception, pulse_line, set_line_level};
-use crate::exception_outcome::ExceptionOutcome;
+use crate::exception_outcome::ExceptionStepResult;
 
 use super::escalation::escalate_fault;
 
@@ -39,13 +39,13 @@ pub fn has_reason_to_wake(core: &Core) -> bool {
 /// Executes the step of a core's exception handling that is due at cycle `now`: takes, completes or pre-empts an
 /// exception, or wakes the core. The machine calls it after each event and whenever the executor returns without a
 /// request. The core's own time may be later than `now` while a frame is stacked.
-pub fn execute_exception_step<B: Bus, P: Pipeline>(
+pub fn execute_due_exception_step<B: Bus, P: Pipeline>(
     core: &mut Core,
     bus: &mut B,
     pipe: &mut P,
     timing: &ExceptionTiming,
     now: u64,
-) -> ExceptionOutcome {
+) -> ExceptionStepResult {
     match core.phase {
         Phase::Entry { .. } if core.t <= now => entry::complete_entry(core, bus, pipe, timing),
         Phase::Exit { .. } if core.t <= now => exit::complete_exception_return(core, bus, pipe, timing),
@@ -60,25 +60,25 @@ pub fn execute_exception_step<B: Bus, P: Pipeline>(
             }
             match core.exception_to_take() {
                 Some(number) => entry::begin_entry(core, bus, number, timing),
-                None => ExceptionOutcome::None,
+                None => ExceptionStepResult::None,
             }
         }
         Phase::SleepEvent if has_reason_to_wake(core) => {
             core.event = false;
             wake_core(core, now);
-            ExceptionOutcome::Woken
+            ExceptionStepResult::Woken
         }
         Phase::SleepInterrupt { on_exit } if has_reason_to_wake(core) => {
             wake_core(core, now);
             match on_exit {
-                None => ExceptionOutcome::Woken,
+                None => ExceptionStepResult::Woken,
                 Some(exc_return) if core.exception_to_take().is_some() => {
                     entry::start_tail_chaining(core, 0, exc_return, timing)
                 }
                 Some(exc_return) => exit::start_unstacking(core, bus, 0, exc_return, timing),
             }
         }
-        _ => ExceptionOutcome::None,
+        _ => ExceptionStepResult::None,
     }
 }
 
@@ -95,14 +95,14 @@ pub fn take_synchronous_fault<B: Bus>(
     bus: &mut B,
     fault: Fault,
     timing: &ExceptionTiming,
-) -> ExceptionOutcome {
+) -> ExceptionStepResult {
     match fault {
         Fault::Breakpoint => return take_breakpoint_exception(core, bus, timing),
         Fault::LazyBus | Fault::LazyProtection => return take_lazy_preservation_fault(core, bus, fault, timing),
         _ => {}
     }
     if !pend_fault(core, fault.record_of_fault()) {
-        return ExceptionOutcome::LockedUp;
+        return ExceptionStepResult::LockedUp;
     }
     // The instruction did not complete: what it had moved it moves again.
     (core.ici, core.words_moved) = (0, 0);
@@ -110,19 +110,19 @@ pub fn take_synchronous_fault<B: Bus>(
 }
 
 /// Takes a BKPT without a debugger: DebugMonitor if that is enabled and can be taken, else HardFault.
-fn take_breakpoint_exception<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
+fn take_breakpoint_exception<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionStepResult {
     let priority = core.execution_priority();
     let monitor = exception::DEBUG_MONITOR;
     if core.nvic.is_enabled(monitor) && core.nvic.group_priority(core.nvic.priority_of(monitor)) < priority {
         core.scb.dfsr |= DFSR_BKPT;
-        core.nvic.set_pending(monitor, true);
+        core.nvic.set_exception_pending(monitor, true);
     } else if priority > -1 {
         core.scb.hfsr |= hfsr::DEBUGEVT;
         core.scb.dfsr |= DFSR_BKPT;
-        core.nvic.set_pending(exception::HARD_FAULT, true);
+        core.nvic.set_exception_pending(exception::HARD_FAULT, true);
     } else {
         core.phase = Phase::Lockup;
-        return ExceptionOutcome::LockedUp;
+        return ExceptionStepResult::LockedUp;
     }
     begin_pending_exception_entry(core, bus, timing)
 }
@@ -135,7 +135,7 @@ fn take_lazy_preservation_fault<B: Bus>(
     bus: &mut B,
     fault: Fault,
     timing: &ExceptionTiming,
-) -> ExceptionOutcome {
+) -> ExceptionStepResult {
     let record = fault.record_of_fault();
     let ready = if record.exception == exception::BUS_FAULT { fpccr::BFRDY } else { fpccr::MMRDY };
     core.scb.record_fault(record);
@@ -146,9 +146,9 @@ fn take_lazy_preservation_fault<B: Bus>(
         exception::HARD_FAULT
     } else {
         core.phase = Phase::Lockup;
-        return ExceptionOutcome::LockedUp;
+        return ExceptionStepResult::LockedUp;
     };
-    core.nvic.set_pending(number, true);
+    core.nvic.set_exception_pending(number, true);
     if core.exception_to_take().is_none() {
         core.scb.fpccr &= !fpccr::LSPACT;
     }
@@ -156,15 +156,15 @@ fn take_lazy_preservation_fault<B: Bus>(
 }
 
 /// Takes an SVC at once, or a HardFault if it cannot pre-empt.
-pub fn take_supervisor_call<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
+pub fn take_supervisor_call<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionStepResult {
     match escalate_fault(core, exception::SVCALL) {
         Some(number) => {
-            core.nvic.set_pending(number, true);
+            core.nvic.set_exception_pending(number, true);
             begin_pending_exception_entry(core, bus, timing)
         }
         None => {
             core.phase = Phase::Lockup;
-            ExceptionOutcome::LockedUp
+            ExceptionStepResult::LockedUp
         }
     }
 }
@@ -181,10 +181,14 @@ pub fn pend_imprecise_bus_fault(core: &mut Core) {
 }
 
 /// Starts the entry of the exception that is to be taken now, if there is one.
-fn begin_pending_exception_entry<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
+fn begin_pending_exception_entry<B: Bus>(
+    core: &mut Core,
+    bus: &mut B,
+    timing: &ExceptionTiming,
+) -> ExceptionStepResult {
     match core.exception_to_take() {
         Some(number) => entry::begin_entry(core, bus, number, timing),
-        None => ExceptionOutcome::None,
+        None => ExceptionStepResult::None,
     }
 }
 
@@ -205,7 +209,7 @@ pub fn start_core<B: Bus, P: Pipeline>(core: &mut Core, bus: &mut B, pipe: &mut 
         (Ok(stack), Ok(target)) => {
             core.r[13] = stack & !3;
             core.r[14] = u32::MAX;
-            entry::continue_at_target(core, bus, pipe, target, at);
+            entry::continue_execution_at_target(core, bus, pipe, target, at);
         }
         _ => core.phase = Phase::Lockup,
     }

@@ -2,7 +2,7 @@
 
 use super::bus::Bus;
 use super::core::{Core, Phase};
-use super::entry::{BASIC_FRAME, FLOAT_FRAME, FLOAT_WORDS, continue_at_target, start_tail_chaining};
+use super::entry::{BASIC_FRAME, FLOAT_FRAME, FLOAT_WORDS, continue_execution_at_target, start_tail_chaining};
 use super::escalation::pend_fault;
 use super::exception_timing::ExceptionTiming;
 use super::fault::Fault;
@@ -11,7 +11,7 @@ use super::mpu::{self, Access};
 use super::nvic::exception;
 use super::pipeline::Pipeline;
 use super::scb::{ccr, fpccr, scr};
-use crate::exception_outcome::ExceptionOutcome;
+use crate::exception_outcome::ExceptionStepResult;
 
 /// Words of a basic frame.
 const BASIC_WORDS: usize = BASIC_FRAME as usize / 4;
@@ -43,9 +43,9 @@ pub fn exception_return<B: Bus>(
     bus: &mut B,
     value: u32,
     timing: &ExceptionTiming,
-) -> ExceptionOutcome {
+) -> ExceptionStepResult {
     let number = core.ipsr;
-    let legal = passes_integrity_checks(core, value);
+    let legal = does_exc_return_pass_integrity_checks(core, value);
     core.nvic.deactivate_exception(number);
     if number != exception::NMI {
         core.faultmask = false;
@@ -61,13 +61,13 @@ pub fn exception_return<B: Bus>(
     let last = core.nvic.active_exception_count() == 0;
     if last && Return(value).returns_to_thread() && core.scb.scr & scr::SLEEPONEXIT != 0 {
         core.start_sleeping(Phase::SleepInterrupt { on_exit: Some(value) });
-        return ExceptionOutcome::Slept(number);
+        return ExceptionStepResult::Slept(number);
     }
     start_unstacking(core, bus, number, value, timing)
 }
 
 /// Returns whether an EXC_RETURN value passes the integrity checks before unstacking (B1.5.8).
-fn passes_integrity_checks(core: &Core, value: u32) -> bool {
+fn does_exc_return_pass_integrity_checks(core: &Core, value: u32) -> bool {
     let float_bit = if core.features.float { 0x10 } else { 0 };
     let base_only = core.scb.ccr & ccr::NONBASETHRDENA == 0;
     value | float_bit | 0xf000_000f == u32::MAX
@@ -86,11 +86,11 @@ fn fail_exception_return(
     value: u32,
     fault: Fault,
     timing: &ExceptionTiming,
-) -> ExceptionOutcome {
-    if pend_fault(core, fault.record_while_unstacking()) {
+) -> ExceptionStepResult {
+    if pend_fault(core, fault.fault_record_of_unstacking()) {
         start_tail_chaining(core, number, value | 0xf000_0000, timing)
     } else {
-        ExceptionOutcome::LockedUp
+        ExceptionStepResult::LockedUp
     }
 }
 
@@ -101,7 +101,7 @@ pub(super) fn start_unstacking<B: Bus>(
     number: u32,
     value: u32,
     timing: &ExceptionTiming,
-) -> ExceptionOutcome {
+) -> ExceptionStepResult {
     let started = core.t;
     let kind = Return(value);
     let frame = if kind.is_frame_on_process_stack() { core.process_stack_pointer() } else { core.main_stack_pointer() };
@@ -115,7 +115,8 @@ pub(super) fn start_unstacking<B: Bus>(
     for index in 0..words {
         let address = frame.wrapping_add(4 * index as u32);
         let granted = if index == BASIC_WORDS { float_context::require_fpu_access(core) } else { Ok(()) };
-        let allowed = if core.mpu.is_enabled() { mpu::check_access(core, address, Access::Read) } else { Ok(()) };
+        let allowed =
+            if core.mpu.is_enabled() { mpu::check_mpu_access_permission(core, address, Access::Read) } else { Ok(()) };
         match granted.and(allowed).and_then(|()| bus.load_data(core, address, 4, at)) {
             Ok(loaded) => {
                 core.frame[index] = loaded.value;
@@ -127,7 +128,7 @@ pub(super) fn start_unstacking<B: Bus>(
     }
     core.phase = Phase::Exit { number, exc_return: value, started, delay };
     core.t = started + timing.pop_preemption + delay;
-    ExceptionOutcome::Begun
+    ExceptionStepResult::Begun
 }
 
 /// Completes the exception return that [`start_unstacking`] started, unless a more urgent exception came.
@@ -136,9 +137,9 @@ pub(super) fn complete_exception_return<B: Bus, P: Pipeline>(
     bus: &mut B,
     pipe: &mut P,
     timing: &ExceptionTiming,
-) -> ExceptionOutcome {
+) -> ExceptionStepResult {
     let Phase::Exit { number, exc_return, started, delay } = core.phase else {
-        return ExceptionOutcome::None;
+        return ExceptionStepResult::None;
     };
     core.phase = Phase::Run;
     if core.exception_to_take().is_some() {
@@ -149,16 +150,16 @@ pub(super) fn complete_exception_return<B: Bus, P: Pipeline>(
     if (xpsr & 0x1ff == 0) != kind.returns_to_thread() {
         return fail_exception_return(core, number, exc_return, Fault::InvalidPc, timing);
     }
-    restore_from_frame(core, kind, xpsr);
+    restore_registers_from_exception_frame(core, kind, xpsr);
     let target = core.frame[6] & !1 | xpsr >> 24 & 1;
     let resumed = started + timing.exit + delay;
-    continue_at_target(core, bus, pipe, target, resumed.saturating_sub(P::REFILL));
+    continue_execution_at_target(core, bus, pipe, target, resumed.saturating_sub(P::REFILL));
     core.exception_cycles += resumed - started;
-    ExceptionOutcome::Returned(number)
+    ExceptionStepResult::Returned(number)
 }
 
 /// Restores registers, flags and stack pointer from the unstacked frame.
-fn restore_from_frame(core: &mut Core, kind: Return, xpsr: u32) {
+fn restore_registers_from_exception_frame(core: &mut Core, kind: Return, xpsr: u32) {
     let [r0, r1, r2, r3, r12, lr] = [0, 1, 2, 3, 4, 5].map(|index| core.frame[index]);
     core.r[..4].copy_from_slice(&[r0, r1, r2, r3]);
     (core.r[12], core.r[14]) = (r12, lr);

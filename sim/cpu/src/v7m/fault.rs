@@ -124,17 +124,17 @@ impl Fault {
     }
 
     /// Returns the record of a fault of a stacking access, which is reported as such, without the address.
-    pub fn record_while_stacking(self) -> Record {
-        self.frame_access_fault_record(cfsr::MSTKERR, cfsr::STKERR)
+    pub fn fault_record_of_stacking(self) -> Record {
+        self.fault_record_of_frame_access(cfsr::MSTKERR, cfsr::STKERR)
     }
 
     /// Returns the record of a fault of an unstacking access, which is reported as such, without the address.
-    pub fn record_while_unstacking(self) -> Record {
-        self.frame_access_fault_record(cfsr::MUNSTKERR, cfsr::UNSTKERR)
+    pub fn fault_record_of_unstacking(self) -> Record {
+        self.fault_record_of_frame_access(cfsr::MUNSTKERR, cfsr::UNSTKERR)
     }
 
     /// Returns the record of a fault of a frame access, with one of two flags for a protection or a bus fault.
-    fn frame_access_fault_record(self, protection: u32, bus: u32) -> Record {
+    fn fault_record_of_frame_access(self, protection: u32, bus: u32) -> Record {
         let record = self.record_of_fault();
         let cfsr = match record.exception {
             exception::MEM_MANAGE => protection,

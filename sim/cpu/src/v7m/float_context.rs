@@ -22,7 +22,7 @@ pub fn require_fpu_access(core: &Core) -> Result<(), Fault> {
 }
 
 /// Prepares the FPU for the current floating-point instruction, if [`Core::float_ready`] is not set.
-pub fn prepare_fpu<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
+pub fn prepare_fpu_for_instruction<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
     require_fpu_access(core)?;
     if core.scb.fpccr & fpccr::LSPACT != 0 {
         preserve_float_state(core, bus)?;

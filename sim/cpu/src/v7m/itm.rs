@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_enabled_port_accepts_writes() {
+    fn itm_port_accepts_writes_when_enabled() {
         let mut itm = Itm::default();
         assert_eq!(write_register(&mut itm, 0, 1, 0x41), None, "closed");
         assert!(itm.is_missing_debugger());

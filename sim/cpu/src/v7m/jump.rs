@@ -11,11 +11,11 @@ pub fn jump_to_interworking_address<B: Bus>(core: &mut Core, bus: &mut B, target
     core.thumb = target & 1 != 0;
     core.refetch = false;
     let address = target & !1;
-    let permitted = mpu::check_access(core, address, mpu::Access::Fetch);
+    let permitted = mpu::check_mpu_access_permission(core, address, mpu::Access::Fetch);
     match (permitted, bus.code_region(address)) {
         (Ok(()), Some(region)) => {
             core.stray = None;
-            core.region = mpu::executable_part(core, region, address);
+            core.region = mpu::subregion_with_same_execute_permission(core, region, address);
             // SAFETY: the offset is inside the region, whose op table is longer than its halfwords.
             core.ip = unsafe { core.region.ops.add((address.wrapping_sub(core.region.base) / 2) as usize) };
             if !core.thumb {

@@ -39,7 +39,7 @@ pub struct Cache {
 }
 
 /// Returns the host address of an empty table of lines, for a data cache that is off.
-pub fn empty_cache_table_address() -> u64 {
+pub fn address_of_empty_cache_table() -> u64 {
     static NOTHING: [u32; DATA_CACHE_SETS] = [NONE; DATA_CACHE_SETS];
     NOTHING.as_ptr() as u64
 }
@@ -68,14 +68,14 @@ impl Cache {
     }
 
     /// Returns the lines of the set to which a line belongs.
-    fn lines_of_set(&mut self, line: u32) -> &mut [u32] {
+    fn cache_lines_of_same_set(&mut self, line: u32) -> &mut [u32] {
         let first = (line & self.set_mask) as usize * self.ways;
         &mut self.entries[first..first + self.ways]
     }
 
     /// Returns the cache's entry of a line, if it is there.
     fn cache_entry_of_line(&mut self, line: u32) -> Option<&mut u32> {
-        self.lines_of_set(line).iter_mut().find(|entry| **entry & !DIRTY == line | VALID)
+        self.cache_lines_of_same_set(line).iter_mut().find(|entry| **entry & !DIRTY == line | VALID)
     }
 
     /// Returns whether the line of `address` is in the cache.
@@ -123,18 +123,18 @@ impl Cache {
         self.advance_content_version();
         let line = address >> LINE_SHIFT;
         let index = (line & self.set_mask) as usize;
-        let free = self.lines_of_set(line).iter().position(|entry| entry & VALID == 0);
+        let free = self.cache_lines_of_same_set(line).iter().position(|entry| entry & VALID == 0);
         let way = free.unwrap_or(usize::from(self.turn[index]));
         if free.is_none() {
             self.turn[index] = ((way + 1) % self.ways) as u8;
         }
-        let victim = std::mem::replace(&mut self.lines_of_set(line)[way], line | VALID);
+        let victim = std::mem::replace(&mut self.cache_lines_of_same_set(line)[way], line | VALID);
         self.found[index] = line;
         (victim & (VALID | DIRTY) == VALID | DIRTY).then_some((victim & !(VALID | DIRTY)) << LINE_SHIFT)
     }
 
     /// Marks the line of `address` as dirty, if it is there.
-    pub fn mark_dirty(&mut self, address: u32) {
+    pub fn mark_cache_line_dirty(&mut self, address: u32) {
         if let Some(entry) = self.cache_entry_of_line(address >> LINE_SHIFT) {
             *entry |= DIRTY;
         }
@@ -171,7 +171,7 @@ impl Cache {
     pub fn maintain_cache_set_and_way(&mut self, line: Line, clean: bool, invalidate: bool) -> u32 {
         self.advance_content_version();
         self.found.fill(NONE);
-        let entry = self.lines_of_set(line.set).get_mut(line.way as usize);
+        let entry = self.cache_lines_of_same_set(line.set).get_mut(line.way as usize);
         Cache::maintain_cache_entry(entry, clean, invalidate)
     }
 }
@@ -237,7 +237,7 @@ mod tests {
         for n in 0..4 {
             assert_eq!(cache.load_line(address(n)), None);
         }
-        cache.mark_dirty(address(0) + 8);
+        cache.mark_cache_line_dirty(address(0) + 8);
         assert!((0..4).all(|n| cache.is_line_cached(address(n))));
         assert_eq!(cache.load_line(address(4)), Some(address(0)));
         assert!(!cache.is_line_cached(address(0)));
@@ -250,16 +250,16 @@ mod tests {
         let mut caches = Caches::default();
         let address = 0x2400_1060;
         caches.data.load_line(address);
-        caches.data.mark_dirty(address);
+        caches.data.mark_cache_line_dirty(address);
         assert_eq!(caches.execute_cache_maintenance(Operation::CleanAddress(address)), 1);
         assert_eq!(caches.execute_cache_maintenance(Operation::CleanAddress(address)), 0);
         assert!(caches.data.is_line_cached(address));
-        caches.data.mark_dirty(address);
+        caches.data.mark_cache_line_dirty(address);
         let line = Line { way: 0, set: address >> 5 & 127 };
         assert_eq!(caches.execute_cache_maintenance(Operation::CleanInvalidateLine(line)), 1);
         assert!(!caches.data.is_line_cached(address));
         caches.data.load_line(address);
-        caches.data.mark_dirty(address);
+        caches.data.mark_cache_line_dirty(address);
         assert_eq!(caches.execute_cache_maintenance(Operation::InvalidateAddress(address)), 0);
         assert!(!caches.data.is_line_cached(address));
         assert_eq!(caches.execute_cache_maintenance(Operation::CleanLine(line)), 0);

@@ -30,7 +30,7 @@ fn is_access_permitted(core: &Core, address: u32, access: Access, privileged: bo
     if !is_mpu_in_force(core) || is_private_bus_address(address) {
         return access != Access::Fetch || is_executable_by_default(address);
     }
-    match core.mpu.deciding_region_of(address) {
+    match core.mpu.effective_mpu_region_of_address(address) {
         Some(region) => region.permits_access(privileged, access),
         None => {
             core.mpu.ctrl & PRIVDEFENA != 0
@@ -42,7 +42,7 @@ fn is_access_permitted(core: &Core, address: u32, access: Access, privileged: bo
 
 /// Checks whether the MPU permits an access of the current code. The error is its fault. Needed for data only while
 /// `Mpu::enabled`.
-pub fn check_access(core: &Core, address: u32, access: Access) -> Result<(), Fault> {
+pub fn check_mpu_access_permission(core: &Core, address: u32, access: Access) -> Result<(), Fault> {
     let privileged = if access == Access::Fetch { core.is_privileged() } else { core.is_access_privileged() };
     check_access_with_privilege(core, address, access, privileged)
 }
@@ -57,14 +57,14 @@ pub fn check_access_with_privilege(core: &Core, address: u32, access: Access, pr
 
 /// Returns the fault of fetching an instruction from `address`, at which nothing can execute ([`Core::stray`]).
 pub fn stray_fetch_fault(core: &Core, address: u32) -> Fault {
-    check_access(core, address, Access::Fetch).err().unwrap_or(Fault::FetchBus)
+    check_mpu_access_permission(core, address, Access::Fetch).err().unwrap_or(Fault::FetchBus)
 }
 
 /// Returns the memory attributes of an address as the core sees it now.
 pub fn memory_attributes(core: &Core, address: u32) -> MemoryAttributes {
     if is_mpu_in_force(core)
         && !is_private_bus_address(address)
-        && let Some(region) = core.mpu.deciding_region_of(address)
+        && let Some(region) = core.mpu.effective_mpu_region_of_address(address)
     {
         return MemoryAttributes::from_mpu_region(region.rasr);
     }
@@ -81,7 +81,7 @@ pub fn allows_unaligned(core: &Core, address: u32) -> bool {
 
 /// Returns the part of `region` around `address` with the same execution permission, so that a branch out of it is
 /// checked again.
-pub fn executable_part(core: &Core, region: Region, address: u32) -> Region {
+pub fn subregion_with_same_execute_permission(core: &Core, region: Region, address: u32) -> Region {
     if !is_mpu_in_force(core) {
         return region;
     }

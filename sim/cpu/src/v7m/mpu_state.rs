@@ -116,7 +116,7 @@ impl Mpu {
     }
 
     /// Returns the region that decides about an address: the highest number wins.
-    pub(super) fn deciding_region_of(&self, address: u32) -> Option<MpuRegion> {
+    pub(super) fn effective_mpu_region_of_address(&self, address: u32) -> Option<MpuRegion> {
         self.regions[..self.count as usize].iter().rev().copied().find(|region| region.covers_address(address))
     }
 }

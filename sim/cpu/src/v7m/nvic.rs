@@ -47,7 +47,7 @@ impl ExceptionSet {
 
     /// Adds `number` to the set or removes it.
     #[inline]
-    pub fn set_exception_membership(&mut self, number: u32, on: bool) {
+    pub fn add_or_remove_exception(&mut self, number: u32, on: bool) {
         let bit = 1 << (number % 64);
         let word = &mut self.0[number as usize / 64];
         *word = if on { *word | bit } else { *word & !bit };
@@ -119,7 +119,7 @@ impl Nvic {
             active_priority: THREAD_PRIORITY,
         };
         for number in [2, 3, 11, 14, 15] {
-            nvic.enabled.set_exception_membership(number, true);
+            nvic.enabled.add_or_remove_exception(number, true);
         }
         nvic
     }
@@ -214,22 +214,22 @@ impl Nvic {
     }
 
     /// Makes an exception pending or not. Returns true if it is newly pending.
-    pub fn set_pending(&mut self, number: u32, on: bool) -> bool {
+    pub fn set_exception_pending(&mut self, number: u32, on: bool) -> bool {
         let fresh = on && !self.pending.contains(number);
-        self.pending.set_exception_membership(number, on);
+        self.pending.add_or_remove_exception(number, on);
         self.update_exception_to_take();
         fresh
     }
 
     /// Enables or disables an exception.
     pub fn set_enabled(&mut self, number: u32, on: bool) {
-        self.enabled.set_exception_membership(number, on);
+        self.enabled.add_or_remove_exception(number, on);
         self.update_exception_to_take();
     }
 
     /// Makes an exception active or not, as writes to SHCSR do.
     pub fn set_exception_active(&mut self, number: u32, on: bool) {
-        self.active.set_exception_membership(number, on);
+        self.active.add_or_remove_exception(number, on);
         self.update_active_priority();
     }
 
@@ -246,24 +246,24 @@ impl Nvic {
         }
         let number = exception::IRQ0 + line;
         let rises = level && !self.levels.contains(number);
-        self.levels.set_exception_membership(number, level);
-        rises && self.set_pending(number, true)
+        self.levels.add_or_remove_exception(number, level);
+        rises && self.set_exception_pending(number, true)
     }
 
     /// Marks an exception as active and no longer pending, because its handler is entered.
     pub fn activate_exception(&mut self, number: u32) {
-        self.pending.set_exception_membership(number, false);
-        self.active.set_exception_membership(number, true);
+        self.pending.add_or_remove_exception(number, false);
+        self.active.add_or_remove_exception(number, true);
         self.update_exception_to_take();
         self.update_active_priority();
     }
 
     /// Marks an exception as no longer active, because its handler has returned. A line that is still high pends again.
     pub fn deactivate_exception(&mut self, number: u32) {
-        self.active.set_exception_membership(number, false);
+        self.active.add_or_remove_exception(number, false);
         self.update_active_priority();
         if self.levels.contains(number) {
-            self.set_pending(number, true);
+            self.set_exception_pending(number, true);
         }
     }
 
@@ -312,19 +312,19 @@ impl Nvic {
     pub fn write_register(&mut self, offset: u32, value: u32, mask: u32) -> bool {
         let word = (offset & 0x3f) / 4;
         match offset {
-            0x100..=0x13f => self.apply_to_interrupt_lines(word, value, |nvic, number| {
-                nvic.enabled.set_exception_membership(number, true)
+            0x100..=0x13f => self.change_interrupt_lines_in_mask(word, value, |nvic, number| {
+                nvic.enabled.add_or_remove_exception(number, true)
             }),
-            0x180..=0x1bf => self.apply_to_interrupt_lines(word, value, |nvic, number| {
-                nvic.enabled.set_exception_membership(number, false)
+            0x180..=0x1bf => self.change_interrupt_lines_in_mask(word, value, |nvic, number| {
+                nvic.enabled.add_or_remove_exception(number, false)
             }),
-            0x200..=0x23f => self.apply_to_interrupt_lines(word, value, |nvic, number| {
-                nvic.pending.set_exception_membership(number, true)
+            0x200..=0x23f => self.change_interrupt_lines_in_mask(word, value, |nvic, number| {
+                nvic.pending.add_or_remove_exception(number, true)
             }),
             // A line that is high and not being served stays pending.
-            0x280..=0x2bf => self.apply_to_interrupt_lines(word, value, |nvic, number| {
+            0x280..=0x2bf => self.change_interrupt_lines_in_mask(word, value, |nvic, number| {
                 let held = nvic.levels.contains(number) && !nvic.active.contains(number);
-                nvic.pending.set_exception_membership(number, held);
+                nvic.pending.add_or_remove_exception(number, held);
             }),
             0x300..=0x33f => {}
             0x400..=0x4ef => self.set_priority_word(exception::IRQ0 + (offset & !3) - 0x400, value, mask),
@@ -334,7 +334,7 @@ impl Nvic {
     }
 
     /// Applies a change to each interrupt line whose bit is set in word number `word` of a register.
-    fn apply_to_interrupt_lines(&mut self, word: u32, value: u32, change: impl Fn(&mut Nvic, u32)) {
+    fn change_interrupt_lines_in_mask(&mut self, word: u32, value: u32, change: impl Fn(&mut Nvic, u32)) {
         for bit in (0..32).filter(|bit| value >> bit & 1 != 0) {
             let line = 32 * word + bit;
             if line < self.lines {

@@ -5,7 +5,7 @@ use super::scb_state::scr;
 
 /// Makes an exception pending. With SEVONPEND a newly pending interrupt is an event, too.
 pub fn pend_exception(core: &mut Core, number: u32) {
-    if core.nvic.set_pending(number, true) {
+    if core.nvic.set_exception_pending(number, true) {
         note_pending_exception(core);
     }
 }
@@ -30,5 +30,5 @@ fn note_pending_exception(core: &mut Core) {
     if core.scb.scr & scr::SEVONPEND != 0 {
         core.event = true;
     }
-    core.request_return_for_exception();
+    core.request_executor_exit_for_exception();
 }

@@ -9,28 +9,28 @@ pub use super::scb_state::{DEMCR_MON_EN, DEMCR_MON_PEND, DEMCR_TRCENA, Scb, ccr,
 
 /// Which state of a system exception a bit of SHCSR shows.
 #[derive(Debug, Clone, Copy)]
-enum ScbView {
+enum SystemHandlerStateKind {
     Active,
     Pending,
     Enabled,
 }
 
 /// SHCSR's bits: position, exception, what it shows.
-const SHCSR: [(u32, u32, ScbView); 14] = [
-    (0, exception::MEM_MANAGE, ScbView::Active),
-    (1, exception::BUS_FAULT, ScbView::Active),
-    (3, exception::USAGE_FAULT, ScbView::Active),
-    (7, exception::SVCALL, ScbView::Active),
-    (8, exception::DEBUG_MONITOR, ScbView::Active),
-    (10, exception::PENDSV, ScbView::Active),
-    (11, exception::SYSTICK, ScbView::Active),
-    (12, exception::USAGE_FAULT, ScbView::Pending),
-    (13, exception::MEM_MANAGE, ScbView::Pending),
-    (14, exception::BUS_FAULT, ScbView::Pending),
-    (15, exception::SVCALL, ScbView::Pending),
-    (16, exception::MEM_MANAGE, ScbView::Enabled),
-    (17, exception::BUS_FAULT, ScbView::Enabled),
-    (18, exception::USAGE_FAULT, ScbView::Enabled),
+const SHCSR: [(u32, u32, SystemHandlerStateKind); 14] = [
+    (0, exception::MEM_MANAGE, SystemHandlerStateKind::Active),
+    (1, exception::BUS_FAULT, SystemHandlerStateKind::Active),
+    (3, exception::USAGE_FAULT, SystemHandlerStateKind::Active),
+    (7, exception::SVCALL, SystemHandlerStateKind::Active),
+    (8, exception::DEBUG_MONITOR, SystemHandlerStateKind::Active),
+    (10, exception::PENDSV, SystemHandlerStateKind::Active),
+    (11, exception::SYSTICK, SystemHandlerStateKind::Active),
+    (12, exception::USAGE_FAULT, SystemHandlerStateKind::Pending),
+    (13, exception::MEM_MANAGE, SystemHandlerStateKind::Pending),
+    (14, exception::BUS_FAULT, SystemHandlerStateKind::Pending),
+    (15, exception::SVCALL, SystemHandlerStateKind::Pending),
+    (16, exception::MEM_MANAGE, SystemHandlerStateKind::Enabled),
+    (17, exception::BUS_FAULT, SystemHandlerStateKind::Enabled),
+    (18, exception::USAGE_FAULT, SystemHandlerStateKind::Enabled),
 ];
 
 /// Returns ICSR (B3.2.4). VECTPENDING takes BASEPRI and FAULTMASK into account, but not PRIMASK.
@@ -59,18 +59,18 @@ fn write_interrupt_control_state(core: &mut Core, value: u32) {
         if value >> set & 1 != 0 {
             super::pending::pend_exception(core, number);
         } else if value >> clear & 1 != 0 {
-            core.nvic.set_pending(number, false);
+            core.nvic.set_exception_pending(number, false);
         }
     }
 }
 
 /// Returns SHCSR.
-fn handler_control_state(core: &Core) -> u32 {
+fn system_handler_control_register(core: &Core) -> u32 {
     SHCSR.iter().fold(0, |value, &(bit, number, shown)| {
         let on = match shown {
-            ScbView::Active => core.nvic.is_active(number),
-            ScbView::Pending => core.nvic.is_pending(number),
-            ScbView::Enabled => core.nvic.is_enabled(number),
+            SystemHandlerStateKind::Active => core.nvic.is_active(number),
+            SystemHandlerStateKind::Pending => core.nvic.is_pending(number),
+            SystemHandlerStateKind::Enabled => core.nvic.is_enabled(number),
         };
         value | u32::from(on) << bit
     })
@@ -81,11 +81,11 @@ fn write_handler_control_state(core: &mut Core, value: u32) {
     for (bit, number, shown) in SHCSR {
         let on = value >> bit & 1 != 0;
         match shown {
-            ScbView::Active => core.nvic.set_exception_active(number, on),
-            ScbView::Pending => {
-                core.nvic.set_pending(number, on);
+            SystemHandlerStateKind::Active => core.nvic.set_exception_active(number, on),
+            SystemHandlerStateKind::Pending => {
+                core.nvic.set_exception_pending(number, on);
             }
-            ScbView::Enabled => core.nvic.set_enabled(number, on),
+            SystemHandlerStateKind::Enabled => core.nvic.set_enabled(number, on),
         }
     }
 }
@@ -108,7 +108,7 @@ fn write_reset_control(core: &mut Core, value: u32) {
 }
 
 /// Returns the writable bits of CCR on this core.
-fn ccr_mask(core: &Core) -> u32 {
+fn ccr_writable_bits(core: &Core) -> u32 {
     let common = ccr::NONBASETHRDENA | ccr::USERSETMPEND | ccr::UNALIGN_TRP | ccr::DIV_0_TRP | ccr::BFHFNMIGN;
     // STKALIGN is fixed on the M7.
     common | if core.features.caches { ccr::DC | ccr::IC } else { ccr::STKALIGN }
@@ -137,7 +137,7 @@ pub fn read_register(core: &Core, offset: u32) -> Option<u32> {
         0xd10 => scb.scr,
         0xd14 => scb.ccr,
         0xd18 | 0xd1c | 0xd20 => core.nvic.priority_word(4 + offset - 0xd18),
-        0xd24 => handler_control_state(core),
+        0xd24 => system_handler_control_register(core),
         0xd28 => scb.cfsr,
         0xd2c => scb.hfsr,
         0xd30 => scb.dfsr,
@@ -165,9 +165,9 @@ pub fn write_register(core: &mut Core, offset: u32, value: u32, mask: u32, now: 
         0xd08 => core.scb.vtor = merge(core.scb.vtor, vtor_mask(core)),
         0xd0c => write_reset_control(core, value & mask),
         0xd10 => core.scb.scr = merge(core.scb.scr, scr::SLEEPONEXIT | scr::SLEEPDEEP | scr::SEVONPEND),
-        0xd14 => core.scb.ccr = merge(core.scb.ccr, ccr_mask(core)),
+        0xd14 => core.scb.ccr = merge(core.scb.ccr, ccr_writable_bits(core)),
         0xd18 | 0xd1c | 0xd20 => core.nvic.set_priority_word(4 + offset - 0xd18, value, mask),
-        0xd24 => write_handler_control_state(core, merge(handler_control_state(core), u32::MAX)),
+        0xd24 => write_handler_control_state(core, merge(system_handler_control_register(core), u32::MAX)),
         0xd28 => core.scb.cfsr &= !(value & mask),
         0xd2c => core.scb.hfsr &= !(value & mask & (hfsr::VECTTBL | hfsr::FORCED | hfsr::DEBUGEVT)),
         0xd30 => core.scb.dfsr &= !(value & mask),
@@ -197,15 +197,15 @@ pub fn write_register(core: &mut Core, offset: u32, value: u32, mask: u32, now: 
 }
 
 /// Sets DEMCR.TRCENA, as a debugger that shows trace output does.
-pub fn enable_trace(core: &mut Core, now: u64) {
+pub fn set_trace_enable_bit(core: &mut Core, now: u64) {
     write_debug_monitor_control(core, core.scb.demcr | DEMCR_TRCENA, now);
 }
 
 /// Writes DEMCR.
 fn write_debug_monitor_control(core: &mut Core, value: u32, now: u64) {
-    let clock = core.dwt.counter_clock(now, core.sleep_cycles);
+    let clock = core.dwt.cycle_counter_time_base(now, core.sleep_cycles);
     core.scb.demcr = value & !DEMCR_MON_PEND;
     core.nvic.set_enabled(exception::DEBUG_MONITOR, value & DEMCR_MON_EN != 0);
-    core.nvic.set_pending(exception::DEBUG_MONITOR, value & DEMCR_MON_PEND != 0);
+    core.nvic.set_exception_pending(exception::DEBUG_MONITOR, value & DEMCR_MON_PEND != 0);
     core.dwt.set_trace_enable(value & DEMCR_TRCENA != 0, clock);
 }

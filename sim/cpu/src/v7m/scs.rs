@@ -47,7 +47,7 @@ pub fn read_register(core: &mut Core, address: u32, bytes: u32, now: u64) -> Res
     }
     let word = match address & !0xfff {
         SCS => read_system_control_register(core, address & 0xffc, now).ok_or(fault)?,
-        DWT => core.dwt.read_register(address & 0xffc, core.dwt.counter_clock(now, core.sleep_cycles)),
+        DWT => core.dwt.read_register(address & 0xffc, core.dwt.cycle_counter_time_base(now, core.sleep_cycles)),
         ITM => core.itm.read_register(address & 0xffc),
         FPB | TPIU | ETM | ROM_TABLE => 0,
         _ => return Err(fault),
@@ -65,7 +65,7 @@ pub fn unmodelled_feature_of_access(core: &Core, address: u32, written: Option<u
     let offset = address & 0xffc;
     written.map_or_else(
         || core.dwt.unmodelled_read_feature(offset),
-        |value| core.dwt.unmodelled_write_feature(offset, value),
+        |value| core.dwt.dwt_write_unmodelled_feature(offset, value),
     )
 }
 
@@ -94,7 +94,7 @@ pub fn write_register(
     match address & !0xfff {
         SCS => write_system_control_register(core, offset, value, mask, now).ok_or(fault),
         DWT => {
-            let clock = core.dwt.counter_clock(now, core.sleep_cycles);
+            let clock = core.dwt.cycle_counter_time_base(now, core.sleep_cycles);
             core.dwt.write_register(offset, value, clock);
             Ok(PrivateBusWriteEffect::None)
         }
@@ -153,7 +153,7 @@ fn write_system_control_register(
         }
         _ => is_reserved_register(offset).then_some(PrivateBusWriteEffect::None)?,
     };
-    core.request_return_for_exception();
+    core.request_executor_exit_for_exception();
     Some(effect)
 }
 

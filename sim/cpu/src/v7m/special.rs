@@ -59,7 +59,7 @@ impl Core {
     }
 
     /// Returns CONTROL: nPRIV, SPSEL, FPCA.
-    pub fn control_register(&self) -> u32 {
+    pub fn control_register_value(&self) -> u32 {
         u32::from(self.unprivileged) | u32::from(self.sp_is_psp) << 1 | u32::from(self.fpca) << 2
     }
 
@@ -76,7 +76,7 @@ impl Core {
             sysm::PRIMASK if privileged => u32::from(self.primask),
             sysm::BASEPRI | sysm::BASEPRI_MAX if privileged => u32::from(self.basepri),
             sysm::FAULTMASK if privileged => u32::from(self.faultmask),
-            sysm::CONTROL => self.control_register(),
+            sysm::CONTROL => self.control_register_value(),
             _ => 0,
         }
     }
@@ -108,10 +108,10 @@ impl Core {
                 }
             }
             sysm::FAULTMASK => self.set_faultmask(value & 1 != 0),
-            sysm::CONTROL => self.set_control(value),
+            sysm::CONTROL => self.write_core_control_register(value),
             _ => {}
         }
-        self.request_return_for_exception();
+        self.request_executor_exit_for_exception();
     }
 
     /// Executes CPSIE or CPSID: clears or sets the masks named. Without privilege it does nothing.
@@ -126,7 +126,7 @@ impl Core {
             self.set_faultmask(disable);
         }
         if !disable {
-            self.request_return_for_exception();
+            self.request_executor_exit_for_exception();
         }
     }
 
@@ -138,7 +138,7 @@ impl Core {
     }
 
     /// Writes CONTROL.
-    fn set_control(&mut self, value: u32) {
+    fn write_core_control_register(&mut self, value: u32) {
         let privileged = self.is_privileged();
         self.unprivileged = value & 1 != 0;
         if self.ipsr == 0 {

@@ -12,7 +12,7 @@ use super::fault::Fault;
 use super::op::Op;
 use super::pipeline::{Pipeline, Plain};
 use super::scs::{self, PrivateBusWriteEffect};
-use crate::exception_outcome::ExceptionOutcome;
+use crate::exception_outcome::ExceptionStepResult;
 use crate::step::watch;
 
 pub const FLASH: u32 = 0x0800_0000;
@@ -259,28 +259,28 @@ impl<P: Pipeline> Bench<P> {
     }
 
     /// One step of the exception model at cycle `now`.
-    pub fn step_at(&mut self, now: u64) -> ExceptionOutcome {
-        exception::execute_exception_step(&mut self.core, &mut self.bus, &mut self.pipe, &self.timing, now)
+    pub fn step_at(&mut self, now: u64) -> ExceptionStepResult {
+        exception::execute_due_exception_step(&mut self.core, &mut self.bus, &mut self.pipe, &self.timing, now)
     }
 
     /// Goes on until the core executes, sleeps or is locked up. The last outcome that says something.
-    pub fn settle(&mut self) -> ExceptionOutcome {
-        let mut last = ExceptionOutcome::None;
+    pub fn settle(&mut self) -> ExceptionStepResult {
+        let mut last = ExceptionStepResult::None;
         loop {
             let now = self.core.t;
             match self.step_at(now) {
-                ExceptionOutcome::None => return last,
-                ExceptionOutcome::Begun => {}
+                ExceptionStepResult::None => return last,
+                ExceptionStepResult::Begun => {}
                 outcome => last = outcome,
             }
             if self.core.phase == Phase::Lockup {
-                return ExceptionOutcome::LockedUp;
+                return ExceptionStepResult::LockedUp;
             }
         }
     }
 
     /// Pends external interrupt `line` and takes what is to be taken.
-    pub fn interrupt_level(&mut self, line: u32) -> ExceptionOutcome {
+    pub fn interrupt_level(&mut self, line: u32) -> ExceptionStepResult {
         exception::pulse_line(&mut self.core, line);
         self.settle()
     }
@@ -292,25 +292,25 @@ impl<P: Pipeline> Bench<P> {
     }
 
     /// Raises a fault at the current instruction and takes it.
-    pub fn fault(&mut self, fault: Fault) -> ExceptionOutcome {
+    pub fn fault(&mut self, fault: Fault) -> ExceptionStepResult {
         match exception::take_synchronous_fault(&mut self.core, &mut self.bus, fault, &self.timing) {
-            ExceptionOutcome::LockedUp => ExceptionOutcome::LockedUp,
+            ExceptionStepResult::LockedUp => ExceptionStepResult::LockedUp,
             _ => self.settle(),
         }
     }
 
     /// SVC.
-    pub fn svc(&mut self) -> ExceptionOutcome {
+    pub fn svc(&mut self) -> ExceptionStepResult {
         match exception::take_supervisor_call(&mut self.core, &mut self.bus, &self.timing) {
-            ExceptionOutcome::LockedUp => ExceptionOutcome::LockedUp,
+            ExceptionStepResult::LockedUp => ExceptionStepResult::LockedUp,
             _ => self.settle(),
         }
     }
 
     /// Branch to an EXC_RETURN value.
-    pub fn ret(&mut self, value: u32) -> ExceptionOutcome {
+    pub fn ret(&mut self, value: u32) -> ExceptionStepResult {
         match exception::exception_return(&mut self.core, &mut self.bus, value, &self.timing) {
-            ExceptionOutcome::Begun => self.settle(),
+            ExceptionStepResult::Begun => self.settle(),
             outcome => outcome,
         }
     }
@@ -328,14 +328,14 @@ impl<P: Pipeline> Bench<P> {
                 Request::ExceptionReturn(value) => {
                     exception::exception_return(&mut self.core, &mut self.bus, value, &self.timing)
                 }
-                Request::None | Request::Stopped => ExceptionOutcome::None,
+                Request::None | Request::Stopped => ExceptionStepResult::None,
                 Request::Abandonable(_) => {
                     self.core.committed = true;
-                    ExceptionOutcome::None
+                    ExceptionStepResult::None
                 }
             };
             let now = self.core.t;
-            if self.step_at(now) != ExceptionOutcome::None || self.core.request != Request::None {
+            if self.step_at(now) != ExceptionStepResult::None || self.core.request != Request::None {
                 continue;
             }
             if self.core.is_asleep() {

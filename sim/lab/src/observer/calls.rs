@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// How the call of a measured function ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(u8)]
-pub enum CallEnd {
+pub enum MeasuredCallEndReason {
     /// It returned to its caller. A handler's to what it interrupted.
     #[default]
     Returned,
@@ -37,7 +37,7 @@ pub struct Call {
     /// Core on which it began.
     pub core: u8,
     /// How it ended.
-    pub end: CallEnd,
+    pub end: MeasuredCallEndReason,
     /// [`ENTERED_BY_JUMP`], [`WENT_ON`], [`INSIDE_ITSELF`].
     pub flags: u8,
     /// Its call path.
@@ -66,7 +66,7 @@ pub struct Call {
 
 /// The cycles that interrupts and other threads have taken so far from a thread or handler.
 #[derive(Debug, Clone, Copy, Default)]
-struct TimeTaken {
+struct PreemptionCycleCount {
     interrupt_cycles: u64,
     away_cycles: u64,
     interruptions: u32,
@@ -81,7 +81,7 @@ struct Open {
     depth: usize,
     core: u8,
     start: u64,
-    before: TimeTaken,
+    before: PreemptionCycleCount,
     /// Cycles of functions it called.
     inside: u64,
     /// Instructions of its context before it.
@@ -95,9 +95,9 @@ struct Open {
 
 /// The measured calls in progress of one thread or handler, outermost first, and the cycles that others took from it.
 #[derive(Debug, Clone, Default)]
-pub struct ContextCallActivity {
+pub struct ThreadCallMeasurementState {
     open: Vec<Open>,
-    taken: TimeTaken,
+    taken: PreemptionCycleCount,
     /// Instructions that it completed.
     executed: u64,
     /// Cycle after its last instruction.
@@ -130,9 +130,9 @@ pub struct CallRecorder<'a> {
     pub thread: u32,
 }
 
-impl ContextCallActivity {
+impl ThreadCallMeasurementState {
     /// Returns whether no measured call is in progress yet.
-    pub fn has_no_measured_call(&self) -> bool {
+    pub fn has_no_measured_call_in_progress(&self) -> bool {
         self.open.is_empty()
     }
 
@@ -152,13 +152,13 @@ impl ContextCallActivity {
     }
 
     /// Notes that another thread or handler executes from now on, so that its cycles are not the measured calls' own.
-    pub fn suspend_activity(&mut self) {
+    pub fn suspend_measured_call_cycles(&mut self) {
         self.left.get_or_insert(self.at);
     }
 
     /// Continues the measured calls in cycle `at`, after other threads or handlers have executed. `switched`: one of
     /// them was another thread.
-    pub fn resume_activity(&mut self, at: u64, switched: bool) {
+    pub fn resume_measured_call_cycles(&mut self, at: u64, switched: bool) {
         let Some(left) = self.left.take() else { return };
         let cycles = at.saturating_sub(left);
         if switched {
@@ -179,7 +179,7 @@ impl ContextCallActivity {
             // Functions that take turns like that would never return.
             if let Some(again) = self.open.iter().position(|open| open.depth == to.depth && open.node == to.node) {
                 while self.open.len() > again {
-                    self.end_innermost_call(at, CallEnd::Returned, book);
+                    self.end_innermost_call(at, MeasuredCallEndReason::Returned, book);
                 }
             }
         }
@@ -202,9 +202,9 @@ impl ContextCallActivity {
     }
 
     /// Ends the innermost measured call.
-    pub fn end_innermost_call(&mut self, at: u64, end: CallEnd, book: &mut CallRecorder) {
+    pub fn end_innermost_call(&mut self, at: u64, end: MeasuredCallEndReason, book: &mut CallRecorder) {
         let Some(open) = self.open.pop() else { return };
-        let call = self.call_record(&open, at, end, book.thread);
+        let call = self.record_of_measured_call(&open, at, end, book.thread);
         if let Some(outer) = self.open.last_mut() {
             outer.inside += call.own_cycles + open.inside;
             outer.executed_inside += call.instructions;
@@ -216,15 +216,15 @@ impl ContextCallActivity {
     /// Ends all measured calls, because the handler returns. Calls that have not returned themselves count as left.
     pub fn end_measured_calls_at_return(&mut self, book: &mut CallRecorder) {
         while let Some(open) = self.open.last() {
-            let end = if open.depth == 0 { CallEnd::Returned } else { CallEnd::Left };
+            let end = if open.depth == 0 { MeasuredCallEndReason::Returned } else { MeasuredCallEndReason::Left };
             self.end_innermost_call(self.at, end, book);
         }
     }
 
     /// Ends the measurement of all calls, whose returns cannot be observed any more.
-    pub fn abandon_all_calls(&mut self, book: &mut CallRecorder) {
+    pub fn abandon_all_measured_calls(&mut self, book: &mut CallRecorder) {
         while !self.open.is_empty() {
-            self.end_innermost_call(self.at, CallEnd::Lost, book);
+            self.end_innermost_call(self.at, MeasuredCallEndReason::Lost, book);
         }
     }
 
@@ -232,12 +232,12 @@ impl ContextCallActivity {
     pub fn append_calls_in_progress(&self, book: &mut CallRecorder) {
         let mut so_far = self.clone();
         while !so_far.open.is_empty() {
-            so_far.end_innermost_call(self.at, CallEnd::Open, book);
+            so_far.end_innermost_call(self.at, MeasuredCallEndReason::Open, book);
         }
     }
 
     /// Returns the record of a measured call that ends in cycle `at`.
-    fn call_record(&self, open: &Open, at: u64, end: CallEnd, thread: u32) -> Call {
+    fn record_of_measured_call(&self, open: &Open, at: u64, end: MeasuredCallEndReason, thread: u32) -> Call {
         let until = at.max(open.start);
         let interrupt_cycles = self.taken.interrupt_cycles - open.before.interrupt_cycles;
         let away_cycles = self.taken.away_cycles - open.before.away_cycles;
@@ -283,13 +283,13 @@ mod tests {
     struct Bench {
         wanted: HashMap<u32, u16>,
         calls: Vec<Call>,
-        activity: ContextCallActivity,
+        activity: ThreadCallMeasurementState,
     }
 
     impl Bench {
         fn new() -> Bench {
             let functions = HashMap::from([(OUTER, 1), (INNER, 2)]);
-            Bench { wanted: functions, calls: Vec::new(), activity: ContextCallActivity::default() }
+            Bench { wanted: functions, calls: Vec::new(), activity: ThreadCallMeasurementState::default() }
         }
 
         fn enter(&mut self, at: u64, entry: u32, depth: usize, sp: u32) {
@@ -299,7 +299,7 @@ mod tests {
 
         fn exit(&mut self, at: u64) {
             let mut book = CallRecorder { wanted: &self.wanted, calls: &mut self.calls, thread: 7 };
-            self.activity.end_innermost_call(at, CallEnd::Returned, &mut book);
+            self.activity.end_innermost_call(at, MeasuredCallEndReason::Returned, &mut book);
         }
     }
 
@@ -310,12 +310,12 @@ mod tests {
         bench.activity.add_instruction_cycles(110, 0x0ff0, 3);
         bench.enter(110, INNER, 1, 0x0ff0);
         bench.activity.add_instruction_cycles(115, 0x0fe0, 3);
-        bench.activity.suspend_activity();
-        bench.activity.resume_activity(135, false);
+        bench.activity.suspend_measured_call_cycles();
+        bench.activity.resume_measured_call_cycles(135, false);
         bench.activity.add_instruction_cycles(140, 0x0ff0, 3);
         bench.exit(140);
-        bench.activity.suspend_activity();
-        bench.activity.resume_activity(1140, true);
+        bench.activity.suspend_measured_call_cycles();
+        bench.activity.resume_measured_call_cycles(1140, true);
         bench.activity.add_instruction_cycles(1150, 0x1000, 3);
         bench.exit(1150);
         let [inner, outer] = bench.calls[..] else { panic!("two calls") };

@@ -68,7 +68,7 @@ impl Masks {
                     *open = None;
                     if at > start {
                         let masked = InterruptMaskInterval { level, core, start, end: at, opener, closer: place };
-                        add_masked_interval(&mut self.sums, masked);
+                        add_interrupt_mask_interval(&mut self.sums, masked);
                         if self.all.len() < self.kept {
                             self.all.push(masked);
                         }
@@ -81,7 +81,7 @@ impl Masks {
 
     /// Removes the recorded masked intervals and returns them: their statistics, and the intervals that were stored one
     /// by one, in the order of time. Intervals that have not ended go on.
-    pub fn take_masked_intervals(&mut self) -> (Vec<InterruptMaskStatistics>, Vec<InterruptMaskInterval>) {
+    pub fn take_interrupt_mask_intervals(&mut self) -> (Vec<InterruptMaskStatistics>, Vec<InterruptMaskInterval>) {
         let mut sums: Vec<(MaskedKey, InterruptMaskStatistics)> = self.sums.drain().collect();
         sums.sort_unstable_by_key(|sum| sum.0);
         (sums.into_iter().map(|sum| sum.1).collect(), std::mem::take(&mut self.all))
@@ -89,7 +89,7 @@ impl Masks {
 }
 
 /// Adds a masked interval to the statistics of its core, priority and places.
-fn add_masked_interval(sums: &mut HashMap<MaskedKey, InterruptMaskStatistics>, masked: InterruptMaskInterval) {
+fn add_interrupt_mask_interval(sums: &mut HashMap<MaskedKey, InterruptMaskStatistics>, masked: InterruptMaskInterval) {
     let key = (masked.level, masked.core, masked.opener, masked.closer);
     let sum = sums.entry(key).or_insert(InterruptMaskStatistics { count: 0, total_cycles: 0, longest: masked });
     sum.count += 1;
@@ -114,7 +114,7 @@ mod tests {
         let mut masks = Masks::new(vec![0x00, 0x40, 0x80], 9);
         masks.record_execution_priority(0, 100, 0x40, at(1));
         masks.record_execution_priority(0, 130, THREAD, at(2));
-        let (sums, all) = masks.take_masked_intervals();
+        let (sums, all) = masks.take_interrupt_mask_intervals();
         assert_eq!(all.iter().map(|interval| interval.level).collect::<Vec<_>>(), [0x40, 0x80]);
         assert!(sums.iter().all(|sum| sum.total_cycles == 30 && sum.count == 1));
     }
@@ -125,20 +125,20 @@ mod tests {
         for (cycle, priority, pc) in [(10, 0x80, 1), (20, 0, 2), (25, 0x80, 3), (40, THREAD, 4)] {
             masks.record_execution_priority(0, cycle, priority, at(pc));
         }
-        let all = masks.take_masked_intervals().1;
+        let all = masks.take_interrupt_mask_intervals().1;
         let want = InterruptMaskInterval { level: 0x80, core: 0, start: 10, end: 40, opener: at(1), closer: at(4) };
         assert_eq!(all, [want]);
     }
 
     #[test]
-    fn longest_of_one_pair_is_kept_with_its_cycle_and_cores_do_not_mix() {
+    fn longest_interrupt_mask_interval_is_kept() {
         let mut masks = Masks::new(vec![0], 0);
         for (start, length) in [(0, 5), (100, 50), (200, 7)] {
             masks.record_execution_priority(1, start, 0, at(1));
             masks.record_execution_priority(0, start + 1, THREAD, at(9));
             masks.record_execution_priority(1, start + length, THREAD, at(2));
         }
-        let sums = masks.take_masked_intervals().0;
+        let sums = masks.take_interrupt_mask_intervals().0;
         assert_eq!(sums.len(), 1);
         assert_eq!((sums[0].count, sums[0].total_cycles, sums[0].longest.start), (3, 62, 100));
     }

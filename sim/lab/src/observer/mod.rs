@@ -18,15 +18,15 @@ use crate::event::{Event, Kind};
 use calls::{Call, CallRecorder};
 use costs::{CoreCycleAccount, CycleCause, CyclesByCause, Place};
 use functions::Functions;
-use locks::{LockAct, LockEvent, Locks};
+use locks::{LockEvent, SpinlockEventKind, SpinlockIntervalRecorder};
 use masks::Masks;
 use paths::Paths;
 pub use report::{Account, Arrival, CoreView, ObservationReport, ObservationRequest};
 use telling::{
-    new_core_event, record_function_entry_or_exit, record_thread_continues, resume_measured_calls,
-    update_measured_calls,
+    create_core_trace_event, record_function_entry_or_exit, record_thread_continues, resume_measured_calls_of_context,
+    update_measured_function_calls,
 };
-use threads::{Context, Threads};
+use threads::{Context, SuspendedThreadSet};
 
 /// The observation of one core: its cycle account, its thread and its handlers.
 #[derive(Debug, Clone, Default)]
@@ -52,10 +52,10 @@ pub struct Observer {
     wanted: ObservationRequest,
     functions: Functions,
     paths: Paths,
-    threads: Threads,
+    threads: SuspendedThreadSet,
     cores: Vec<CoreObservation>,
     masks: Masks,
-    locks: Locks,
+    locks: SpinlockIntervalRecorder,
     /// Accesses to spinlocks in this turn of the run loop.
     accesses: Vec<(LockEvent, Place)>,
     calls: Vec<Call>,
@@ -85,10 +85,10 @@ impl Observer {
         let mut observer = Observer {
             functions: Functions::new(symbols),
             paths: Paths::default(),
-            threads: Threads::default(),
+            threads: SuspendedThreadSet::default(),
             cores: looks.iter().map(begin).collect(),
             masks: Masks::new(wanted.levels.clone(), wanted.kept),
-            locks: Locks::default(),
+            locks: SpinlockIntervalRecorder::default(),
             accesses: Vec::new(),
             calls: Vec::new(),
             arrivals: Vec::new(),
@@ -101,7 +101,7 @@ impl Observer {
             let watched = &mut observer.cores[core];
             watched.place = Place { node, pc: look.pc };
             // The rest of an instruction in progress, or of reset.
-            watched.costs.attribute_time(watched.place, look.t, CycleCause::Execute);
+            watched.costs.attribute_cycles_to_cause(watched.place, look.t, CycleCause::Execute);
             observer.note_execution_priority(core, look.t, look.priority);
         }
         observer
@@ -109,15 +109,15 @@ impl Observer {
 
     /// Attributes the cycles since a core's last instruction (sleep, exception entry) to their cause, before the core
     /// executes again.
-    pub fn attribute_time_since_instruction(&mut self, core: usize, look: &CoreView) {
+    pub fn attribute_cycles_since_last_instruction(&mut self, core: usize, look: &CoreView) {
         let rest = if self.cores[core].stopped { CycleCause::Stopped } else { CycleCause::Exception };
         self.cores[core].stopped = false;
-        self.attribute_ended_sleep(core, look);
+        self.attribute_cycles_of_ended_sleep(core, look);
         if self.cores[core].thread.is_none() && self.cores[core].handlers.is_empty() {
             self.continue_thread_at_position(core, look);
         }
         let watched = &mut self.cores[core];
-        watched.costs.attribute_time(watched.place, look.t, rest);
+        watched.costs.attribute_cycles_to_cause(watched.place, look.t, rest);
         self.note_execution_priority(core, look.t, look.priority);
     }
 
@@ -139,7 +139,7 @@ impl Observer {
 
     /// Attributes the cycles of instructions that a core has executed. `locks` has the core's accesses to spinlocks in
     /// this time.
-    pub fn attribute_executed_steps(&mut self, core: usize, steps: &[Step], locks: &[LockEvent]) {
+    pub fn attribute_cycles_of_executed_instructions(&mut self, core: usize, steps: &[Step], locks: &[LockEvent]) {
         let mut locks = locks.iter().peekable();
         for step in steps {
             let watched = &self.cores[core];
@@ -160,7 +160,7 @@ impl Observer {
 
     /// Records the accesses of all cores to spinlocks in the order of time, after all cores have reported what they
     /// executed.
-    pub fn record_lock_accesses_of_turn(&mut self) {
+    pub fn record_spinlock_accesses_in_order(&mut self) {
         self.accesses.sort_by_key(|(access, _)| (access.cycle, access.act));
         for (access, place) in self.accesses.drain(..) {
             self.locks.record_lock_access(access, place);
@@ -213,23 +213,24 @@ impl Observer {
                 // The other stack pointer was selected: a kernel starts its first thread like that.
                 if let Some(mut thread) = watched.thread.take() {
                     thread.activity.add_wait_cycles(step.end);
-                    thread.activity.suspend_activity();
+                    thread.activity.suspend_measured_call_cycles();
                     threads.suspend_thread(thread);
                 }
                 let goes_on = threads.take_suspended_thread_by_sp(step.sp);
-                let mut thread = goes_on.unwrap_or_else(|| threads.begin_observed_thread(step.next, functions, paths));
+                let mut thread =
+                    goes_on.unwrap_or_else(|| threads.begin_thread_observation(step.next, functions, paths));
                 thread.process_stack = step.process_stack;
                 if measuring {
-                    resume_measured_calls(&mut thread, wanted, paths, calls, core, step.end, step.sp);
+                    resume_measured_calls_of_context(&mut thread, wanted, paths, calls, core, step.end, step.sp);
                 }
                 watched.thread = Some(thread);
                 record_thread_continues(wanted, events, watched.thread.as_ref(), core, step.end, paths);
             }
         }
         let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()) else { return };
-        let root = context.root_node();
+        let root = context.root_call_path_node();
         if measuring {
-            context.activity.resume_activity(step.start, false);
+            context.activity.resume_measured_call_cycles(step.start, false);
             context.activity.add_instruction_cycles(step.end, step.sp, step.executions);
         }
         if wanted.calls.is_empty() && !measuring {
@@ -239,12 +240,12 @@ impl Observer {
             context.update_call_path(step, functions, paths, |call| moves.push(call));
             for call in moves {
                 if measuring {
-                    update_measured_calls(context, call, wanted, paths, calls, core, step);
+                    update_measured_function_calls(context, call, wanted, paths, calls, core, step);
                 }
                 record_function_entry_or_exit(wanted, events, paths, core, call, context);
             }
         }
-        if context.root_node() != root {
+        if context.root_call_path_node() != root {
             // A tail call from a thread's first function: that is where the thread begins.
             record_thread_continues(wanted, events, watched.thread.as_ref(), core, step.end, paths);
         }
@@ -254,38 +255,46 @@ impl Observer {
     fn record_lock_access(&mut self, core: usize, access: LockEvent, place: Place) {
         let watched = &mut self.cores[core];
         let kind = match access.act {
-            LockAct::Busy if watched.waiting.is_some_and(|waiting| waiting.0 == access.lock) => None,
-            LockAct::Busy => {
+            SpinlockEventKind::Busy if watched.waiting.is_some_and(|waiting| waiting.0 == access.lock) => None,
+            SpinlockEventKind::Busy => {
                 let depth = watched.handlers.last().or(watched.thread.as_ref()).map_or(0, Context::call_depth);
                 watched.waiting = Some((access.lock, watched.handlers.len(), depth));
                 Some(Kind::LockBusy)
             }
-            LockAct::Taken => {
+            SpinlockEventKind::Taken => {
                 watched.waiting = watched.waiting.filter(|waiting| waiting.0 != access.lock);
                 Some(Kind::LockTaken)
             }
-            LockAct::Free => Some(Kind::LockFree),
+            SpinlockEventKind::Free => Some(Kind::LockFree),
         };
         self.accesses.push((access, place));
         if let Some(kind) = kind.filter(|_| self.wanted.events) {
-            self.events.push(new_core_event(kind, core, access.cycle, u16::from(access.lock), 0, place.pc));
+            self.events.push(create_core_trace_event(kind, core, access.cycle, u16::from(access.lock), 0, place.pc));
         }
     }
 
     /// Notes that a core enters a handler, whose first instruction is next.
     pub fn note_handler_entry(&mut self, core: usize, exception: u32, look: &CoreView) {
-        self.attribute_ended_sleep(core, look);
-        let node = self.paths.handler_node(exception, self.functions.function_start_of(look.pc));
+        self.attribute_cycles_of_ended_sleep(core, look);
+        let node = self.paths.call_path_node_of_handler(exception, self.functions.function_start_of(look.pc));
         let watched = &mut self.cores[core];
         watched.place = Place { node, pc: look.pc };
-        watched.costs.attribute_time(watched.place, look.t, CycleCause::Exception);
+        watched.costs.attribute_cycles_to_cause(watched.place, look.t, CycleCause::Exception);
         if let Some(before) = watched.handlers.last_mut().or(watched.thread.as_mut()) {
-            before.activity.suspend_activity();
+            before.activity.suspend_measured_call_cycles();
         }
         let mut context = Context::new(0, node, look.pc, &self.functions);
         context.sp = look.sp;
         if !self.wanted.measured.is_empty() {
-            resume_measured_calls(&mut context, &self.wanted, &self.paths, &mut self.calls, core, look.t, look.sp);
+            resume_measured_calls_of_context(
+                &mut context,
+                &self.wanted,
+                &self.paths,
+                &mut self.calls,
+                core,
+                look.t,
+                look.sp,
+            );
         }
         watched.handlers.push(context);
         self.note_execution_priority(core, look.t, look.priority);
@@ -300,11 +309,11 @@ impl Observer {
     /// Notes that a handler returned to the code that `look` shows.
     pub fn note_handler_return(&mut self, core: usize, look: &CoreView) {
         let watched = &mut self.cores[core];
-        watched.costs.attribute_time(watched.place, look.t, CycleCause::Exception);
+        watched.costs.attribute_cycles_to_cause(watched.place, look.t, CycleCause::Exception);
         self.end_innermost_handler(core);
         self.note_execution_priority(core, look.t, look.priority);
         match self.cores[core].handlers.last_mut() {
-            Some(handler) => handler.activity.resume_activity(look.t, false),
+            Some(handler) => handler.activity.resume_measured_call_cycles(look.t, false),
             None => self.continue_thread_at_position(core, look),
         }
     }
@@ -337,8 +346,8 @@ impl Observer {
     /// Notes that a core was reset, which ends all that it did.
     pub fn note_core_reset(&mut self, core: usize) {
         let watched = &mut self.cores[core];
-        self.threads.end_observed_thread(watched.thread.take());
-        watched.handlers.drain(..).for_each(|handler| self.threads.end_observed_thread(Some(handler)));
+        self.threads.end_thread_observation(watched.thread.take());
+        watched.handlers.drain(..).for_each(|handler| self.threads.end_thread_observation(Some(handler)));
         watched.waiting = None;
         watched.stopped = true;
     }
@@ -347,12 +356,12 @@ impl Observer {
     pub fn take_observations(&mut self, now: u64, looks: &[CoreView]) -> ObservationReport {
         let mut accounts = Vec::new();
         for (core, look) in looks.iter().enumerate() {
-            self.attribute_ended_sleep(core, look);
+            self.attribute_cycles_of_ended_sleep(core, look);
             let watched = &mut self.cores[core];
             watched.stopped |= look.stopped;
             if let Some(since) = look.asleep_since {
                 let sum = look.sleep_cycles + now.saturating_sub(since);
-                watched.costs.attribute_time(
+                watched.costs.attribute_cycles_to_cause(
                     watched.place,
                     watched.costs.accounted_until_cycle() + sum.saturating_sub(watched.slept),
                     CycleCause::Sleep,
@@ -361,22 +370,23 @@ impl Observer {
             }
             let rest = if watched.stopped { CycleCause::Stopped } else { CycleCause::Exception };
             let until = if watched.stopped { now } else { now.min(look.t) };
-            watched.costs.attribute_time(watched.place, until, rest);
-            let (from, until, rows) = watched.costs.take_cycle_account(now);
+            watched.costs.attribute_cycles_to_cause(watched.place, until, rest);
+            let (from, until, rows) = watched.costs.complete_and_take_cycle_account(now);
             accounts.push(Account { from, until, rows });
         }
-        let (masked, intervals) = self.masks.take_masked_intervals();
-        let (nodes, locks) = (self.paths.all_nodes().to_vec(), self.locks.take_lock_interval_statistics());
-        let (calls, open_calls) = self.take_measured_calls();
+        let (masked, intervals) = self.masks.take_interrupt_mask_intervals();
+        let (nodes, locks) =
+            (self.paths.all_call_path_nodes().to_vec(), self.locks.take_spinlock_interval_statistics());
+        let (calls, open_calls) = self.take_measured_function_calls();
         let arrivals = std::mem::take(&mut self.arrivals);
         ObservationReport { accounts, nodes, masked, intervals, locks, calls, open_calls, arrivals }
     }
 
     /// Returns the measured calls that have ended, and those in progress.
-    fn take_measured_calls(&mut self) -> (Vec<Call>, Vec<Call>) {
+    fn take_measured_function_calls(&mut self) -> (Vec<Call>, Vec<Call>) {
         let measured = &self.wanted.measured;
         for mut context in self.threads.take_ended_threads() {
-            context.activity.abandon_all_calls(&mut CallRecorder {
+            context.activity.abandon_all_measured_calls(&mut CallRecorder {
                 wanted: measured,
                 calls: &mut self.calls,
                 thread: context.number,
@@ -384,7 +394,7 @@ impl Observer {
         }
         let mut open = Vec::new();
         let running = self.cores.iter().flat_map(|watched| watched.thread.iter().chain(&watched.handlers));
-        for context in running.chain(self.threads.waiting_contexts()) {
+        for context in running.chain(self.threads.contexts_of_waiting_threads()) {
             context.activity.append_calls_in_progress(&mut CallRecorder {
                 wanted: measured,
                 calls: &mut open,
@@ -401,10 +411,14 @@ impl Observer {
     }
 
     /// Attributes the cycles of a core's sleep that has ended.
-    fn attribute_ended_sleep(&mut self, core: usize, look: &CoreView) {
+    fn attribute_cycles_of_ended_sleep(&mut self, core: usize, look: &CoreView) {
         let watched = &mut self.cores[core];
         let cycles = look.sleep_cycles.saturating_sub(watched.slept);
-        watched.costs.attribute_time(watched.place, watched.costs.accounted_until_cycle() + cycles, CycleCause::Sleep);
+        watched.costs.attribute_cycles_to_cause(
+            watched.place,
+            watched.costs.accounted_until_cycle() + cycles,
+            CycleCause::Sleep,
+        );
         watched.slept = watched.slept.max(look.sleep_cycles);
         if let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()).filter(|_| cycles > 0) {
             context.activity.add_wait_cycles(watched.costs.accounted_until_cycle());
@@ -423,11 +437,11 @@ impl Observer {
     fn continue_thread_at_position(&mut self, core: usize, look: &CoreView) {
         let is_there_now = |thread: &Context| thread.pc == look.pc && thread.sp == look.sp;
         if let Some(thread) = self.cores[core].thread.as_mut().filter(|thread| is_there_now(thread)) {
-            thread.activity.resume_activity(look.t, false);
+            thread.activity.resume_measured_call_cycles(look.t, false);
             return;
         }
         if let Some(mut thread) = self.cores[core].thread.take() {
-            thread.activity.suspend_activity();
+            thread.activity.suspend_measured_call_cycles();
             self.threads.suspend_thread(thread);
         }
         // One that another core's handler has not put aside yet may continue here already.
@@ -437,10 +451,18 @@ impl Observer {
             slots.find(|slot| slot.as_ref().is_some_and(is_there_now)).and_then(Option::take)
         });
         let mut thread =
-            context.unwrap_or_else(|| self.threads.begin_observed_thread(look.pc, &self.functions, &mut self.paths));
+            context.unwrap_or_else(|| self.threads.begin_thread_observation(look.pc, &self.functions, &mut self.paths));
         (thread.pc, thread.sp, thread.process_stack) = (look.pc, look.sp, look.process_stack);
         if !self.wanted.measured.is_empty() {
-            resume_measured_calls(&mut thread, &self.wanted, &self.paths, &mut self.calls, core, look.t, look.sp);
+            resume_measured_calls_of_context(
+                &mut thread,
+                &self.wanted,
+                &self.paths,
+                &mut self.calls,
+                core,
+                look.t,
+                look.sp,
+            );
         }
         self.cores[core].thread = Some(thread);
         record_thread_continues(

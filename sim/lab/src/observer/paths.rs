@@ -30,12 +30,12 @@ impl Paths {
     }
 
     /// Returns the number of the node of an exception handler.
-    pub fn handler_node(&mut self, exception: u32, entry: u32) -> u32 {
+    pub fn call_path_node_of_handler(&mut self, exception: u32, entry: u32) -> u32 {
         self.number_of_node(Node { parent: NONE, entry, exception })
     }
 
     /// Returns the number of the node of a function that replaces the one at node `of` by a tail call.
-    pub fn sibling_node(&mut self, of: u32, entry: u32) -> u32 {
+    pub fn call_path_node_of_tail_call(&mut self, of: u32, entry: u32) -> u32 {
         let here = self.node_with_number(of);
         self.number_of_node(Node { entry, ..here })
     }
@@ -46,7 +46,7 @@ impl Paths {
     }
 
     /// Returns all nodes of the call paths. A parent's number is below its children's.
-    pub fn all_nodes(&self) -> &[Node] {
+    pub fn all_call_path_nodes(&self) -> &[Node] {
         &self.nodes
     }
 

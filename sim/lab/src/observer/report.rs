@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::calls::Call;
 use super::costs::{CyclesByCause, Place};
-use super::locks::{LockIntervalStatistics, LockKey};
+use super::locks::{LockKey, SpinlockIntervalStatistics};
 use super::masks::{InterruptMaskInterval, InterruptMaskStatistics};
 use super::paths::Node;
 
@@ -82,7 +82,7 @@ pub struct ObservationReport {
     /// The first of them, whole.
     pub intervals: Vec<InterruptMaskInterval>,
     /// Spinlocks.
-    pub locks: BTreeMap<LockKey, LockIntervalStatistics>,
+    pub locks: BTreeMap<LockKey, SpinlockIntervalStatistics>,
     /// Measured calls that have ended, in order of ends.
     pub calls: Vec<Call>,
     /// Those that have not.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use rtoslab_cpu::step::Step;
 
-use super::calls::ContextCallActivity;
+use super::calls::ThreadCallMeasurementState;
 use super::functions::Functions;
 use super::paths::Paths;
 
@@ -55,7 +55,7 @@ pub struct Context {
     /// It runs on the process stack.
     pub process_stack: bool,
     /// Calls in progress with what they took so far. Empty unless calls are measured.
-    pub activity: ContextCallActivity,
+    pub activity: ThreadCallMeasurementState,
     root: u32,
     frames: Vec<Frame>,
     /// Functions that continued as another by a tail call and return with it: calls in progress then, and their paths.
@@ -69,7 +69,7 @@ impl Context {
     pub fn new(number: u32, node: u32, pc: u32, functions: &Functions) -> Context {
         let around = functions.function_range(pc);
         let (frames, replaced) = (Vec::new(), Vec::new());
-        let activity = ContextCallActivity::default();
+        let activity = ThreadCallMeasurementState::default();
         let (sp, last, process_stack) = (0, (0, 0), false);
         Context { number, node, pc, sp, last, process_stack, activity, root: node, frames, replaced, around }
     }
@@ -80,7 +80,7 @@ impl Context {
     }
 
     /// Returns the node of the context's first function.
-    pub fn root_node(&self) -> u32 {
+    pub fn root_call_path_node(&self) -> u32 {
         self.root
     }
 
@@ -99,14 +99,20 @@ impl Context {
         self.last = (step.r0, step.end);
         self.process_stack = step.process_stack;
         if step.call {
-            self.follow_call(step, functions, paths, &mut tell);
+            self.add_call_to_call_path(step, functions, paths, &mut tell);
         } else if again || !matches!(step.next.wrapping_sub(step.pc), 0 | 2 | 4) {
-            self.follow_jump(step, functions, paths, &mut tell);
+            self.update_call_path_by_jump(step, functions, paths, &mut tell);
         }
     }
 
     /// Updates the call path by a call instruction.
-    fn follow_call(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
+    fn add_call_to_call_path(
+        &mut self,
+        step: &Step,
+        functions: &Functions,
+        paths: &mut Paths,
+        tell: &mut impl FnMut(Move),
+    ) {
         if self.frames.len() == DEEPEST {
             self.unwind_call_path_to_depth(0, true, tell);
         }
@@ -117,7 +123,13 @@ impl Context {
     }
 
     /// Updates the call path by a jump: a return, a tail call, or a jump inside the function.
-    fn follow_jump(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
+    fn update_call_path_by_jump(
+        &mut self,
+        step: &Step,
+        functions: &Functions,
+        paths: &mut Paths,
+        tell: &mut impl FnMut(Move),
+    ) {
         let next = step.next;
         if self.frames.last().is_some_and(|frame| frame.back == next && step.sp >= frame.sp) {
             self.unwind_call_path_to_depth(self.frames.len() - 1, false, tell);
@@ -136,8 +148,12 @@ impl Context {
         } else if next == entry && functions.does_function_begin_at(next) {
             // A handler stays visible on the path of its continuation.
             let handler = self.frames.is_empty() && paths.node_with_number(self.root).exception != 0;
-            let next = if handler { paths.child_node(self.root, entry) } else { paths.sibling_node(self.node, entry) };
-            self.replace_by_tail_call(next, handler, tell);
+            let next = if handler {
+                paths.child_node(self.root, entry)
+            } else {
+                paths.call_path_node_of_tail_call(self.node, entry)
+            };
+            self.replace_function_by_tail_call(next, handler, tell);
         } else if let Some(depth) = self.frames.iter().rposition(inside) {
             self.unwind_call_path_to_depth(depth, false, tell);
         }
@@ -145,7 +161,7 @@ impl Context {
     }
 
     /// Replaces the current function by the one at `next`, which returns in its place.
-    fn replace_by_tail_call(&mut self, next: u32, handler: bool, tell: &mut impl FnMut(Move)) {
+    fn replace_function_by_tail_call(&mut self, next: u32, handler: bool, tell: &mut impl FnMut(Move)) {
         let depth = self.frames.len();
         if depth == 0 {
             tell(Move::Onward(self.node));
@@ -184,18 +200,18 @@ impl Context {
 
 /// The threads that no core executes now.
 #[derive(Debug, Clone, Default)]
-pub struct Threads {
+pub struct SuspendedThreadSet {
     suspended: HashMap<u32, Context>,
     /// Threads that are over, with calls in progress.
     over: Vec<Context>,
     count: u32,
 }
 
-impl Threads {
+impl SuspendedThreadSet {
     /// Stores a thread that is interrupted.
     pub fn suspend_thread(&mut self, context: Context) {
         let before = self.suspended.insert(context.sp, context);
-        self.end_observed_thread(before);
+        self.end_thread_observation(before);
     }
 
     /// Removes and returns the suspended thread that continues at `pc` with this stack pointer. `None` if there is
@@ -205,7 +221,7 @@ impl Threads {
         if context.pc == pc {
             return Some(context);
         }
-        self.end_observed_thread(Some(context));
+        self.end_thread_observation(Some(context));
         None
     }
 
@@ -216,7 +232,7 @@ impl Threads {
     }
 
     /// Returns all threads that wait to continue.
-    pub fn waiting_contexts(&self) -> impl Iterator<Item = &Context> {
+    pub fn contexts_of_waiting_threads(&self) -> impl Iterator<Item = &Context> {
         self.suspended.values()
     }
 
@@ -226,12 +242,12 @@ impl Threads {
     }
 
     /// Ends a thread, which will not continue.
-    pub fn end_observed_thread(&mut self, context: Option<Context>) {
-        self.over.extend(context.filter(|context| !context.activity.has_no_measured_call()));
+    pub fn end_thread_observation(&mut self, context: Option<Context>) {
+        self.over.extend(context.filter(|context| !context.activity.has_no_measured_call_in_progress()));
     }
 
     /// Begins a new thread at `pc`.
-    pub fn begin_observed_thread(&mut self, pc: u32, functions: &Functions, paths: &mut Paths) -> Context {
+    pub fn begin_thread_observation(&mut self, pc: u32, functions: &Functions, paths: &mut Paths) -> Context {
         self.count += 1;
         let node = paths.child_node(super::paths::NONE, functions.function_start_of(pc));
         Context::new(self.count, node, pc, functions)
@@ -256,7 +272,7 @@ mod tests {
         fn new() -> Bench {
             let functions = Functions::new([MAIN, FIRST, SECOND].map(|start| (start, 0x80)));
             let mut paths = Paths::default();
-            let context = Threads::default().begin_observed_thread(MAIN, &functions, &mut paths);
+            let context = SuspendedThreadSet::default().begin_thread_observation(MAIN, &functions, &mut paths);
             Bench { functions, paths, context }
         }
 
@@ -310,12 +326,12 @@ mod tests {
     #[test]
     fn handler_that_tail_calls_stays_on_the_path() {
         let mut bench = Bench::new();
-        let handler = bench.paths.handler_node(15, MAIN);
+        let handler = bench.paths.call_path_node_of_handler(15, MAIN);
         bench.context = Context::new(0, handler, MAIN, &bench.functions);
         bench.follow(MAIN + 8, FIRST, 0x1000, false);
         bench.follow(FIRST + 8, SECOND, 0x1000, false);
         assert_eq!(bench.path(), [MAIN, SECOND]);
-        assert_eq!(bench.context.root_node(), handler);
+        assert_eq!(bench.context.root_call_path_node(), handler);
         let second = bench.context.node;
         assert_eq!(bench.finish(), [Move::Out(second)], "the handler's end is its return");
     }
@@ -323,7 +339,7 @@ mod tests {
     #[test]
     fn a_handler_without_a_tail_call_ends_with_no_call_of_its_own() {
         let mut bench = Bench::new();
-        let handler = bench.paths.handler_node(15, MAIN);
+        let handler = bench.paths.call_path_node_of_handler(15, MAIN);
         bench.context = Context::new(0, handler, MAIN, &bench.functions);
         bench.follow(MAIN + 8, FIRST, 0x1000, true);
         bench.follow(FIRST + 8, MAIN + 12, 0x1000, false);
@@ -380,7 +396,7 @@ mod tests {
     #[test]
     fn thread_is_resumed_at_its_own_call_stack() {
         let mut bench = Bench::new();
-        let mut threads = Threads::default();
+        let mut threads = SuspendedThreadSet::default();
         bench.context.sp = 0x1000;
         bench.context.pc = MAIN + 6;
         threads.suspend_thread(bench.context.clone());

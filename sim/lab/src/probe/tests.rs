@@ -5,44 +5,44 @@ use super::*;
 #[test]
 fn interval_that_ends_where_the_run_stops_is_counted_once() {
     let mut probes = Probes::default();
-    let interval = probes.add_measured_interval(0x100, 0x200);
+    let interval = probes.add_address_interval_probe(0x100, 0x200);
     probes.stop_before_address(0x200);
     assert!(!probes.fire_probes(0x100, 0, 10, ProbedRegisters::default(), false));
     assert!(probes.fire_probes(0x200, 0, 17, ProbedRegisters::default(), false));
     assert!(!probes.fire_probes(0x200, 0, 17, ProbedRegisters::default(), true));
-    let result = probes.interval_statistics(interval).unwrap();
+    let result = probes.probe_interval_statistics(interval).unwrap();
     assert_eq!((result.count, result.total_cycles), (1, 7));
 }
 
 #[test]
 fn one_address_as_both_ends_measures_from_execution_to_execution() {
     let mut probes = Probes::default();
-    let interval = probes.add_measured_interval(0x100, 0x100);
+    let interval = probes.add_address_interval_probe(0x100, 0x100);
     for cycle in [5, 25, 60] {
         probes.fire_probes(0x100, 0, cycle, ProbedRegisters::default(), false);
     }
-    let result = probes.interval_statistics(interval).unwrap();
+    let result = probes.probe_interval_statistics(interval).unwrap();
     assert_eq!((result.count, result.min_cycles, result.max_cycles), (2, Some(20), Some(35)));
 }
 
 #[test]
 fn rewound_probes_stay_and_forget_what_came_later() {
     let mut probes = Probes::default();
-    let early = probes.add_measured_interval(0x100, 0x200);
+    let early = probes.add_address_interval_probe(0x100, 0x200);
     probes.record_executions(0x100, 1);
     probes.fire_probes(0x100, 0, 10, ProbedRegisters::default(), false);
     let then = probes.clone();
-    let late = probes.add_measured_interval(0x100, 0x100);
+    let late = probes.add_address_interval_probe(0x100, 0x100);
     probes.fire_probes(0x200, 0, 17, ProbedRegisters::default(), false);
     probes.fire_probes(0x100, 0, 20, ProbedRegisters::default(), false);
     probes.fire_probes(0x100, 0, 21, ProbedRegisters::default(), false);
-    probes.restore_recordings(&then);
-    assert_eq!(probes.interval_statistics(early).map(|interval| interval.count), Some(0));
-    assert_eq!(probes.interval_statistics(late).map(|interval| interval.count), Some(0));
+    probes.restore_probe_recordings(&then);
+    assert_eq!(probes.probe_interval_statistics(early).map(|interval| interval.count), Some(0));
+    assert_eq!(probes.probe_interval_statistics(late).map(|interval| interval.count), Some(0));
     assert_eq!(probes.take_recorded_events().len(), 1);
     // The interval that was open then is open again.
     probes.fire_probes(0x200, 0, 15, ProbedRegisters::default(), false);
-    assert_eq!(probes.interval_statistics(early).map(|interval| interval.total_cycles), Some(5));
+    assert_eq!(probes.probe_interval_statistics(early).map(|interval| interval.total_cycles), Some(5));
     assert!(probes.is_instruction_probed(0x200));
 }
 
@@ -102,8 +102,8 @@ fn wrong_site_number_is_ignored() {
     probes.record_executions(0x200, 2);
     let number = probes.probe_site_number(0x200);
     for guess in [number, probes.probe_site_number(0x100), probes.probe_site_number(0x300), 77] {
-        assert!(!probes.fire_probes_of_probe_site(guess, 0x200, 0, 10, ProbedRegisters::default(), false));
-        assert!(!probes.fire_probes_of_probe_site(guess, 0x300, 0, 10, ProbedRegisters::default(), false));
+        assert!(!probes.fire_probes_at_known_site(guess, 0x200, 0, 10, ProbedRegisters::default(), false));
+        assert!(!probes.fire_probes_at_known_site(guess, 0x300, 0, 10, ProbedRegisters::default(), false));
     }
     assert_eq!(probes.take_recorded_events().iter().map(|event| event.id).collect::<Vec<_>>(), [2; 4]);
 }
@@ -132,16 +132,16 @@ fn an_ended_probe_stops_nothing_and_leaves_the_others() {
     probes.record_executions(0x100, 1);
     probes.record_writes(0x2000_0004, 3, true);
     assert!(
-        probes.stops_before_address(0x100)
-            && !probes.stops_before_address(0x200)
-            && probes.stops_after_write(0x2000_0004)
+        probes.does_run_stop_before_address(0x100)
+            && !probes.does_run_stop_before_address(0x200)
+            && probes.does_run_stop_after_write(0x2000_0004)
     );
     probes.remove_stop_before_address(0x100);
     probes.remove_stop_before_address(0x200);
     probes.remove_write_watch(0x2000_0006);
-    assert!(!probes.stops_before_address(0x100));
+    assert!(!probes.does_run_stop_before_address(0x100));
     assert!(!probes.fire_probes(0x100, 0, 10, ProbedRegisters::default(), false));
-    assert!(!probes.report_changing_store(0x2000_0004, 1, 0, 9, 0));
+    assert!(!probes.report_store_to_watched_word(0x2000_0004, 1, 0, 9, 0));
     assert_eq!(probes.take_recorded_events().len(), 1);
 }
 
@@ -149,8 +149,8 @@ fn an_ended_probe_stops_nothing_and_leaves_the_others() {
 fn only_the_watched_word_is_reported() {
     let mut probes = Probes::default();
     probes.record_writes(0x2000_0004, 3, true);
-    assert!(!probes.report_changing_store(0x2000_0000, 1, 0, 9, 0));
-    assert!(probes.report_changing_store(0x2000_0004, 1, 0, 9, 0));
+    assert!(!probes.report_store_to_watched_word(0x2000_0000, 1, 0, 9, 0));
+    assert!(probes.report_store_to_watched_word(0x2000_0004, 1, 0, 9, 0));
     assert_eq!(probes.take_recorded_events().len(), 1);
 }
 
@@ -208,7 +208,7 @@ fn returns_to_several_callers_are_distinguished() {
 fn each_watched_word_has_its_identity_and_the_last_one_counts() {
     let mut probes = Probes::default();
     [(0x30, 1), (0x10, 2), (0x20, 3), (0x12, 4)].into_iter().for_each(|(at, id)| probes.record_writes(at, id, false));
-    (0..0x40).step_by(4).for_each(|at| assert!(!probes.report_changing_store(at, at, 0, 9, 0)));
+    (0..0x40).step_by(4).for_each(|at| assert!(!probes.report_store_to_watched_word(at, at, 0, 9, 0)));
     assert_eq!(probes.watched_words().collect::<Vec<_>>(), [0x10, 0x20, 0x30]);
     let seen: Vec<_> = probes.take_recorded_events().iter().map(|event| (event.value, event.id)).collect();
     assert_eq!(seen, [(0x10, 4), (0x20, 3), (0x30, 1)]);

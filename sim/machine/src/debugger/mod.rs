@@ -20,7 +20,7 @@ pub enum Channel {
 
 impl Channel {
     /// Returns the channel's name that users see.
-    pub fn displayed_name(self) -> String {
+    pub fn channel_display_name(self) -> String {
         match self {
             Channel::Semihosting => "semihosting".to_owned(),
             Channel::SemihostingError => "semihosting-stderr".to_owned(),

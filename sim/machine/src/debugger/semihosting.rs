@@ -23,7 +23,7 @@ const BAD_HANDLE: u32 = 9;
 const INVALID: u32 = 22;
 
 /// The board's memory in which parameters and buffers of semihosting calls are.
-pub trait TargetMemory {
+pub trait SemihostingMemory {
     /// Returns bytes of memory, without side effects. `None` where there is no memory.
     fn read_bytes(&self, address: u32, count: usize) -> Option<Vec<u8>>;
     /// Writes bytes to RAM. Returns false outside of RAM.
@@ -43,12 +43,18 @@ pub enum Answer {
 
 impl Debugger {
     /// Executes the semihosting call `operation`, `ns` nanoseconds after power-on.
-    pub fn execute_call(&mut self, operation: u32, parameter: u32, ns: u64, memory: &mut dyn TargetMemory) -> Answer {
-        let block = parameter_words(memory, parameter);
+    pub fn execute_call(
+        &mut self,
+        operation: u32,
+        parameter: u32,
+        ns: u64,
+        memory: &mut dyn SemihostingMemory,
+    ) -> Answer {
+        let block = read_semihosting_parameters(memory, parameter);
         let words = |count: usize| block.get(..count);
         let value = match operation {
             0x01 => return self.execute_open(words(3), memory),
-            0x02 => words(1).map(|block| self.execute_close(block[0])),
+            0x02 => words(1).map(|block| self.execute_semihosting_close(block[0])),
             0x03 => memory.read_bytes(parameter, 1).map(|byte| {
                 self.append_printed_text(Channel::Semihosting, &byte);
                 0
@@ -57,15 +63,15 @@ impl Debugger {
                 self.append_printed_text(Channel::Semihosting, &text);
                 0
             }),
-            0x05 => words(3).and_then(|block| self.execute_write(block, memory)),
-            0x06 => words(3).and_then(|block| self.execute_read(block, memory)),
+            0x05 => words(3).and_then(|block| self.execute_semihosting_write(block, memory)),
+            0x06 => words(3).and_then(|block| self.execute_semihosting_read(block, memory)),
             0x07 => Some(self.files.input.pop_front().map_or(FAILED, u32::from)),
             0x08 => words(1).map(|block| u32::from((block[0] as i32) < 0)),
             0x09 => words(1).map(|block| {
-                self.value_of_semihosting_file(block[0], |file| u32::from(file.is_semihosting_terminal()))
+                self.semihosting_file_value_or_error(block[0], |file| u32::from(file.is_semihosting_terminal()))
             }),
             0x0a => words(2).map(|block| self.execute_seek(block[0], block[1])),
-            0x0c => words(1).map(|block| self.value_of_semihosting_file(block[0], |file| file.length_in_bytes())),
+            0x0c => words(1).map(|block| self.semihosting_file_value_or_error(block[0], |file| file.length_in_bytes())),
             0x10 => Some((ns / 10_000_000) as u32),
             0x11 => Some((ns / 1_000_000_000) as u32),
             0x13 => Some(self.errno),
@@ -81,7 +87,7 @@ impl Debugger {
                 Some(if memory.write_bytes(parameter, &ticks.to_le_bytes()) { 0 } else { FAILED })
             }
             0x31 => Some(TICKS_PER_S),
-            _ => return self.answer_to_unsupported_call(operation),
+            _ => return self.answer_unsupported_semihosting_call(operation),
         };
         value.map_or_else(
             || {
@@ -94,7 +100,7 @@ impl Debugger {
     }
 
     /// Executes the semihosting call SYS_OPEN.
-    fn execute_open(&mut self, block: Option<&[u32]>, memory: &dyn TargetMemory) -> Answer {
+    fn execute_open(&mut self, block: Option<&[u32]>, memory: &dyn SemihostingMemory) -> Answer {
         let block = block.filter(|block| block[2] as usize <= MOST_BYTES);
         let name = block.and_then(|block| memory.read_bytes(block[0], block[2] as usize));
         let (Some(block), Some(name)) = (block, name) else {
@@ -122,12 +128,12 @@ impl Debugger {
     }
 
     /// Executes the semihosting call SYS_CLOSE. Returns 0, or -1 on failure.
-    fn execute_close(&mut self, handle: u32) -> u32 {
+    fn execute_semihosting_close(&mut self, handle: u32) -> u32 {
         if self.files.close(handle) { 0 } else { self.fail_with_error_number(BAD_HANDLE) }
     }
 
     /// Executes the semihosting call SYS_WRITE. Returns the number of bytes that were not written.
-    fn execute_write(&mut self, block: &[u32], memory: &dyn TargetMemory) -> Option<u32> {
+    fn execute_semihosting_write(&mut self, block: &[u32], memory: &dyn SemihostingMemory) -> Option<u32> {
         let channel = match self.files.open_file_with_handle(block[0]) {
             Some(File::Output) => Channel::Semihosting,
             Some(File::Error) => Channel::SemihostingError,
@@ -143,7 +149,7 @@ impl Debugger {
 
     /// Executes the semihosting call SYS_READ. Returns the number of bytes that were not read: all of them at the end
     /// of the file.
-    fn execute_read(&mut self, block: &[u32], memory: &mut dyn TargetMemory) -> Option<u32> {
+    fn execute_semihosting_read(&mut self, block: &[u32], memory: &mut dyn SemihostingMemory) -> Option<u32> {
         let Some(text) = self.files.read_file(block[0], (block[2] as usize).min(MOST_BYTES)) else {
             self.errno = BAD_HANDLE;
             return Some(block[2]);
@@ -164,7 +170,7 @@ impl Debugger {
     }
 
     /// Returns a value of the file with this handle, or -1 if it is not open.
-    fn value_of_semihosting_file(&mut self, handle: u32, value: impl FnOnce(File) -> u32) -> u32 {
+    fn semihosting_file_value_or_error(&mut self, handle: u32, value: impl FnOnce(File) -> u32) -> u32 {
         let file = self.files.open_file_with_handle(handle).copied();
         file.map_or_else(|| self.fail_with_error_number(BAD_HANDLE), value)
     }
@@ -176,18 +182,18 @@ impl Debugger {
     }
 
     /// Returns the answer to a known operation that is not supported.
-    fn answer_to_unsupported_call(&mut self, operation: u32) -> Answer {
+    fn answer_unsupported_semihosting_call(&mut self, operation: u32) -> Answer {
         let what = match operation {
             0x0d => "temporary file names are",
             0x0e | 0x0f => "removing and renaming files of the host is",
             0x12 => "running commands on the host is",
-            _ => return self.answer_to_unknown_call(operation),
+            _ => return self.answer_unknown_semihosting_call(operation),
         };
         Answer::Unsupported(self.fail_with_error_number(INVALID), format!("semihosting: {what} not supported"))
     }
 
     /// Returns the answer to an unknown semihosting operation.
-    fn answer_to_unknown_call(&mut self, operation: u32) -> Answer {
+    fn answer_unknown_semihosting_call(&mut self, operation: u32) -> Answer {
         Answer::Unsupported(
             self.fail_with_error_number(INVALID),
             format!("semihosting: the operation 0x{operation:02x} is unknown"),
@@ -208,14 +214,14 @@ pub fn firmware_exit_sentence(code: u32) -> String {
 }
 
 /// Returns the words of a parameter block, three at most: as many as there is memory for.
-fn parameter_words(memory: &dyn TargetMemory, address: u32) -> Vec<u32> {
+fn read_semihosting_parameters(memory: &dyn SemihostingMemory, address: u32) -> Vec<u32> {
     let word = |place: u32| memory.read_bytes(address.wrapping_add(4 * place), 4);
     let word = |place: u32| word(place)?.try_into().ok().map(u32::from_le_bytes);
     (0..3).map_while(word).collect()
 }
 
 /// Returns the bytes of a string up to its zero.
-fn string_bytes(memory: &dyn TargetMemory, address: u32) -> Option<Vec<u8>> {
+fn string_bytes(memory: &dyn SemihostingMemory, address: u32) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     while text.len() < MOST_BYTES {
         match memory.read_bytes(address.wrapping_add(text.len() as u32), 1)?.first() {
@@ -227,7 +233,7 @@ fn string_bytes(memory: &dyn TargetMemory, address: u32) -> Option<Vec<u8>> {
 }
 
 /// Executes SYS_GET_CMDLINE: the command line is empty.
-fn execute_get_command_line(block: &[u32], parameter: u32, memory: &mut dyn TargetMemory) -> u32 {
+fn execute_get_command_line(block: &[u32], parameter: u32, memory: &mut dyn SemihostingMemory) -> u32 {
     let fits =
         block[1] > 0 && memory.write_bytes(block[0], &[0]) && memory.write_bytes(parameter.wrapping_add(4), &[0; 4]);
     if fits { 0 } else { FAILED }

@@ -81,7 +81,7 @@ impl RequiredCoreFeatures {
             let mut parts = subsection.subsubsections();
             while let Some(part) = parts.next()?.filter(|_| subsection.vendor() == b"aeabi") {
                 if part.tag() == FILE_SCOPE {
-                    self.read_file_attributes(part.attributes())?;
+                    self.read_elf_build_attributes(part.attributes())?;
                 }
             }
         }
@@ -89,7 +89,7 @@ impl RequiredCoreFeatures {
     }
 
     /// Reads the attributes of a file from its tags.
-    fn read_file_attributes(&mut self, mut values: AttributeReader) -> object::Result<()> {
+    fn read_elf_build_attributes(&mut self, mut values: AttributeReader) -> object::Result<()> {
         while let Some(tag) = values.read_tag()? {
             match tag {
                 CPU_ARCH => self.arch = values.read_integer()?,
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn core_runs_code_for_itself_and_for_smaller_cores() {
+    fn core_accepts_code_of_smaller_cores() {
         use Core::{M0Plus, M3, M4F, M7};
         assert_eq!(lacks(0, 0, 0), []);
         assert_eq!(lacks(V6S_M, M_PROFILE, 0), []);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Image, ImageError};
+use super::{ImageError, ParsedImageFile};
 
 const MAGIC: [u32; 3] = [0x0a32_4655, 0x9e5d_5157, 0x0ab1_6f30];
 const FAMILY_RP2040: u32 = 0xe48b_ff56;
@@ -10,7 +10,7 @@ const NOT_MAIN_FLASH: u32 = 1;
 const FAMILY_PRESENT: u32 = 0x2000;
 
 /// Parses a UF2 file (format: github.com/microsoft/uf2), which has neither symbols nor an entry point.
-pub(super) fn parse_uf2(data: &[u8], name: &str) -> Result<Image, ImageError> {
+pub(super) fn parse_uf2(data: &[u8], name: &str) -> Result<ParsedImageFile, ImageError> {
     if !data.len().is_multiple_of(512) {
         return Err(ImageError(format!(
             "{name} is a broken UF2 file: {} bytes is not a whole number of 512-byte blocks; copy it again",
@@ -47,7 +47,7 @@ pub(super) fn parse_uf2(data: &[u8], name: &str) -> Result<Image, ImageError> {
         )));
     }
     let entry = *pieces.keys().next().unwrap_or(&0);
-    Ok(Image { segments: join_adjacent_pieces(pieces), entry, ..Image::default() })
+    Ok(ParsedImageFile { segments: join_adjacent_memory_pieces(pieces), entry, ..ParsedImageFile::default() })
 }
 
 /// One block of a UF2 file.
@@ -100,7 +100,7 @@ fn wrong_block_numbers_text(blocks: &[&Block]) -> Option<String> {
 }
 
 /// Joins pieces of memory whose addresses follow each other.
-fn join_adjacent_pieces(pieces: BTreeMap<u32, Vec<u8>>) -> Vec<(u32, Vec<u8>)> {
+fn join_adjacent_memory_pieces(pieces: BTreeMap<u32, Vec<u8>>) -> Vec<(u32, Vec<u8>)> {
     let mut joined: Vec<(u32, Vec<u8>)> = Vec::new();
     for (address, bytes) in pieces {
         match joined.last_mut() {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     fn error(blocks: &[Vec<u8>]) -> String {
-        Image::parse_image_file(&blocks.concat(), "x.uf2").unwrap_err().0
+        ParsedImageFile::parse_firmware_image(&blocks.concat(), "x.uf2").unwrap_err().0
     }
 
     #[test]
@@ -137,7 +137,7 @@ mod tests {
             let mut data = block(0x1000_0100, numbers[0], 3, FAMILY_RP2040);
             data.extend(block(0x1000_0000, numbers[1], 1, FAMILY_RP2040));
             data.extend(block(0x2000_0000, numbers[2], 9, 0xdead_beef));
-            let image = Image::parse_image_file(&data, "x.uf2").unwrap();
+            let image = ParsedImageFile::parse_firmware_image(&data, "x.uf2").unwrap();
             assert_eq!(image.segments.len(), 1);
             assert_eq!(image.segments[0].0, 0x1000_0000);
             assert_eq!(image.segments[0].1[255..257], [1, 3]);
@@ -148,9 +148,12 @@ mod tests {
     fn uf2_file_with_a_wrong_block_count_is_refused() {
         let part = |place: u32, fill: u8| block(0x1000_0000 + place * 256, [place, 3], fill, FAMILY_RP2040);
         let whole = [part(0, 1), part(1, 2), part(2, 3)];
-        assert_eq!(Image::parse_image_file(&whole.concat(), "x").unwrap().segments[0].1.len(), 768);
+        assert_eq!(ParsedImageFile::parse_firmware_image(&whole.concat(), "x").unwrap().segments[0].1.len(), 768);
         assert_eq!(
-            Image::parse_image_file(&[&whole[..], &whole[..1]].concat().concat(), "x").unwrap().segments[0].1.len(),
+            ParsedImageFile::parse_firmware_image(&[&whole[..], &whole[..1]].concat().concat(), "x").unwrap().segments
+                [0]
+            .1
+            .len(),
             768
         );
         assert!(error(&[part(0, 1), part(2, 3)]).contains("2 of its 3 blocks, and block 1 is missing"));

@@ -1,7 +1,7 @@
 //! The common parts of the chips with a Cortex-M0+: the RP2040 with two, the STM32L0 with one.
 //!
-//! Each chip has its own memories, peripherals and run loop. The run loop's steps that concern one core alone stand here
-//! ([`turn`]), and so do the private peripheral bus ([`private_bus`]) semihosting
+//! Each chip has its own memories, peripherals and run loop. The run loop's steps that concern one core alone stand
+//! here ([`turn`]), and so do the private peripheral bus ([`private_bus`]) semihosting
 //! ([`debugging`]) and what a person sees of a core ([`face`]).
 
 pub mod debugging;

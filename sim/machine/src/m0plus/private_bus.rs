@@ -19,8 +19,8 @@ pub trait PrivateBus: Bus {
 
     /// Loads from the private peripheral bus at cycle `t`, which it advances.
     fn load_from_private_bus(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> Result<u32, Trap> {
-        check_private_access(core, bytes)?;
-        let (value, unmodelled) = ppb::load_private_word(core, address, *t).ok_or(UNMAPPED)?;
+        check_private_peripheral_bus_access(core, bytes)?;
+        let (value, unmodelled) = ppb::load_private_peripheral_bus_word(core, address, *t).ok_or(UNMAPPED)?;
         self.request_interpreter_exit(core);
         if let Some(what) = unmodelled {
             self.warn_of_unmodelled_register(core, address, what, *t);
@@ -38,8 +38,8 @@ pub trait PrivateBus: Bus {
         value: u32,
         t: &mut u64,
     ) -> Result<(), Trap> {
-        check_private_access(core, bytes)?;
-        if let Some(what) = ppb::store_private_word(core, address, value, *t).ok_or(UNMAPPED)? {
+        check_private_peripheral_bus_access(core, bytes)?;
+        if let Some(what) = ppb::store_private_peripheral_word(core, address, value, *t).ok_or(UNMAPPED)? {
             self.warn_of_unmodelled_register(core, address, what, *t);
         }
         self.request_interpreter_exit(core);
@@ -63,6 +63,6 @@ pub trait PrivateBus: Bus {
 }
 
 /// Checks that an access is allowed: whole words, by privileged code.
-fn check_private_access(core: &Core, bytes: u32) -> Result<(), Trap> {
+fn check_private_peripheral_bus_access(core: &Core, bytes: u32) -> Result<(), Trap> {
     if bytes == 4 && core.is_privileged() { Ok(()) } else { Err(WORDS_ONLY) }
 }

@@ -1,6 +1,6 @@
 //! The steps of a run loop that concern one core: requests, waking, exception entry, execution.
 
-use rtoslab_cpu::exception_outcome::ExceptionOutcome;
+use rtoslab_cpu::exception_outcome::ExceptionStepResult;
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_cpu::v6m::core::{Core, Phase, Request};
@@ -31,12 +31,12 @@ pub fn serve_core_request<B: Bus>(
     bus: &mut B,
     request: Request,
     timing: ExceptionTiming,
-) -> (ExceptionOutcome, Option<FaultOutcome>) {
+) -> (ExceptionStepResult, Option<FaultOutcome>) {
     match request {
-        Request::None | Request::Stopped | Request::RomHook(_) => (ExceptionOutcome::None, None),
+        Request::None | Request::Stopped | Request::RomHook(_) => (ExceptionStepResult::None, None),
         Request::Svc => {
             exception::take_supervisor_call::<B, true>(core, bus, timing);
-            (ExceptionOutcome::None, None)
+            (ExceptionStepResult::None, None)
         }
         Request::ExceptionReturn(value) => (exception::exception_return::<B, true>(core, bus, value, timing), None),
         Request::Fault(why) => {
@@ -44,7 +44,7 @@ pub fn serve_core_request<B: Bus>(
             exception::take_hard_fault::<B, true>(core, bus, timing);
             let lock_up = (core.phase == Phase::Lockup)
                 .then(|| format!("core {} is locked up: {why} at 0x{pc:08x} inside a fault handler", core.id));
-            (ExceptionOutcome::None, Some(FaultOutcome { why, pc, cycle, lock_up }))
+            (ExceptionStepResult::None, Some(FaultOutcome { why, pc, cycle, lock_up }))
         }
     }
 }
@@ -56,7 +56,7 @@ pub fn wake_sleeping_core<B: Bus>(
     bus: &mut B,
     now: u64,
     timing: ExceptionTiming,
-) -> Option<(ExceptionOutcome, u64)> {
+) -> Option<(ExceptionStepResult, u64)> {
     let woken = match core.phase {
         Phase::SleepEvent => core.event || exception::must_core_wake(core),
         Phase::SleepInterrupt { .. } => exception::must_core_wake(core),
@@ -75,7 +75,7 @@ pub fn wake_sleeping_core<B: Bus>(
         phase => {
             core.event &= phase != Phase::SleepEvent;
             core.phase = Phase::Run;
-            ExceptionOutcome::None
+            ExceptionStepResult::None
         }
     };
     Some((outcome, before))
@@ -88,7 +88,7 @@ pub fn advance_exception_entry<B: Bus>(
     bus: &mut B,
     now: u64,
     timing: ExceptionTiming,
-) -> Option<(ExceptionOutcome, u64)> {
+) -> Option<(ExceptionStepResult, u64)> {
     match core.phase {
         Phase::Entry { recognised, .. } if core.t <= now => {
             Some((exception::complete_entry(core, bus, timing), recognised))
@@ -96,7 +96,7 @@ pub fn advance_exception_entry<B: Bus>(
         Phase::Run => {
             let number = exception::exception_to_take(core)?;
             exception::begin_entry::<B, true>(core, bus, number, timing);
-            Some((ExceptionOutcome::None, core.t))
+            Some((ExceptionStepResult::None, core.t))
         }
         _ => None,
     }

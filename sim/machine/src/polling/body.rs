@@ -17,7 +17,7 @@ pub enum Operand {
 
 /// A register that counts down or up by one in each repetition and is only compared: a limit of the busy wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Counter {
+pub struct BusyWaitCounter {
     /// Its number.
     pub register: usize,
     /// It counts up.
@@ -39,7 +39,7 @@ pub struct Body {
     /// How many opcodes it has.
     pub instructions: u64,
     /// If it has one.
-    pub counter: Option<Counter>,
+    pub counter: Option<BusyWaitCounter>,
 }
 
 /// The kind of an opcode in a polling loop.
@@ -68,12 +68,12 @@ const fn register_mask_bit(register: u32) -> u16 {
 }
 
 /// Returns the kind of an opcode that only reads and writes registers, by their masks.
-fn kind_of_register_opcode(reads: u16, writes: u16) -> Kind {
+fn op_kind_from_register_masks(reads: u16, writes: u16) -> Kind {
     Kind::Plain { reads, writes }
 }
 
 /// Decodes the opcode at an address, if a polling loop may contain it. `code` returns a halfword.
-fn decode_loop_opcode(address: u32, code: &impl Fn(u32) -> Option<u16>) -> Option<DecodedLoop> {
+fn decode_polling_loop_opcode(address: u32, code: &impl Fn(u32) -> Option<u16>) -> Option<DecodedLoop> {
     let h = u32::from(code(address)?);
     if h >> 11 >= 0b11101 {
         return Some((decode_32_bit_loop_opcode(h, u32::from(code(address + 2)?))?, 4));
@@ -86,20 +86,20 @@ fn decode_16_bit_loop_opcode(h: u32, address: u32) -> Option<Kind> {
     let (r0, r3, r6, r8) = (h & 7, h >> 3 & 7, h >> 6 & 7, h >> 8 & 7);
     let target = |distance: u32| address.wrapping_add(4).wrapping_add(distance);
     Some(match h >> 11 {
-        0b00000..=0b00010 => kind_of_register_opcode(register_mask_bit(r3), register_mask_bit(r0)),
+        0b00000..=0b00010 => op_kind_from_register_masks(register_mask_bit(r3), register_mask_bit(r0)),
         0b00011 => match h >> 9 & 3 {
-            0 | 1 => kind_of_register_opcode(register_mask_bit(r3) | register_mask_bit(r6), register_mask_bit(r0)),
+            0 | 1 => op_kind_from_register_masks(register_mask_bit(r3) | register_mask_bit(r6), register_mask_bit(r0)),
             each if r0 == r3 && r6 == 1 => Kind::Count { register: r0, up: each == 2 },
-            _ => kind_of_register_opcode(register_mask_bit(r3), register_mask_bit(r0)),
+            _ => op_kind_from_register_masks(register_mask_bit(r3), register_mask_bit(r0)),
         },
-        0b00100 => kind_of_register_opcode(0, register_mask_bit(r8)),
+        0b00100 => op_kind_from_register_masks(0, register_mask_bit(r8)),
         0b00101 => Kind::Compare { register: r8, with: Operand::Constant(h & 0xff) },
         0b00110 | 0b00111 if h & 0xff == 1 => Kind::Count { register: r8, up: h >> 11 & 1 == 0 },
-        0b00110 | 0b00111 => kind_of_register_opcode(register_mask_bit(r8), register_mask_bit(r8)),
+        0b00110 | 0b00111 => op_kind_from_register_masks(register_mask_bit(r8), register_mask_bit(r8)),
         0b01000 if h & 0x400 == 0 => match h >> 6 & 15 {
             10 => Kind::Compare { register: r0, with: Operand::Register(r3 as usize) },
-            8 | 11 => kind_of_register_opcode(register_mask_bit(r0) | register_mask_bit(r3), 0),
-            _ => kind_of_register_opcode(register_mask_bit(r0) | register_mask_bit(r3), register_mask_bit(r0)),
+            8 | 11 => op_kind_from_register_masks(register_mask_bit(r0) | register_mask_bit(r3), 0),
+            _ => op_kind_from_register_masks(register_mask_bit(r0) | register_mask_bit(r3), register_mask_bit(r0)),
         },
         0b01000 => {
             let (rd, rm) = (h & 7 | h >> 4 & 8, h >> 3 & 15);
@@ -108,25 +108,25 @@ fn decode_16_bit_loop_opcode(h: u32, address: u32) -> Option<Kind> {
             }
             match h >> 8 & 3 {
                 1 => Kind::Compare { register: rd, with: Operand::Register(rm as usize) },
-                _ => kind_of_register_opcode(register_mask_bit(rd) | register_mask_bit(rm), register_mask_bit(rd)),
+                _ => op_kind_from_register_masks(register_mask_bit(rd) | register_mask_bit(rm), register_mask_bit(rd)),
             }
         }
         // A constant after the code.
-        0b01001 => kind_of_register_opcode(0, register_mask_bit(r8)),
+        0b01001 => op_kind_from_register_masks(0, register_mask_bit(r8)),
         0b01010 | 0b01011 if h >> 9 & 7 >= 3 => {
             Kind::Load { reads: register_mask_bit(r3) | register_mask_bit(r6), writes: register_mask_bit(r0) }
         }
         0b01101 | 0b01111 | 0b10001 => Kind::Load { reads: register_mask_bit(r3), writes: register_mask_bit(r0) },
         0b10110 | 0b10111 => match h >> 8 & 15 {
             // SXTH to UXTB. REV, REV16, REVSH.
-            2 => kind_of_register_opcode(register_mask_bit(r3), register_mask_bit(r0)),
-            10 if h >> 6 & 3 != 2 => kind_of_register_opcode(register_mask_bit(r3), register_mask_bit(r0)),
+            2 => op_kind_from_register_masks(register_mask_bit(r3), register_mask_bit(r0)),
+            10 if h >> 6 & 3 != 2 => op_kind_from_register_masks(register_mask_bit(r3), register_mask_bit(r0)),
             // CBZ, CBNZ.
             1 | 3 | 9 | 11 => {
                 Kind::TestedBranch { target: target((h >> 3 & 31) << 1 | (h >> 9 & 1) << 6), register: r0 }
             }
             // NOP, YIELD.
-            15 if h & 0xff == 0 || h & 0xff == 0x10 => kind_of_register_opcode(0, 0),
+            15 if h & 0xff == 0 || h & 0xff == 0x10 => op_kind_from_register_masks(0, 0),
             _ => return None,
         },
         0b11010 | 0b11011 if h >> 8 & 15 < LINK_AND_ABOVE => {
@@ -146,8 +146,8 @@ fn decode_32_bit_loop_opcode(first: u32, second: u32) -> Option<Kind> {
             Some(Kind::Load { reads: register_mask_bit(base), writes: register_mask_bit(top) })
         }
         0xf00 | 0xf01 | 0xf40 | 0xf41 if second & 0x8000 == 0 && base < LINK_AND_ABOVE => match rd {
-            15 if first >> 4 & 1 != 0 => Some(kind_of_register_opcode(register_mask_bit(base), 0)),
-            0..=13 => Some(kind_of_register_opcode(register_mask_bit(base), register_mask_bit(rd))),
+            15 if first >> 4 & 1 != 0 => Some(op_kind_from_register_masks(register_mask_bit(base), 0)),
+            0..=13 => Some(op_kind_from_register_masks(register_mask_bit(base), register_mask_bit(rd))),
             _ => None,
         },
         _ => None,
@@ -164,7 +164,7 @@ fn opcodes_before_branch(
     code: &impl Fn(u32) -> Option<u16>,
 ) -> Option<(u32, u32)> {
     while end.is_none_or(|end| at < end) {
-        let (kind, length) = decode_loop_opcode(at, code)?;
+        let (kind, length) = decode_polling_loop_opcode(at, code)?;
         at += length;
         opcodes.push(kind);
         match kind {
@@ -180,7 +180,7 @@ fn opcodes_before_branch(
 /// Returns the body of the polling loop that contains the load at the address `load`. `None` if it is in no such loop.
 /// `code` returns the halfword of code at an address.
 pub fn find_polling_loop_of_load(load: u32, code: impl Fn(u32) -> Option<u16>) -> Option<Body> {
-    let (kind @ Kind::Load { .. }, length) = decode_loop_opcode(load, &code)? else { return None };
+    let (kind @ Kind::Load { .. }, length) = decode_polling_loop_opcode(load, &code)? else { return None };
     let (mut opcodes, behind_load) = (vec![kind], load + length);
     // From there to the branch back, and from where it leads to the load.
     let (end, start) = opcodes_before_branch(&mut opcodes, behind_load, None, load, &code)?;
@@ -199,7 +199,7 @@ pub fn find_polling_loop_of_load(load: u32, code: impl Fn(u32) -> Option<u16>) -
 
 /// Returns the register that counts the repetitions of a polling loop, or `Some(None)` if there is none. `None`, so
 /// that the loop is not skipped, if the register is also used otherwise, or if there are two.
-fn repetition_counter_register(opcodes: &[Kind]) -> Option<Option<Counter>> {
+fn repetition_counter_register(opcodes: &[Kind]) -> Option<Option<BusyWaitCounter>> {
     let mut counting = opcodes.iter().filter_map(|kind| match kind {
         Kind::Count { register, up } => Some((*register, *up)),
         _ => None,
@@ -218,7 +218,7 @@ fn repetition_counter_register(opcodes: &[Kind]) -> Option<Option<Counter>> {
             _ => {}
         }
     }
-    counting.next().is_none().then_some(Some(Counter { register: register as usize, up, limits }))
+    counting.next().is_none().then_some(Some(BusyWaitCounter { register: register as usize, up, limits }))
 }
 
 #[cfg(test)]
@@ -230,21 +230,21 @@ mod tests {
     }
 
     #[test]
-    fn wait_with_a_limit_is_found_from_its_load() {
+    fn busy_wait_with_limit_is_detected() {
         // subs r3,#1; cmp r3,#0; beq out; ldr r2,[r1,#0]; tst r4,r2; bne back
         let code = [0x3b01, 0x2b00, 0xd003, 0x680a, 0x4214, 0xd1f9, 0xbf00];
         let loop_body = body(0x100, 0x106, &code).expect("a loop");
-        let counter = Some(Counter { register: 3, up: false, limits: vec![Operand::Constant(0)] });
+        let counter = Some(BusyWaitCounter { register: 3, up: false, limits: vec![Operand::Constant(0)] });
         let expected = Body { start: 0x100, end: 0x10c, behind_load: 0x108, instructions: 6, counter };
         assert_eq!(loop_body, expected);
     }
 
     #[test]
-    fn limit_may_be_in_a_register_and_counted_up_to() {
+    fn busy_wait_limit_may_be_register() {
         // cmp r3,r4; beq out; ldr.w r2,[r1,#0x81c]; adds r3,#1; lsls r2,r2,#24; bpl back
         let code = [0x42a3, 0xd004, 0xf8d1, 0x281c, 0x3301, 0x0612, 0xd5f8];
         let loop_body = body(0x100, 0x104, &code).expect("a loop");
-        let counter = Counter { register: 3, up: true, limits: vec![Operand::Register(4)] };
+        let counter = BusyWaitCounter { register: 3, up: true, limits: vec![Operand::Register(4)] };
         assert_eq!((loop_body.counter, loop_body.instructions), (Some(counter), 6));
         // cmp r4,r3 likewise.
         let loop_body = body(0x100, 0x104, &[0x429c, 0xd004, 0xf8d1, 0x281c, 0x3301, 0x0612, 0xd5f8]).expect("a loop");
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn wait_without_a_limit_may_begin_with_its_load() {
+    fn busy_wait_without_limit_is_detected() {
         // ldr.w r2,[r1,#1024]; lsls r2,r2,#24; bpl back
         let code = [0xf8d1, 0x2400, 0x0612, 0xd5fb];
         let loop_body = body(0x200, 0x200, &code).expect("a loop");

@@ -60,7 +60,7 @@ impl BusyWaitDetector {
             return false;
         }
         if !is_steady() {
-            self.exclude_load_from_detection();
+            self.exclude_load_from_busy_wait_detection();
             return false;
         }
         self.ripe = true;
@@ -78,7 +78,7 @@ impl BusyWaitDetector {
     }
 
     /// Excludes the current load from the detection, because it is in no loop that can be skipped.
-    fn exclude_load_from_detection(&mut self) {
+    fn exclude_load_from_busy_wait_detection(&mut self) {
         self.refused[self.next] = self.load;
         self.next = (self.next + 1) % REFUSED;
     }
@@ -132,7 +132,7 @@ pub trait Waiting {
 
 /// The state of a core in a busy wait, right after the load.
 #[derive(Clone, Copy)]
-struct PollingState<S> {
+struct BusyWaitCoreState<S> {
     time: u64,
     registers: [u32; 15],
     flags: u32,
@@ -141,10 +141,10 @@ struct PollingState<S> {
 }
 
 /// Returns the core's present state. `None` if it is not known.
-fn current_polling_state<M: Waiting>(machine: &M) -> Option<PollingState<M::State>> {
+fn current_busy_wait_state<M: Waiting>(machine: &M) -> Option<BusyWaitCoreState<M::State>> {
     let state = machine.timing_state()?;
     let (time, flags) = (machine.core_time(), machine.program_flags());
-    Some(PollingState { time, registers: machine.core_registers(), flags, state, counts: machine.core_counters() })
+    Some(BusyWaitCoreState { time, registers: machine.core_registers(), flags, state, counts: machine.core_counters() })
 }
 
 /// Skips as much of a busy wait as there is up to `until`, where the next event is.
@@ -158,7 +158,7 @@ pub fn skip_busy_wait<M: Waiting>(machine: &mut M, until: u64) {
 fn skip_polling_loop<M: Waiting>(machine: &mut M, until: u64) {
     let load = machine.busy_wait_detector().load;
     let Some(body) = body::find_polling_loop_of_load(load, |address| machine.code_halfword(address)) else {
-        machine.busy_wait_detector().exclude_load_from_detection();
+        machine.busy_wait_detector().exclude_load_from_busy_wait_detection();
         return;
     };
     if machine.next_address() != body.behind_load {
@@ -167,41 +167,41 @@ fn skip_polling_loop<M: Waiting>(machine: &mut M, until: u64) {
     // What happened before the wait must be long ago.
     let begun = machine.core_time();
     while machine.core_time() < begun + M::ANCIENT_CYCLES {
-        if !execute_loop_repetition(machine, &body, until) {
+        if !execute_busy_wait_repetition(machine, &body, until) {
             return;
         }
     }
-    let Some(anchor) = current_polling_state(machine) else {
-        machine.busy_wait_detector().exclude_load_from_detection();
+    let Some(anchor) = current_busy_wait_state(machine) else {
+        machine.busy_wait_detector().exclude_load_from_busy_wait_detection();
         return;
     };
     let phases = machine.common_clock_period();
     for repetition in 1..=REPETITIONS {
-        if !execute_loop_repetition(machine, &body, until) {
+        if !execute_busy_wait_repetition(machine, &body, until) {
             return;
         }
-        let Some(now) = current_polling_state(machine) else { return };
-        if is_state_repeated(&anchor, &now, &body, repetition, phases) {
+        let Some(now) = current_busy_wait_state(machine) else { return };
+        if is_busy_wait_state_repeated(&anchor, &now, &body, repetition, phases) {
             // Once more, so that whatever adapts itself has done so.
             for _ in 0..repetition {
-                if !execute_loop_repetition(machine, &body, until) {
+                if !execute_busy_wait_repetition(machine, &body, until) {
                     return;
                 }
             }
-            let Some(again) = current_polling_state(machine) else { return };
-            if is_state_repeated(&now, &again, &body, repetition, phases)
+            let Some(again) = current_busy_wait_state(machine) else { return };
+            if is_busy_wait_state_repeated(&now, &again, &body, repetition, phases)
                 && again.time - now.time == now.time - anchor.time
             {
-                skip_loop_periods(machine, &now, &again, &body, repetition, until);
+                skip_busy_wait_periods(machine, &now, &again, &body, repetition, until);
                 return;
             }
         }
     }
-    machine.busy_wait_detector().exclude_load_from_detection();
+    machine.busy_wait_detector().exclude_load_from_busy_wait_detection();
 }
 
 /// Executes one repetition of the loop. Returns false if anything else happens in it or an event is near.
-fn execute_loop_repetition<M: Waiting>(machine: &mut M, body: &Body, until: u64) -> bool {
+fn execute_busy_wait_repetition<M: Waiting>(machine: &mut M, body: &Body, until: u64) -> bool {
     let executed = machine.core_counters()[0] + body.instructions;
     while machine.core_counters()[0] < executed {
         if machine.core_time() + MARGIN_CYCLES > until || !machine.execute_busy_wait_instruction() {
@@ -216,9 +216,9 @@ fn execute_loop_repetition<M: Waiting>(machine: &mut M, body: &Body, until: u64)
 
 /// Returns whether the core's state is the same as `repetitions` repetitions ago, except for the loop's counter, the
 /// time and the counters of instructions and waits.
-fn is_state_repeated<S: PartialEq>(
-    before: &PollingState<S>,
-    now: &PollingState<S>,
+fn is_busy_wait_state_repeated<S: PartialEq>(
+    before: &BusyWaitCoreState<S>,
+    now: &BusyWaitCoreState<S>,
     body: &Body,
     repetitions: u32,
     phases: u64,
@@ -233,7 +233,7 @@ fn is_state_repeated<S: PartialEq>(
 }
 
 /// Returns how many repetitions of the polling loop may follow before a comparison of its counter has another result.
-fn repetitions_before_compare_changes(registers: &[u32; 15], body: &Body) -> u64 {
+fn loop_repetitions_before_compare_changes(registers: &[u32; 15], body: &Body) -> u64 {
     const SIGN: u32 = 1 << 31;
     let Some(counter) = &body.counter else { return u64::MAX };
     let value = registers[counter.register];
@@ -249,17 +249,17 @@ fn repetitions_before_compare_changes(registers: &[u32; 15], body: &Body) -> u64
 }
 
 /// Skips whole periods of `repetitions` repetitions of the loop.
-fn skip_loop_periods<M: Waiting>(
+fn skip_busy_wait_periods<M: Waiting>(
     machine: &mut M,
-    before: &PollingState<M::State>,
-    now: &PollingState<M::State>,
+    before: &BusyWaitCoreState<M::State>,
+    now: &BusyWaitCoreState<M::State>,
     body: &Body,
     repetitions: u32,
     until: u64,
 ) {
     let period = now.time - before.time;
     let room = until.saturating_sub(now.time + MARGIN_CYCLES) / period;
-    let periods = room.min(repetitions_before_compare_changes(&now.registers, body) / u64::from(repetitions));
+    let periods = room.min(loop_repetitions_before_compare_changes(&now.registers, body) / u64::from(repetitions));
     if let Some(counter) = &body.counter {
         let counted = periods as u32 * repetitions;
         let value = now.registers[counter.register];

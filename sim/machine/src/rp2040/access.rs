@@ -2,13 +2,13 @@
 
 use rtoslab_cpu::v6m::bus::{Bus, OrderedAccess, Trap};
 use rtoslab_cpu::v6m::core::{Core, Phase};
-use rtoslab_cpu::v6m::pair::OrderedInstructionKind;
+use rtoslab_cpu::v6m::pair::CrossCoreOrderedInstructionKind;
 use rtoslab_cpu::v6m::ppb;
-use rtoslab_periph::rp2040::needs_extra_alias_cycles;
+use rtoslab_periph::rp2040::has_slow_atomic_alias;
 use rtoslab_timing::rp2040::key;
 
 use super::map::{ROM_BYTES, SIO, SRAM_BASE, SRAM_BYTES, slave, sram_bank_of, unstriped_offset};
-use super::stops::may_be_register;
+use super::stops::may_address_be_register;
 use super::system::System;
 use crate::m0plus::private_bus::PrivateBus;
 use crate::m0plus::{UNALIGNED, UNMAPPED};
@@ -55,22 +55,23 @@ impl System {
     }
 
     /// Returns whether the core's next instruction has the same result before and after the other core's access of the
-    /// same cycle, because it accesses nothing and does not even fetch (`Op::is_core_local`, second in its word). False
-    /// for a stub op.
+    /// same cycle, because it accesses nothing and does not even fetch (`Op::is_core_local_instruction`, second in its
+    /// word). False for a stub op.
     fn is_order_irrelevant(&self, core: &Core) -> bool {
         core.phase == Phase::Run
             && core.stray.is_none()
-            && self.is_unaffected_by_other_core(core.next_instruction_address())
+            && self.is_instruction_unaffected_by_other_core(core.next_instruction_address())
     }
 
     /// Returns whether the instruction at this address has the same result before and after the other core's access of
     /// the same cycle.
-    pub(super) fn is_unaffected_by_other_core(&self, address: u32) -> bool {
+    pub(super) fn is_instruction_unaffected_by_other_core(&self, address: u32) -> bool {
         if address & 2 == 0 {
             return false;
         }
-        let resident = address >> 28 != 1 || self.xip.is_cached(self.cached_flash_offset(address) / FILL_BYTES);
-        resident && self.decode_instruction_at(address).is_core_local()
+        let resident =
+            address >> 28 != 1 || self.xip.is_cached(self.flash_offset_of_cached_address(address) / FILL_BYTES);
+        resident && self.decode_instruction_at(address).is_core_local_instruction()
     }
 
     /// Returns whether core 0 must still execute an instruction of cycle `t` first: on a tie SIO serves core 0 first.
@@ -103,8 +104,8 @@ impl System {
                 {
                     return OrderedAccess::Always(value);
                 }
-                let Some(at) = self.pairs.next_ordered_access_cycle() else {
-                    self.pairs.request_ordered_execution(OrderedInstructionKind::Port);
+                let Some(at) = self.pairs.take_cycle_of_next_ordered_access() else {
+                    self.pairs.request_cycle_ordered_execution(CrossCoreOrderedInstructionKind::Port);
                     return OrderedAccess::NotYet;
                 };
                 let value = self.read_sio_register(core, offset, at);
@@ -126,7 +127,7 @@ impl System {
         if self.pairs.is_ordered_access_granted() {
             return None;
         }
-        let begun = self.pairs.block_begin_cycle();
+        let begun = self.pairs.basic_block_begin_cycle();
         let state = self.read_sio_register(core, DIVIDER_STATE, begun);
         let is_at = state & READY != 0 && (offset != QUOTIENT || state & DIRTY == 0);
         is_at.then(|| self.read_sio_register(core, offset, begun))
@@ -136,7 +137,7 @@ impl System {
     /// reached that cycle. This is possible only for the interpolators and spinlocks, and when it is this core's turn.
     /// All other stores wait for their cycle.
     #[inline(never)]
-    pub(super) fn try_ordered_store(
+    pub(super) fn try_store_in_core_order(
         &mut self,
         core: &mut Core,
         address: u32,
@@ -146,7 +147,7 @@ impl System {
         if self.watches_registers {
             return OrderedAccess::InTime;
         }
-        if bytes == 4 && core.is_privileged() && ppb::changes_only_exception_state(address) {
+        if bytes == 4 && core.is_privileged() && ppb::does_store_change_only_exceptions(address) {
             return OrderedAccess::Behind;
         }
         if address >> 28 != SIO || bytes != 4 || address & 3 != 0 {
@@ -154,8 +155,8 @@ impl System {
         }
         match address & 0xffc {
             offset @ (0x60..=0x7c | 0x100..=0x17c) => {
-                let Some(at) = self.pairs.next_ordered_access_cycle() else {
-                    self.pairs.request_ordered_execution(OrderedInstructionKind::Port);
+                let Some(at) = self.pairs.take_cycle_of_next_ordered_access() else {
+                    self.pairs.request_cycle_ordered_execution(CrossCoreOrderedInstructionKind::Port);
                     return OrderedAccess::NotYet;
                 };
                 self.write_sio_register(core, offset, value, at);
@@ -180,7 +181,7 @@ impl System {
         t: &mut u64,
     ) -> Result<u32, Trap> {
         let value = self.load_by_address::<CONTEND>(core, other, address, bytes, t)?;
-        if self.watches_registers && may_be_register(address) {
+        if self.watches_registers && may_address_be_register(address) {
             self.report_watched_register_access(core, address, None, *t);
         }
         Ok(value)
@@ -247,7 +248,7 @@ impl System {
         t: &mut u64,
     ) -> Result<(), Trap> {
         self.store_by_address::<CONTEND>(core, other, address, bytes, value, t)?;
-        if self.watches_registers && may_be_register(address) {
+        if self.watches_registers && may_address_be_register(address) {
             self.report_watched_register_access(core, address, Some(value), *t);
         }
         Ok(())
@@ -315,7 +316,7 @@ impl System {
     ) -> Result<u32, Trap> {
         match address >> 24 {
             0x10..=0x13 => {
-                let offset = self.cached_flash_offset(address);
+                let offset = self.flash_offset_of_cached_address(address);
                 let half = offset / FILL_BYTES;
                 let window = address >> 24;
                 self.periph.xip_ctrl.count_accesses(u32::from(window <= 0x11));
@@ -325,7 +326,7 @@ impl System {
                     *t = slot + 2;
                 } else if window == 0x12 {
                     self.xip.drop_cached_line(offset / LINE_BYTES);
-                    self.update_cache_line_ops(offset / LINE_BYTES);
+                    self.update_stub_ops_of_cache_line(offset / LINE_BYTES);
                     self.load_half_cache_line::<CONTEND>(core, half, t);
                     *t += 2;
                 } else {
@@ -364,9 +365,9 @@ impl System {
     ) -> Result<(), Trap> {
         match address >> 24 {
             0x10 => {
-                let line = self.cached_flash_offset(address) / LINE_BYTES;
+                let line = self.flash_offset_of_cached_address(address) / LINE_BYTES;
                 self.xip.drop_cached_line(line);
-                self.update_cache_line_ops(line);
+                self.update_stub_ops_of_cache_line(line);
                 *t += 2;
                 Ok(())
             }
@@ -393,13 +394,13 @@ impl System {
         let (slave, mut extra) = match address >> 28 {
             4 => {
                 let rule = if write { key::APB_WRITE } else { key::APB_READ };
-                (slave::APB, self.timing.chip_rule_value(rule))
+                (slave::APB, self.timing.chip_timing_rule_value(rule))
             }
             5 => (slave::FASTPERI, 0),
             _ => (slave::XIP, 0),
         };
-        if needs_extra_alias_cycles(address) {
-            extra += self.timing.chip_rule_value(key::APB_ALIAS);
+        if has_slow_atomic_alias(address) {
+            extra += self.timing.chip_timing_rule_value(key::APB_ALIAS);
         }
         let slot = if CONTEND { self.claim_data_transfer_slot(core, slave, t) } else { t };
         if extra > 0 {
@@ -445,6 +446,6 @@ impl PrivateBus for System {
 
     /// Warns once of a missing register at an address, and stops a strict run.
     fn warn_of_unmodelled_register(&mut self, core: &mut Core, address: u32, what: &str, now: u64) {
-        self.warn_of_address(core, address, what, now);
+        self.warn_once_of_unmodelled_address(core, address, what, now);
     }
 }

@@ -1,10 +1,10 @@
 //! Transfer slots: which core has a bus slave in which cycle, and what is cached of that.
 
-use rtoslab_cpu::exception_outcome::ExceptionOutcome;
-use rtoslab_cpu::v6m::bus::Fabric;
+use rtoslab_cpu::exception_outcome::ExceptionStepResult;
+use rtoslab_cpu::v6m::bus::ChipBusFabric;
 use rtoslab_cpu::v6m::core::{Core, Phase};
 use rtoslab_cpu::v6m::exception::ExceptionTiming;
-use rtoslab_cpu::v6m::pair::{Bank, DualCoreTimingCache, PairedBus, Probe, State};
+use rtoslab_cpu::v6m::pair::{Bank, DualCoreBus, DualCoreTimingCache, Probe, State};
 use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_periph::NEVER;
 
@@ -27,7 +27,7 @@ impl System {
     /// Claims a slot for a data transfer to any slave, which may also be busy with a long transfer. Returns its cycle.
     pub(super) fn claim_data_transfer_slot(&mut self, core: &mut Core, slave: usize, at: u64) -> u64 {
         core.bus_free = core.bus_free.max(self.busy[slave]);
-        let slot = self.claim_transfer_slot(core, System::first_slot_of_slave(slave), at, true);
+        let slot = self.claim_transfer_slot(core, System::first_bus_slot_of_slave(slave), at, true);
         if slave >= MEMORIES {
             self.others_claimed = self.others_claimed.max(slot);
         }
@@ -36,13 +36,13 @@ impl System {
 
     /// Returns the first transfer slot of a slave.
     #[inline(always)]
-    pub(super) fn first_slot_of_slave(slave: usize) -> usize {
+    pub(super) fn first_bus_slot_of_slave(slave: usize) -> usize {
         slave * SLOTS
     }
 
     /// Returns the transfer slot of a cycle in the row that begins with slot `row`.
     #[inline(always)]
-    pub(super) fn transfer_slot_index(&mut self, row: usize, cycle: u64) -> &mut u64 {
+    pub(super) fn bus_transfer_slot_of_cycle(&mut self, row: usize, cycle: u64) -> &mut u64 {
         let all = self.slots.len();
         &mut self.slots[(row + cycle as usize % SLOTS) % all]
     }
@@ -50,29 +50,29 @@ impl System {
     /// Notes that the core lost a transfer slot to the other one. It goes first in the next tie, unless the chip fixes
     /// which core does.
     #[inline(always)]
-    pub(super) fn note_lost_transfer_slot(&mut self, core: &mut Core) {
+    pub(super) fn record_lost_bus_transfer_slot(&mut self, core: &mut Core) {
         if self.fixed_first.is_none() {
             self.first = core.id;
-            core.win_same_cycle_ties();
+            core.take_same_cycle_precedence();
         }
     }
 
     /// Claims the next free slot after one was lost to the other core, or to this core's own delayed fetch.
     #[cold]
     #[inline(never)]
-    pub(super) fn claim_next_free_slot(&mut self, core: &mut Core, row: usize, wanted: u64, stalls: bool) -> u64 {
+    pub(super) fn claim_next_free_bus_slot(&mut self, core: &mut Core, row: usize, wanted: u64, stalls: bool) -> u64 {
         let mut slot = wanted.max(core.bus_free);
-        while *self.transfer_slot_index(row, slot) == slot {
+        while *self.bus_transfer_slot_of_cycle(row, slot) == slot {
             slot += 1;
         }
-        *self.transfer_slot_index(row, slot) = slot;
+        *self.bus_transfer_slot_of_cycle(row, slot) = slot;
         core.bus_free = slot + 1;
         if stalls {
             core.bus_wait += slot - wanted;
         } else {
             core.fetch_ready = slot + 2;
         }
-        self.note_lost_transfer_slot(core);
+        self.record_lost_bus_transfer_slot(core);
         slot
     }
 }
@@ -87,7 +87,7 @@ impl System {
     /// Returns the transfer slots of the memories that are taken from cycle `now` on, one bit each. It looks at all
     /// slots, for a check.
     #[cfg(debug_assertions)]
-    fn transfer_slots_taken_from_cycle(&self, now: u64) -> [u64; 2] {
+    fn bus_slots_taken_from_cycle(&self, now: u64) -> [u64; 2] {
         let mut taken = [0; 2];
         for (slave, row) in self.slots[..MEMORIES * SLOTS].chunks_exact(SLOTS).enumerate() {
             for ahead in row.iter().map(|cycle| cycle.wrapping_sub(now)).filter(|&ahead| ahead < SLOTS as u64) {
@@ -98,7 +98,7 @@ impl System {
     }
 
     /// Returns the transfer slots of the memories that are taken in the cycles from `now` to `last`, one bit each.
-    fn transfer_slots_taken_in_cycles(&self, now: u64, last: u64) -> [u64; 2] {
+    fn bus_slots_taken_in_cycle_range(&self, now: u64, last: u64) -> [u64; 2] {
         let mut taken = [0; 2];
         for ahead in 0..(last + 1 - now).min(SLOTS as u64) {
             let column = (now + ahead) as usize % SLOTS;
@@ -111,7 +111,7 @@ impl System {
     }
 }
 
-impl Fabric for System {
+impl ChipBusFabric for System {
     /// Returns the first transfer slot of the bank that contains this RAM offset.
     #[inline(always)]
     fn ram_bank_row(offset: u32) -> usize {
@@ -119,7 +119,7 @@ impl Fabric for System {
             // The word's bank, times the slots of a row.
             return (offset & 0xc) as usize * (SLOTS / 4);
         }
-        System::first_slot_of_slave(sram_bank_of(offset))
+        System::first_bus_slot_of_slave(sram_bank_of(offset))
     }
 
     /// Returns the number of the memory, or of the set of interleaved memories, that contains `bytes` bytes (up to 6)
@@ -145,18 +145,18 @@ impl Fabric for System {
     #[inline(always)]
     fn claim_transfer_slot(&mut self, core: &mut Core, row: usize, at: u64, stalls: bool) -> u64 {
         if at < core.bus_free {
-            return self.claim_next_free_slot(core, row, at, stalls);
+            return self.claim_next_free_bus_slot(core, row, at, stalls);
         }
-        let held = self.transfer_slot_index(row, at);
+        let held = self.bus_transfer_slot_of_cycle(row, at);
         if *held != at {
             *held = at;
             return at;
         }
         // Lost by one cycle, which is nearly every collision: the other core has the slot.
         let slot = at + 1;
-        let next = self.transfer_slot_index(row, slot);
+        let next = self.bus_transfer_slot_of_cycle(row, slot);
         if *next == slot {
-            return self.claim_next_free_slot(core, row, at, stalls);
+            return self.claim_next_free_bus_slot(core, row, at, stalls);
         }
         *next = slot;
         core.bus_free = slot + 1;
@@ -165,7 +165,7 @@ impl Fabric for System {
         } else {
             core.fetch_ready = slot + 2;
         }
-        self.note_lost_transfer_slot(core);
+        self.record_lost_bus_transfer_slot(core);
         slot
     }
 
@@ -188,7 +188,7 @@ impl Fabric for System {
         // A core that stacks for an exception leaves the other one alone.
         let runs = other.phase == Phase::Run;
         let tied = runs && core.remainder.gives_way && other.t == t && self.first == core.id;
-        let gives_way = tied && !self.is_unaffected_by_other_core(other.next_instruction_address());
+        let gives_way = tied && !self.is_instruction_unaffected_by_other_core(other.next_instruction_address());
         if gives_way {
             self.first = other.id;
         }
@@ -202,7 +202,7 @@ impl Fabric for System {
     }
 }
 
-impl PairedBus for System {
+impl DualCoreBus for System {
     const OWN_NUMBER: u32 = CPUID;
 
     /// Returns the bank of main RAM with a number of
@@ -228,8 +228,9 @@ impl PairedBus for System {
     /// Returns the word of constant memory at this address, if there is one.
     fn word_of_code(&self, address: u32) -> Option<u32> {
         let is_present = address >> 24 == FLASH_BASE >> 24 && address.is_multiple_of(4);
-        is_present
-            .then(|| read_little_endian(self.periph.ssi.flash.flash_content(), self.cached_flash_offset(address), 4))
+        is_present.then(|| {
+            read_little_endian(self.periph.ssi.flash.flash_content(), self.flash_offset_of_cached_address(address), 4)
+        })
     }
 
     /// Returns the probes on the instruction at this address.
@@ -241,19 +242,19 @@ impl PairedBus for System {
     /// that it cannot fire ahead of time.
     #[inline(always)]
     fn fire_probes(&mut self, core: &Core, Probe { address, number }: Probe, cycle: u64) -> bool {
-        if self.probes.stops_before_address(address) {
+        if self.probes.does_run_stop_before_address(address) {
             return false;
         }
         let resumed = self.passed_until[core.id].take() == Some(address);
         let held = self.probed_registers(core, number);
-        self.probes.fire_probes_of_probe_site(number, address, core.id, cycle, held, resumed);
+        self.probes.fire_probes_at_known_site(number, address, core.id, cycle, held, resumed);
         true
     }
 
     /// Returns how many lines the cache of code in flash has dropped so far.
     #[inline(always)]
     fn dropped_cache_line_count(&self) -> u64 {
-        self.xip.dropped_half_line_count()
+        self.xip.count_evicted_half_lines()
     }
 
     /// Returns the timing cache of the two cores.
@@ -275,9 +276,9 @@ impl PairedBus for System {
         let ends = [first, other].map(|core| core.t.max(core.bus_free).max(core.fetch_ready));
         let timing = self.timing.exception_timing();
         let last = if timing.entry.min(timing.exit) < 8 { now + SLOTS as u64 } else { ends[0].max(ends[1]) };
-        let mut state = State { slots: self.transfer_slots_taken_in_cycles(now, last), ..State::default() };
+        let mut state = State { slots: self.bus_slots_taken_in_cycle_range(now, last), ..State::default() };
         #[cfg(debug_assertions)]
-        assert_eq!(state.slots, self.transfer_slots_taken_from_cycle(now));
+        assert_eq!(state.slots, self.bus_slots_taken_from_cycle(now));
         // What is after a core does not matter to it any more.
         let pending = |cycle: u64, core: &Core| if cycle > core.t { cycle - now } else { 0 };
         let times = [
@@ -299,7 +300,7 @@ impl PairedBus for System {
     /// Returns whether the instruction at this address has the same result before and after an access of the other core
     /// in the same cycle.
     fn is_order_irrelevant(&self, address: u32) -> bool {
-        self.is_unaffected_by_other_core(address)
+        self.is_instruction_unaffected_by_other_core(address)
     }
 
     /// Returns whether a spinlock is taken now.
@@ -326,7 +327,7 @@ impl PairedBus for System {
     }
 
     /// Reports the outcome of an exception step that a core made since cycle `before`.
-    fn report_exception(&mut self, core: &Core, outcome: ExceptionOutcome, before: u64) {
+    fn report_exception(&mut self, core: &Core, outcome: ExceptionStepResult, before: u64) {
         record_exception_events(
             &mut self.probes,
             core.id,
@@ -344,7 +345,7 @@ impl PairedBus for System {
                 let bit = taken.trailing_zeros() as usize;
                 taken &= taken - 1;
                 let cycle = now + (bit % SLOTS) as u64;
-                *self.transfer_slot_index(half * u64::BITS as usize + bit / SLOTS * SLOTS, cycle) = cycle;
+                *self.bus_transfer_slot_of_cycle(half * u64::BITS as usize + bit / SLOTS * SLOTS, cycle) = cycle;
             }
         }
         let time = |index: u32| now + (state.times >> (8 * index) & 0xff);

@@ -11,7 +11,7 @@ use rtoslab_periph::rp2040::bootrom;
 
 use super::machine::Machine;
 use super::map::{FLASH_BASE, SRAM_BASE, SRAM_BYTES};
-use crate::image::{Image, ImageError};
+use crate::image::{ImageError, ParsedImageFile};
 
 /// The ROM's stack ends where the boot block's copy starts.
 const BOOT_STACK: u32 = 0x2004_1f00;
@@ -21,7 +21,7 @@ const WATCHDOG_KEY: u32 = 0x4ff8_3f2d;
 
 impl Machine {
     /// Copies an image into the memories. Errors: a piece outside flash and SRAM, no valid boot block.
-    pub(super) fn copy_image_to_memory(&mut self, image: &Image, name: &str) -> Result<(), ImageError> {
+    pub(super) fn copy_image_to_memory(&mut self, image: &ParsedImageFile, name: &str) -> Result<(), ImageError> {
         let flash_end = u64::from(FLASH_BASE) + self.system.flash_size() as u64;
         let sram_end = u64::from(SRAM_BASE + SRAM_BYTES);
         for (address, bytes) in &image.segments {

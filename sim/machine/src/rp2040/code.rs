@@ -11,7 +11,7 @@ use crate::xip::{FILL_BYTES, LINE_BYTES};
 
 impl System {
     /// Updates the stub ops of a cache line, and that of a 32-bit opcode which reaches into it.
-    pub(super) fn update_cache_line_ops(&mut self, line: u32) {
+    pub(super) fn update_stub_ops_of_cache_line(&mut self, line: u32) {
         let first = (line * LINE_BYTES).saturating_sub(2);
         let last = (line * LINE_BYTES + LINE_BYTES).min(self.flash_size() as u32);
         for offset in (first..last).step_by(2) {
@@ -34,7 +34,7 @@ impl System {
         // SAFETY: `decoded_op_at` returns pointers into the tables.
         unsafe {
             if (*ip).code != Code::Undecoded {
-                *ip = self.op_in_table(address, self.decode_instruction_at(address));
+                *ip = self.op_in_decoded_code_table(address, self.decode_instruction_at(address));
             }
         }
     }
@@ -43,7 +43,7 @@ impl System {
     pub(super) fn decoded_op_at(&mut self, address: u32) -> Option<*mut Op> {
         match address {
             FLASH_BASE..=0x10ff_ffff => {
-                let offset = self.cached_flash_offset(address);
+                let offset = self.flash_offset_of_cached_address(address);
                 Some(self.flash_code.op_at_offset(offset))
             }
             SRAM_BASE..=0x2004_1fff => Some(self.sram_code.op_at_offset(address - SRAM_BASE)),
@@ -77,7 +77,7 @@ impl System {
     /// Returns whether the cache does not contain all of an instruction in flash.
     pub(super) fn is_not_cached(&self, address: u32, decoded: Op) -> bool {
         address >> 28 == 1 && {
-            let offset = self.cached_flash_offset(address);
+            let offset = self.flash_offset_of_cached_address(address);
             !self.xip.is_cached(offset / FILL_BYTES)
                 || decoded.is_wide() && !self.xip.is_cached((offset + 2) / FILL_BYTES)
         }
@@ -85,7 +85,7 @@ impl System {
 
     /// Returns the op that the table contains for an instruction: its own, or the stub op for a probe or a missing
     /// cache line.
-    pub(super) fn op_in_table(&self, address: u32, decoded: Op) -> Op {
+    pub(super) fn op_in_decoded_code_table(&self, address: u32, decoded: Op) -> Op {
         if self.is_not_cached(address, decoded) || self.probes.is_instruction_probed(address) {
             Op::without_operands(Code::Attend)
         } else {
@@ -100,7 +100,7 @@ impl System {
             // SAFETY: `op` returns a pointer into the table.
             let old = unsafe { std::mem::take(&mut *self.sram_code.op_at_offset(at)) };
             if old.code != Code::Undecoded {
-                self.drop_cached_timing_and_code();
+                self.drop_cached_timing_and_native_code();
             }
         }
     }
@@ -114,7 +114,7 @@ impl System {
 
     /// Drops the decoded code of a page of SRAM to which the core at `pc` stores, unless the core executes in that
     /// page. Data or stack are often where start-up code ran before, such as the second stage of the boot.
-    pub(super) fn drop_decoded_page(&mut self, pc: u32, offset: u32) {
+    pub(super) fn drop_decoded_code_page(&mut self, pc: u32, offset: u32) {
         let page = (offset >> 8) as usize;
         let here = pc.wrapping_sub(SRAM_BASE) >> 8 == offset >> 8;
         if self.marks[page] & MARK_CODE != 0 && !here && !std::mem::replace(&mut self.dropped[page], true) {
@@ -125,7 +125,7 @@ impl System {
 
     /// Forgets all decoded flash code (flash was programmed).
     pub(super) fn invalidate_flash_code(&mut self, offset: u32, bytes: u32) {
-        self.drop_cached_timing_and_code();
+        self.drop_cached_timing_and_native_code();
         for at in (offset..offset + bytes).step_by(2) {
             // SAFETY: `op` returns a pointer into the table.
             unsafe { *self.flash_code.op_at_offset(at) = Op::default() };
@@ -140,7 +140,7 @@ impl System {
         };
         match address >> 28 {
             0 => at(&self.rom, address),
-            1 => at(self.periph.ssi.flash.flash_content(), self.cached_flash_offset(address)),
+            1 => at(self.periph.ssi.flash.flash_content(), self.flash_offset_of_cached_address(address)),
             _ => at(&self.sram, address.wrapping_sub(SRAM_BASE)),
         }
     }
@@ -148,7 +148,8 @@ impl System {
     /// Returns two consecutive halfwords of code, without side effects.
     #[inline]
     fn fetch_halfwords(&self, address: u32) -> [u16; 2] {
-        let rest = || self.periph.ssi.flash.flash_content().get(self.cached_flash_offset(address) as usize..);
+        let rest =
+            || self.periph.ssi.flash.flash_content().get(self.flash_offset_of_cached_address(address) as usize..);
         match rest().filter(|_| address >> 28 == 1).and_then(<[u8]>::first_chunk) {
             Some(&[a, b, c, d]) => [u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d])],
             None => [self.fetch_halfword(address), self.fetch_halfword(address.wrapping_add(2))],
@@ -160,12 +161,12 @@ impl System {
         if offset < 0x40000 {
             return Region {
                 bytes: 0x40000,
-                ..self.sram_code.code_region(System::first_slot_of_slave(slave::SRAM0), 4)
+                ..self.sram_code.code_region(System::first_bus_slot_of_slave(slave::SRAM0), 4)
             };
         }
         let bank = offset >> 12 & 1;
         let start = 0x40000 + bank * 0x1000;
-        let whole = self.sram_code.code_region(System::first_slot_of_slave(slave::SRAM4 + bank as usize), 1);
+        let whole = self.sram_code.code_region(System::first_bus_slot_of_slave(slave::SRAM4 + bank as usize), 1);
         // SAFETY: ops and profile cells of the bank start `start / 2` elements into the table.
         let skip =
             |cells: *mut ProfileCell| unsafe { if cells.is_null() { cells } else { cells.add(start as usize / 2) } };

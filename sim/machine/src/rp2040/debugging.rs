@@ -3,11 +3,11 @@
 use rtoslab_cpu::v6m::core::{Core, Request};
 
 use super::system::System;
-use crate::debugger::semihosting::{Answer, TargetMemory, firmware_exit_sentence};
+use crate::debugger::semihosting::{Answer, SemihostingMemory, firmware_exit_sentence};
 use crate::m0plus::debugging::{CYCLES, is_semihosting_call, step_over_breakpoint};
 use crate::stop::StopReason;
 
-impl TargetMemory for System {
+impl SemihostingMemory for System {
     /// Returns bytes of memory, without side effects. `None` where there is no memory.
     fn read_bytes(&self, address: u32, count: usize) -> Option<Vec<u8>> {
         self.memory_content_at(address, count).map(<[u8]>::to_vec)

@@ -50,12 +50,12 @@ impl System {
     /// Makes the DMA transfer that is due at cycle `now`. It takes the transfer slot of the SRAM bank that it accesses,
     /// so that a core that needs the same bank in that cycle waits.
     pub(super) fn execute_due_dma_transfer(&mut self, cores: &mut [Core; 2], now: u64) {
-        let flash = self.periph.ssi.flash.shared_content().clone();
+        let flash = self.periph.ssi.flash.flash_content_for_sharing().clone();
         let mut memories = Memories { flash, sram: &mut self.sram, rom: &self.rom, written: None };
         let mut access = Access { now_cycles: now, core: 0, clocks: &self.clocks, effects: &mut self.effects };
         self.periph.execute_due_dma_transfer(&mut access, &mut memories);
         if let Some((offset, bytes)) = memories.written {
-            *self.transfer_slot_index(System::first_slot_of_slave(sram_bank_of(offset)), now) = now;
+            *self.bus_transfer_slot_of_cycle(System::first_bus_slot_of_slave(sram_bank_of(offset)), now) = now;
             self.forget_overwritten_code(offset, bytes);
             self.report_watched_write(offset, WriterAt { core: 0, pc: 0, cycle: now });
         }

@@ -27,7 +27,7 @@ impl FetchLog {
     }
 
     /// Begins a new turn, which has no steps yet.
-    pub fn begin_core_turn(&mut self) {
+    pub fn begin_turn_without_steps(&mut self) {
         self.steps = 0;
     }
 }

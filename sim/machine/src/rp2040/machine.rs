@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use rtoslab_cpu::exception_outcome::ExceptionOutcome;
+use rtoslab_cpu::exception_outcome::ExceptionStepResult;
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::block::Block;
-use rtoslab_cpu::v6m::bus::Fabric;
+use rtoslab_cpu::v6m::bus::ChipBusFabric;
 use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::pair;
 use rtoslab_cpu::v6m::ppb;
@@ -15,14 +15,14 @@ use rtoslab_periph::{ElapsedTime, NEVER};
 use super::system::System;
 use super::waiting::LoneCore;
 use crate::board::Stats;
-use crate::image::{Core as CoreKind, Image, ImageError, Symbol};
+use crate::image::{Core as CoreKind, ImageError, ParsedImageFile, Symbol};
 use crate::injection;
 use crate::m0plus::face;
 use crate::m0plus::turn::{self, FaultOutcome, is_core_active};
-use crate::observe::{CycleObservableMachine, ObservedCore, TURN_CYCLES, record_exception_events};
+use crate::observe::{CycleObservableMachine, ObservableCore, TURN_CYCLES, record_exception_events};
 use crate::polling::skip_busy_wait;
 use crate::setting::SettingError;
-use crate::stop::{RunEnd, Stop, StopReason};
+use crate::stop::{RunEndCondition, Stop, StopReason};
 
 /// Lines of the NVICs (RP2040 data sheet 2.3.2). 26 of them are connected.
 const INTERRUPT_LINES: u32 = 32;
@@ -93,7 +93,7 @@ impl Machine {
     /// Overrides a timing rule by name.
     pub fn set_timing_rule(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         self.system.timing.set_timing_rule(key, value)?;
-        self.system.drop_cached_timing_and_code();
+        self.system.drop_cached_timing_and_native_code();
         self.system.update_cache_miss_cost();
         Ok(())
     }
@@ -105,7 +105,7 @@ impl Machine {
 
     /// Loads an ELF or UF2 image and resets the board.
     pub fn load_image(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
-        let image = Image::parse_image_file(data, name)?;
+        let image = ParsedImageFile::parse_firmware_image(data, name)?;
         image.check_core_can_execute(CoreKind::M0Plus, name)?;
         self.copy_image_to_memory(&image, name)?;
         self.system.held.clear();
@@ -141,34 +141,34 @@ impl Machine {
 
     /// Runs for at most `cycles` more cycles.
     pub fn run_cycles(&mut self, cycles: u64) -> Stop {
-        self.run_to(RunEnd { cycle: self.now.saturating_add(cycles), ns: None })
+        self.run_to(RunEndCondition { cycle: self.now.saturating_add(cycles), ns: None })
     }
 
     /// Runs up to a cycle or a time at most.
-    pub fn run_to(&mut self, run_end: RunEnd) -> Stop {
+    pub fn run_to(&mut self, run_end: RunEndCondition) -> Stop {
         // Between runs anything may have been done to the board.
         self.system.lines_may_differ = true;
         self.system.pairs.forget_failed_lock_reads();
         loop {
-            self.serve_core_requests();
+            self.serve_interpreter_exit_requests();
             self.wake_sleepers();
             // A change of the clock ends the core's turn.
-            let end = run_end.end_cycle(self.elapsed_time());
-            if self.locked.is_some() && !self.continues_without_locked_core() {
+            let end = run_end.run_end_cycle(self.elapsed_time());
+            if self.locked.is_some() && !self.does_run_continue_after_core_lockup() {
                 self.system.stop.clone_from(&self.locked);
             }
             if let Some(stop) = self.take_stop(end) {
                 self.now = self.now.max(stop.cycle);
                 if stop.reason == StopReason::Lockup {
                     // The other core may have gone on for longer.
-                    self.now = self.now.max(self.last_active_cycle());
+                    self.now = self.now.max(self.last_active_cycle_of_cores());
                 }
                 if matches!(stop.reason, StopReason::Lockup | StopReason::UsbBoot | StopReason::Exit) {
                     self.now = self.system.finish_uart_sending(&mut self.cores, self.now);
                 }
                 return stop;
             }
-            let horizon = self.earliest_core_cycle();
+            let horizon = self.earliest_cycle_of_awake_core();
             let due = self.next_event_cycle();
             if horizon.unwrap_or(NEVER) >= due.min(end) {
                 if due > end || due == NEVER {
@@ -176,7 +176,7 @@ impl Machine {
                         return self.stop_if_all_asleep(end);
                     }
                     self.now = end;
-                    return self.new_stop_at_core0(
+                    return self.new_run_stop_at_core0(
                         StopReason::Cycles,
                         "the requested number of cycles was executed".to_owned(),
                     );
@@ -190,7 +190,7 @@ impl Machine {
             if self.advance_exception_entries() {
                 continue;
             }
-            self.execute_until(due.min(end).min(self.system.next_pending_stop_cycle()));
+            self.execute_until(due.min(end).min(self.system.next_pending_run_stop_cycle()));
         }
     }
 
@@ -203,8 +203,8 @@ impl Machine {
         if self.system.stop.is_some() {
             return self.system.stop.take();
         }
-        let cycle = self.system.next_pending_stop_cycle();
-        if cycle > end || self.earliest_core_cycle().is_some_and(|horizon| horizon < cycle) {
+        let cycle = self.system.next_pending_run_stop_cycle();
+        if cycle > end || self.earliest_cycle_of_awake_core().is_some_and(|horizon| horizon < cycle) {
             return None;
         }
         let first = self.system.held.iter().position(|stop| stop.cycle == cycle)?;
@@ -213,13 +213,13 @@ impl Machine {
 
     /// Returns whether the run goes on although one core is locked up: the other one executes, or a scheduled event can
     /// wake it. A core 1 that waits in the boot ROM was never started.
-    fn continues_without_locked_core(&self) -> bool {
+    fn does_run_continue_after_core_lockup(&self) -> bool {
         let scheduled = self.next_event_cycle() != NEVER;
         self.cores.iter().any(|core| is_core_active(core) || core.is_asleep() && scheduled && !core.region.rom)
     }
 
     /// Returns the earliest time of a core that is not asleep or in reset.
-    fn earliest_core_cycle(&self) -> Option<u64> {
+    fn earliest_cycle_of_awake_core(&self) -> Option<u64> {
         self.cores.iter().filter(|core| is_core_active(core)).map(|core| core.t).min()
     }
 
@@ -251,7 +251,7 @@ impl Machine {
     }
 
     /// Carries out the requests for which the cores have left the interpreter.
-    fn serve_core_requests(&mut self) {
+    fn serve_interpreter_exit_requests(&mut self) {
         let timing = self.system.timing.exception_timing();
         for index in 0..2 {
             let core = &mut self.cores[index];
@@ -290,7 +290,7 @@ impl Machine {
         {
             self.restart_in_boot_rom();
         }
-        self.system.apply_core_effects(&mut self.cores, self.now);
+        self.system.apply_peripheral_effects_to_cores(&mut self.cores, self.now);
         if let Some(hold) = self.system.effects.core1_reset.take() {
             if hold {
                 self.cores[1].reset_core();
@@ -325,8 +325,8 @@ impl Machine {
             }
             None => self.system.warn_of_fault(index, pc, why, cycle),
         }
-        if let Some(what) = non_executable_range_name(pc) {
-            self.system.warn_of_address(&mut self.cores[index], pc, what, cycle);
+        if let Some(what) = name_of_unexecutable_address_range(pc) {
+            self.system.warn_once_of_unmodelled_address(&mut self.cores[index], pc, what, cycle);
         }
     }
 
@@ -337,7 +337,7 @@ impl Machine {
         }
         let timing = self.system.timing.exception_timing();
         // A sleeper wakes when its cause happened: at an event, or when the other core acted.
-        let now = self.earliest_core_cycle().unwrap_or(self.now).max(self.now);
+        let now = self.earliest_cycle_of_awake_core().unwrap_or(self.now).max(self.now);
         for index in 0..2 {
             if let Some((outcome, before)) =
                 turn::wake_sleeping_core(&mut self.cores[index], &mut *self.system, now, timing)
@@ -379,7 +379,7 @@ impl Machine {
         }
         if self.watch == watch::STEPS {
             due = due.min(self.now + TURN_CYCLES);
-            self.attribute_time_of_executing_cores();
+            self.attribute_cycles_to_executing_cores();
         }
         for core in self.cores.iter_mut() {
             core.bus_free = core.bus_free.max(self.system.code_memory_free_cycle(core));
@@ -411,7 +411,7 @@ impl Machine {
                     return;
                 }
                 None => {
-                    self.system.pairs.start_short_backoff(self.now);
+                    self.system.pairs.start_short_caching_backoff(self.now);
                     due = due.min(self.system.pairs.backoff_end(self.now).unwrap_or(due));
                 }
             }
@@ -447,35 +447,35 @@ impl Machine {
     /// Returns the stop of a run in which no core continues by itself. Its cycle is the one in which the last core
     /// stopped executing, if that is in the run.
     fn stop_if_all_asleep(&mut self, end: u64) -> Stop {
-        let since = self.last_active_cycle();
+        let since = self.last_active_cycle_of_cores();
         if since > end {
             self.now = end;
             return self
-                .new_stop_at_core0(StopReason::Cycles, "the requested number of cycles was executed".to_owned());
+                .new_run_stop_at_core0(StopReason::Cycles, "the requested number of cycles was executed".to_owned());
         }
         self.now = self.now.max(since);
         let detail = "every core sleeps, and no scheduled event can wake one".to_owned();
-        self.new_stop_at_core0(StopReason::Deadlock, detail)
+        self.new_run_stop_at_core0(StopReason::Deadlock, detail)
     }
 
     /// Returns the cycle from which on no core has done anything.
-    fn last_active_cycle(&self) -> u64 {
+    fn last_active_cycle_of_cores(&self) -> u64 {
         let still = |core: &&Core| core.phase != Phase::Reset && !is_core_active(core);
         self.cores.iter().filter(still).map(|core| core.t).max().unwrap_or(0)
     }
 
     /// Returns the end of a run in the current cycle, at core 0.
-    fn new_stop_at_core0(&self, reason: StopReason, detail: String) -> Stop {
+    fn new_run_stop_at_core0(&self, reason: StopReason, detail: String) -> Stop {
         Stop { reason, core: 0, cycle: self.now, address: self.next_instruction_address(0), detail }
     }
 
     /// Reports the outcome of an exception step, to the observer and as an event.
-    fn report_exception_outcome(&mut self, index: usize, outcome: ExceptionOutcome, before: u64) {
-        if outcome == ExceptionOutcome::None {
+    fn report_exception_outcome(&mut self, index: usize, outcome: ExceptionStepResult, before: u64) {
+        if outcome == ExceptionStepResult::None {
             return;
         }
         if self.observer.is_some() {
-            self.observe_exception_outcome(index, outcome);
+            self.report_exception_outcome_to_observer(index, outcome);
         }
         let core = &self.cores[index];
         record_exception_events(
@@ -504,7 +504,7 @@ impl Machine {
 
     /// Returns the statistics of a core since the start or the last [`Machine::reset_stats`].
     pub fn core_stats(&self, core: usize) -> Stats {
-        self.core_stats_since_power_on(core).stats_since(&self.stats_base[core])
+        self.core_stats_since_power_on(core).core_statistics_since(&self.stats_base[core])
     }
 
     /// Returns the statistics of a core since power-on.
@@ -521,7 +521,7 @@ impl Machine {
     /// Switches the per-instruction profile on (from zero) or off. It is empty while an observer is active.
     pub fn set_profiling(&mut self, on: bool) {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
-        self.continue_observing();
+        self.enable_step_logging_for_observer();
         self.system.set_profile(on);
         for core in self.cores.iter_mut() {
             face::look_up_code_region_again(core, &mut *self.system);
@@ -530,7 +530,9 @@ impl Machine {
 
     /// Schedules a stimulus for a cycle that has not passed. The error is one sentence.
     pub fn schedule_stimulus(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
-        injection::check_stimulus(self.now, (cycle, stimulus), self.core_count, INTERRUPT_LINES, |pin| pin < PINS)?;
+        injection::validate_stimulus_for_chip(self.now, (cycle, stimulus), self.core_count, INTERRUPT_LINES, |pin| {
+            pin < PINS
+        })?;
         self.system.injections.add_stimulus(cycle, stimulus);
         Ok(())
     }
@@ -538,7 +540,7 @@ impl Machine {
 
 /// Returns the name of the address range of an address from which the chip can execute code, but this board cannot.
 /// `None` for others.
-fn non_executable_range_name(address: u32) -> Option<&'static str> {
+fn name_of_unexecutable_address_range(address: u32) -> Option<&'static str> {
     match address >> 24 {
         0x11..=0x13 => Some("execution through an uncached XIP window"),
         0x15 => Some("execution from the XIP cache as SRAM"),

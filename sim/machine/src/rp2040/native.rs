@@ -1,6 +1,6 @@
 //! The memory that native code accesses by itself, and the timing of a lone core's path.
 
-use rtoslab_cpu::v6m::native_path::{NativePathBus, SingleCoreNativeState};
+use rtoslab_cpu::v6m::native_path::{SingleCoreNativeState, TimedNativeCodeBus};
 use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_cpu::v6m::translate::{self, MARKED_BYTES, NativeTrace, Quick, Translations};
 use rtoslab_periph::NEVER;
@@ -12,7 +12,7 @@ use crate::xip;
 
 impl System {
     /// Forgets cached timing and native code, because code or its timing changed.
-    pub(super) fn drop_cached_timing_and_code(&mut self) {
+    pub(super) fn drop_cached_timing_and_native_code(&mut self) {
         self.pairs.forget_timing_and_native_code();
         self.alone.translations.forget_all_translations();
     }
@@ -35,12 +35,12 @@ impl NativeTrace for System {
             marks: &self.marks,
             constants: self.periph.ssi.flash.flash_content(),
             base: FLASH_BASE,
-            resident: Some(self.xip.cached_half_lines()),
+            resident: Some(self.xip.half_line_presence_flags()),
         }
     }
 }
 
-impl NativePathBus for System {
+impl TimedNativeCodeBus for System {
     /// Returns the state of the native execution of a single core.
     fn native_paths(&mut self) -> &mut SingleCoreNativeState {
         &mut self.alone.native_paths

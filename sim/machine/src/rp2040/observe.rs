@@ -1,7 +1,7 @@
 //! The machine as its observer sees it.
 
 use rtoslab_cpu::v6m::core::Core;
-use rtoslab_lab::observer::locks::{LockAct, LockEvent};
+use rtoslab_lab::observer::locks::{LockEvent, SpinlockEventKind};
 use rtoslab_periph::rp2040::{LockAccess, LockAccessKind};
 
 use super::machine::Machine;
@@ -34,11 +34,11 @@ impl Machine {
     pub(super) fn observe_finished_turn(&mut self) {
         for core in self.cores.iter() {
             self.system.count_fetched_words(core);
-            self.system.fetched[core.id].begin_core_turn();
+            self.system.fetched[core.id].begin_turn_without_steps();
         }
         if self.observer.is_none() {
             for core in self.cores.iter_mut() {
-                self.system.add_steps_to_profile(core);
+                self.system.add_turn_instructions_to_profile(core);
                 core.steps.clear();
             }
             return;
@@ -47,18 +47,18 @@ impl Machine {
         for index in 0..self.cores.len() {
             let own: Vec<LockEvent> =
                 accesses.iter().filter(|access| access.core == index).map(observed_lock_event).collect();
-            self.pass_steps_to_observer(index, &own);
+            self.pass_instructions_to_observer(index, &own);
         }
-        self.observer.iter_mut().for_each(|observer| observer.record_lock_accesses_of_turn());
+        self.observer.iter_mut().for_each(|observer| observer.record_spinlock_accesses_in_order());
     }
 }
 
 /// Returns an access to a spinlock as the observer's event.
 fn observed_lock_event(access: &LockAccess) -> LockEvent {
     let act = match access.kind {
-        LockAccessKind::Busy => LockAct::Busy,
-        LockAccessKind::Taken => LockAct::Taken,
-        LockAccessKind::Free => LockAct::Free,
+        LockAccessKind::Busy => SpinlockEventKind::Busy,
+        LockAccessKind::Taken => SpinlockEventKind::Taken,
+        LockAccessKind::Free => SpinlockEventKind::Free,
     };
     LockEvent { cycle: access.cycle, core: access.core, lock: access.lock, act }
 }

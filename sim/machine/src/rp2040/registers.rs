@@ -3,7 +3,7 @@
 use rtoslab_cpu::systick::CounterClockRate;
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_lab::{Kind, Stimulus};
-use rtoslab_periph::rp2040::{ResetCause, block_at};
+use rtoslab_periph::rp2040::{ResetCause, peripheral_block_at_address};
 use rtoslab_periph::{Access, Effects};
 use rtoslab_timing::rp2040::key;
 
@@ -46,7 +46,7 @@ impl System {
 
     /// Reads a peripheral register. `None` where no peripheral answers.
     pub(super) fn read_peripheral_register(&mut self, core: &mut Core, address: u32, now: u64) -> Option<u32> {
-        block_at(address)?;
+        peripheral_block_at_address(address)?;
         if is_xip_counter(address) {
             self.count_fetched_words(core);
         }
@@ -56,7 +56,7 @@ impl System {
         let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
         let value = self.periph.read_register(address, &mut access);
         if !quiet {
-            self.apply_access_effects(core, address, now);
+            self.apply_register_access_effects(core, address, now);
         }
         Some(value)
     }
@@ -69,7 +69,7 @@ impl System {
         value: u32,
         now: u64,
     ) -> Option<()> {
-        block_at(address)?;
+        peripheral_block_at_address(address)?;
         if is_xip_counter(address) {
             self.count_fetched_words(core);
             self.end_core_turn(core); // from now on steps are logged
@@ -77,7 +77,7 @@ impl System {
         self.process_pio_events_until_access(core.id, now);
         let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
         self.periph.write_register(address, value, address >> 12 & 3, &mut access);
-        self.apply_access_effects(core, address, now);
+        self.apply_register_access_effects(core, address, now);
         Some(())
     }
 
@@ -97,12 +97,17 @@ impl System {
 
     /// Applies the effects of a register access. If they concern the cores, the interpreter returns to the machine,
     /// which applies them.
-    fn apply_access_effects(&mut self, core: &mut Core, address: u32, now: u64) {
+    fn apply_register_access_effects(&mut self, core: &mut Core, address: u32, now: u64) {
         self.lines_may_differ = true;
         if let Some((_, write)) = self.effects.unmodelled.take() {
-            let block = block_at(address).map_or("register", |block| block.data_sheet_name());
+            let block = peripheral_block_at_address(address).map_or("register", |block| block.data_sheet_name());
             let direction = if write { "write to" } else { "read of" };
-            self.warn_of_address(core, address & !0x3000, &format!("{direction} a {block} register"), now);
+            self.warn_once_of_unmodelled_address(
+                core,
+                address & !0x3000,
+                &format!("{direction} a {block} register"),
+                now,
+            );
         }
         if let Some(limit) = self.effects.limit.take() {
             self.warn_unsupported(core, limit.about, now);
@@ -115,14 +120,14 @@ impl System {
             || effects.chip_reset
             || lines != self.driven_lines
             || due < self.due;
-        self.apply_pending_effects(core.id, now);
+        self.apply_pending_peripheral_effects(core.id, now);
         if machine_must_act || self.due == 0 {
             self.end_core_turn(core);
         }
     }
 
     /// Applies the pending effects of peripherals that need no core.
-    fn apply_pending_effects(&mut self, core: usize, now: u64) {
+    fn apply_pending_peripheral_effects(&mut self, core: usize, now: u64) {
         self.lines_may_differ = true;
         for (port, byte) in std::mem::take(&mut self.effects.uart_tx) {
             if let Some(text) = self.consoles[usize::from(port)].receive_console_byte(byte) {
@@ -167,21 +172,22 @@ impl System {
 
     /// Applies pending effects that change the cores: interrupt lines and the SysTick reference. Called between
     /// instructions.
-    pub(super) fn apply_core_effects(&mut self, cores: &mut [Core; 2], now: u64) {
+    pub(super) fn apply_peripheral_effects_to_cores(&mut self, cores: &mut [Core; 2], now: u64) {
         if std::mem::take(&mut self.effects.clocks_changed) {
             self.apply_clock_changes(cores, now);
         }
         if let Some(first) = self.fixed_first {
             self.first = first;
         }
-        let as_driven = cores.iter().zip(self.driven_lines).all(|(core, lines)| core.nvic.line_levels() == lines);
+        let as_driven =
+            cores.iter().zip(self.driven_lines).all(|(core, lines)| core.nvic.nvic_input_line_levels() == lines);
         if !std::mem::take(&mut self.lines_may_differ) && as_driven {
             return;
         }
         for (index, core) in cores.iter_mut().enumerate() {
             let lines = self.interrupt_line_levels(index);
             self.driven_lines[index] = lines;
-            if core.nvic.set_line_levels(lines) != 0 && core.nvic.scr & 0x10 != 0 {
+            if core.nvic.set_interrupt_line_levels(lines) != 0 && core.nvic.scr & 0x10 != 0 {
                 core.event = true;
             }
         }
@@ -225,8 +231,8 @@ impl System {
 
     /// Applies the effects of an event, between instructions.
     pub(super) fn apply_event_effects(&mut self, cores: &mut [Core; 2], now: u64) {
-        self.apply_pending_effects(0, now);
-        self.apply_core_effects(cores, now);
+        self.apply_pending_peripheral_effects(0, now);
+        self.apply_peripheral_effects_to_cores(cores, now);
     }
 
     /// Applies a stimulus from outside at cycle `now`.
@@ -234,7 +240,7 @@ impl System {
         match stimulus {
             Stimulus::Exception { core, number } => {
                 let core = &mut cores[core];
-                if core.nvic.make_pending(number) && core.nvic.scr & 0x10 != 0 {
+                if core.nvic.make_exception_pending(number) && core.nvic.scr & 0x10 != 0 {
                     core.event = true;
                 }
             }
@@ -263,7 +269,7 @@ impl System {
     /// Recomputes the pads, traces the ones that changed, and notifies the devices that look at them.
     pub(super) fn update_pads_and_notify(&mut self, core: usize, now: u64) {
         let changed = self.update_pads_and_trace(core, now);
-        if changed != 0 && self.periph.attachments.has_pins() {
+        if changed != 0 && self.periph.attachments.has_device_on_pins() {
             self.notify_devices(core, changed, now);
         }
     }
@@ -305,10 +311,11 @@ impl System {
 
     /// Recomputes the cost of a cache miss from the SSI's set-up and the timing rules.
     pub(super) fn update_cache_miss_cost(&mut self) {
-        let frame = self.periph.ssi.execute_in_place_frame();
+        let frame = self.periph.ssi.xip_frame_timing();
         let divider = u64::from(frame.divider).max(2);
-        self.word_cycles = u64::from(frame.sck_cycles) * divider + self.timing.chip_rule_value(key::XIP_OVERHEAD);
-        self.fill_cycles = self.word_cycles * self.timing.chip_rule_value(key::XIP_FRAMES_PER_FILL);
+        self.word_cycles =
+            u64::from(frame.sck_cycles) * divider + self.timing.chip_timing_rule_value(key::XIP_OVERHEAD);
+        self.fill_cycles = self.word_cycles * self.timing.chip_timing_rule_value(key::XIP_FRAMES_PER_FILL);
         let enabled = self.periph.xip_ctrl.is_cache_enabled();
         if enabled != self.xip.enabled {
             self.empty_xip_cache();
@@ -328,7 +335,7 @@ impl System {
     /// Sets the state of the peripherals after the boot ROM: flash readable, the blocks that the ROM uses out of reset.
     pub(super) fn set_state_after_boot_rom(&mut self, now: u64) {
         self.periph.set_state_after_boot_rom(now, &mut self.effects);
-        self.apply_pending_effects(0, now);
+        self.apply_pending_peripheral_effects(0, now);
         self.update_cache_miss_cost();
     }
 

@@ -84,7 +84,7 @@ impl System {
     /// Empties the XIP cache.
     pub(super) fn empty_xip_cache(&mut self) {
         for line in self.xip.empty_cache() {
-            self.update_cache_line_ops(line);
+            self.update_stub_ops_of_cache_line(line);
         }
     }
 

@@ -61,7 +61,7 @@ impl Rp2040TimingValues {
     }
 
     /// Returns the value of a chip rule by its index in [`rp2040::key`].
-    pub fn chip_rule_value(&self, key: usize) -> u64 {
+    pub fn chip_timing_rule_value(&self, key: usize) -> u64 {
         self.chip[key]
     }
 }
@@ -76,7 +76,7 @@ mod tests {
         timing.set_timing_rule("timing.exception_entry_cycles", 16).unwrap();
         assert_eq!(timing.exception_timing().entry, 16);
         timing.set_timing_rule("timing.xip_overhead_cycles", 7).unwrap();
-        assert_eq!(timing.chip_rule_value(rp2040::key::XIP_OVERHEAD), 7);
+        assert_eq!(timing.chip_timing_rule_value(rp2040::key::XIP_OVERHEAD), 7);
         let unknown = timing.set_timing_rule("timing.nonsense", 1).unwrap_err().0;
         assert!(unknown.contains("timing.tail_chain_cycles"), "{unknown}");
         let range = timing.set_timing_rule("timing.tail_chain_cycles", 1000).unwrap_err().0;

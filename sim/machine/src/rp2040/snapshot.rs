@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::region::SLOTS;
-use rtoslab_lab::{Console, Injections, Probes};
+use rtoslab_lab::{Console, Probes, StimulusSchedule};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects};
 
@@ -17,7 +17,7 @@ use crate::board::Stats;
 use crate::debugger::Debugger;
 use crate::image::Symbol;
 use crate::observe::CycleObservableMachine;
-use crate::snapshot::{PointerFreeSavedCore, Snapshot, changed_pages};
+use crate::snapshot::{PointerFreeSavedCore, Snapshot, pages_changed_since_snapshot};
 use crate::stop::Stop;
 use crate::warnings::Warnings;
 use crate::xip::XipTags;
@@ -55,7 +55,7 @@ struct SavedSystem {
     effects: Effects,
     timing: Rp2040TimingValues,
     probes: Probes,
-    injections: Injections,
+    injections: StimulusSchedule,
     consoles: [Console; 2],
     stop: Option<Stop>,
     held: Vec<Stop>,
@@ -113,7 +113,7 @@ impl Machine {
         self.now = saved.now;
         self.symbols = saved.symbols.clone();
         self.stats_base.clone_from(&saved.stats_base);
-        self.end_cycle_observation();
+        self.abandon_cycle_observation();
         true
     }
 
@@ -209,19 +209,22 @@ impl System {
     /// Replaces the state by that of a snapshot.
     fn restore_saved_state(&mut self, saved: &SavedSystem) {
         let stale: Vec<(u32, u32)> =
-            changed_pages(&self.sram, &saved.sram, &self.marks, MARK_CODE, MARK_SHIFT).collect();
+            pages_changed_since_snapshot(&self.sram, &saved.sram, &self.marks, MARK_CODE, MARK_SHIFT).collect();
         self.sram.copy_from_slice(&saved.sram);
         for (offset, bytes) in stale {
             self.invalidate_sram_code(offset, bytes);
         }
         self.cache_sram.copy_from_slice(&saved.cache_sram);
-        let same_flash = Arc::ptr_eq(self.periph.ssi.flash.shared_content(), saved.periph.ssi.flash.shared_content());
+        let same_flash = Arc::ptr_eq(
+            self.periph.ssi.flash.flash_content_for_sharing(),
+            saved.periph.ssi.flash.flash_content_for_sharing(),
+        );
         self.periph.clone_from(&saved.periph);
         if !same_flash {
             self.invalidate_flash_code(0, self.flash_size() as u32);
         }
         for line in self.xip.restore_cache_content(&saved.xip) {
-            self.update_cache_line_ops(line);
+            self.update_stub_ops_of_cache_line(line);
         }
         self.fill_cycles = saved.fill_cycles;
         self.word_cycles = saved.word_cycles;
@@ -234,10 +237,10 @@ impl System {
         self.clocks.clone_from(&saved.clocks);
         self.effects.clone_from(&saved.effects);
         if self.timing != saved.timing {
-            self.drop_cached_timing_and_code();
+            self.drop_cached_timing_and_native_code();
         }
         self.timing.clone_from(&saved.timing);
-        self.probes.restore_recordings(&saved.probes);
+        self.probes.restore_probe_recordings(&saved.probes);
         self.injections.clone_from(&saved.injections);
         self.consoles.clone_from(&saved.consoles);
         self.stop.clone_from(&saved.stop);

@@ -26,7 +26,7 @@ impl System {
     }
 
     /// Adds the steps of a turn to the profile, because the interpreter does not fill it while it logs steps.
-    pub(super) fn add_steps_to_profile(&mut self, core: &Core) {
+    pub(super) fn add_turn_instructions_to_profile(&mut self, core: &Core) {
         for step in &core.steps {
             let table = match step.pc >> 28 {
                 0 => &mut self.rom_code,

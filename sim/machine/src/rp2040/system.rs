@@ -2,13 +2,13 @@
 
 use rtoslab_cpu::v6m::bus::{Access, Bus, OrderedAccess, Ram, Trap};
 use rtoslab_cpu::v6m::core::Core;
-use rtoslab_cpu::v6m::engine::TwoCores;
+use rtoslab_cpu::v6m::engine::DualCoreEngine;
 use rtoslab_cpu::v6m::op::Op;
 use rtoslab_cpu::v6m::pair::DualCoreTimingCache;
 use rtoslab_cpu::v6m::region::Region;
 use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_cpu::v6m::watched::WatchedStore;
-use rtoslab_lab::{Console, Injections, ProbedRegisters, Probes};
+use rtoslab_lab::{Console, ProbedRegisters, Probes, StimulusSchedule};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects, NEVER};
 
@@ -76,7 +76,7 @@ pub struct System {
     pub(super) effects: Effects,
     pub(super) timing: Rp2040TimingValues,
     pub(super) probes: Probes,
-    pub(super) injections: Injections,
+    pub(super) injections: StimulusSchedule,
     pub(super) consoles: [Console; 2],
     pub(super) stop: Option<Stop>,
     /// Stops that instruments asked for and whose cycles have not come.
@@ -138,7 +138,7 @@ impl System {
             effects: Effects::default(),
             timing: Rp2040TimingValues::new(),
             probes: Probes::default(),
-            injections: Injections::default(),
+            injections: StimulusSchedule::default(),
             consoles: [Console::default(), Console::default()],
             stop: None,
             held: Vec::new(),
@@ -160,7 +160,7 @@ impl System {
     }
 
     /// Returns the flash offset of a cached-window address. Smaller flashes repeat in the 16 MB window.
-    pub(super) fn cached_flash_offset(&self, address: u32) -> u32 {
+    pub(super) fn flash_offset_of_cached_address(&self, address: u32) -> u32 {
         (address & 0x00ff_ffff) & (self.flash_size() as u32 - 1)
     }
 
@@ -182,7 +182,7 @@ impl System {
         bytes: u32,
         t: &mut u64,
     ) -> u32 {
-        let offset = self.cached_flash_offset(address);
+        let offset = self.flash_offset_of_cached_address(address);
         let half = offset / FILL_BYTES;
         self.periph.xip_ctrl.count_accesses(1);
         if !self.xip.is_cached(half) {
@@ -191,7 +191,7 @@ impl System {
         let slot = if CONTEND { self.claim_data_transfer_slot(core, slave::XIP, *t) } else { *t };
         *t = slot + 2;
         let at = self.periph.ssi.flash.flash_content().as_ptr().wrapping_add((offset & !3) as usize).cast::<u32>();
-        // SAFETY: `cached_flash_offset` is below the flash's length, a multiple of four.
+        // SAFETY: `flash_offset_of_cached_address` is below the flash's length, a multiple of four.
         let word = u32::from_le(unsafe { at.read_unaligned() });
         word >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes))
     }
@@ -225,16 +225,18 @@ impl System {
         *t = start + self.fill_cycles;
         self.keep_slave_busy_until::<CONTEND>(slave::XIP, *t);
         if let Some(evicted) = self.xip.load_half_line(half) {
-            self.update_cache_line_ops(evicted);
+            self.update_stub_ops_of_cache_line(evicted);
         }
-        self.update_cache_line_ops(half * FILL_BYTES / LINE_BYTES);
+        self.update_stub_ops_of_cache_line(half * FILL_BYTES / LINE_BYTES);
     }
 
     /// Returns the content of memory (ROM, flash, SRAM). `None` outside of memory.
     pub(super) fn memory_content_at(&self, address: u32, bytes: usize) -> Option<&[u8]> {
         let (memory, offset): (&[u8], u32) = match address {
             0..ROM_BYTES => (&self.rom, address),
-            FLASH_BASE..=0x10ff_ffff => (self.periph.ssi.flash.flash_content(), self.cached_flash_offset(address)),
+            FLASH_BASE..=0x10ff_ffff => {
+                (self.periph.ssi.flash.flash_content(), self.flash_offset_of_cached_address(address))
+            }
             SRAM_BASE.. => (&self.sram, address - SRAM_BASE),
             _ => return None,
         };
@@ -265,7 +267,7 @@ impl System {
 // SAFETY: the SRAM is an array of so many bytes, the ops are those of the code tables.
 unsafe impl Bus for System {
     /// The engine that times instructions which its cores execute speculatively.
-    type Ahead = TwoCores;
+    type Ahead = DualCoreEngine;
     const TWO_CORES: bool = true;
     const RAM_BASE: u32 = SRAM_BASE;
 
@@ -282,7 +284,7 @@ unsafe impl Bus for System {
         let at = offset as usize;
         self.sram[at..at + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
         self.forget_overwritten_code(offset, bytes);
-        self.drop_decoded_page(core.next_instruction_address(), offset);
+        self.drop_decoded_code_page(core.next_instruction_address(), offset);
         if self
             .report_watched_write(offset, WriterAt { core: core.id, pc: core.next_instruction_address(), cycle: now })
         {
@@ -333,11 +335,12 @@ unsafe impl Bus for System {
         let flash_end = FLASH_BASE + self.flash_size() as u32;
         match address {
             0..ROM_BYTES => {
-                Some(Region { rom: true, ..self.rom_code.code_region(System::first_slot_of_slave(slave::ROM), 1) })
+                Some(Region { rom: true, ..self.rom_code.code_region(System::first_bus_slot_of_slave(slave::ROM), 1) })
             }
-            FLASH_BASE.. if address < flash_end => {
-                Some(Region { cached: true, ..self.flash_code.code_region(System::first_slot_of_slave(slave::XIP), 1) })
-            }
+            FLASH_BASE.. if address < flash_end => Some(Region {
+                cached: true,
+                ..self.flash_code.code_region(System::first_bus_slot_of_slave(slave::XIP), 1)
+            }),
             SRAM_BASE..=0x2004_1fff => Some(self.sram_region(address - SRAM_BASE)),
             _ => None,
         }
@@ -347,7 +350,7 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn decode_op(&mut self, _: &Core, address: u32) {
-        let decoded = self.op_in_table(address, self.decode_instruction_at(address));
+        let decoded = self.op_in_decoded_code_table(address, self.decode_instruction_at(address));
         if let Some(op) = self.decoded_op_at(address) {
             // SAFETY: `decoded_op_at` returns pointers into the tables.
             unsafe { *op = decoded };
@@ -383,7 +386,7 @@ unsafe impl Bus for System {
         let (instruction, site) = self.instruction_with_probes_at(address);
         let skip = self.passed_until[core.id].take() == Some(address);
         let held = self.probed_registers(core, site);
-        if self.probes.fire_probes_of_probe_site(site, address, core.id, t, held, skip) {
+        if self.probes.fire_probes_at_known_site(site, address, core.id, t, held, skip) {
             self.passed_until[core.id] = Some(address);
             self.stop_for_reason(
                 StopReason::Until,
@@ -401,7 +404,7 @@ unsafe impl Bus for System {
     /// instruction. [`Core::retried`] says that the probes have fired, in case the instruction is only executed later.
     #[inline(never)]
     fn fire_probes_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
-        if self.alone.native_paths.is_trace_speculative() {
+        if self.alone.native_paths.is_executing_speculative_trace() {
             OrderedAccess::InTime
         } else {
             self.issue_probed_instruction(core, address)
@@ -425,7 +428,7 @@ unsafe impl Bus for System {
         if address >> 24 != FLASH_BASE >> 24 || address & (bytes - 1) != 0 {
             return None;
         }
-        let offset = self.cached_flash_offset(address);
+        let offset = self.flash_offset_of_cached_address(address);
         self.xip
             .is_cached(offset / FILL_BYTES)
             .then(|| read_little_endian(self.periph.ssi.flash.flash_content(), offset, bytes))
@@ -438,7 +441,7 @@ unsafe impl Bus for System {
         match access {
             Access::Load(4) if address == CPUID => OrderedAccess::Always(core.id as u32),
             Access::Load(bytes) => self.load_ordered(core, address, bytes),
-            Access::Store { bytes, value } => self.try_ordered_store(core, address, bytes, value),
+            Access::Store { bytes, value } => self.try_store_in_core_order(core, address, bytes, value),
         }
     }
 
@@ -449,7 +452,7 @@ unsafe impl Bus for System {
         if self.marks[(offset >> 8) as usize] & MARK_CODE != 0 {
             return None;
         }
-        let stops = || self.probes.stops_after_write(SRAM_BASE + (offset & !3));
+        let stops = || self.probes.does_run_stop_after_write(SRAM_BASE + (offset & !3));
         if self.is_word_watched(offset) { (!stops()).then_some(true) } else { Some(false) }
     }
 
@@ -458,7 +461,7 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn report_store(&mut self, core: usize, WatchedStore { pc, offset, word }: WatchedStore, cycle: u64) -> bool {
-        let stops = self.probes.report_changing_store(SRAM_BASE + offset, word, core, cycle, pc);
+        let stops = self.probes.report_store_to_watched_word(SRAM_BASE + offset, word, core, cycle, pc);
         self.lines_may_differ |= stops;
         stops
     }

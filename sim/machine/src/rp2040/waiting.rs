@@ -16,7 +16,7 @@ pub(super) struct LoneCore<'a> {
 
 impl LoneCore<'_> {
     /// Returns the core that waits.
-    fn waiting_core(&self) -> &Core {
+    fn busy_waiting_core(&self) -> &Core {
         &self.cores[self.turn]
     }
 }
@@ -33,22 +33,22 @@ impl Waiting for LoneCore<'_> {
 
     /// Returns the core's time in cycles.
     fn core_time(&self) -> u64 {
-        self.waiting_core().t
+        self.busy_waiting_core().t
     }
 
     /// Returns the address of the core's next instruction.
     fn next_address(&self) -> u32 {
-        self.waiting_core().next_instruction_address()
+        self.busy_waiting_core().next_instruction_address()
     }
 
     /// Returns R0 to R14.
     fn core_registers(&self) -> [u32; 15] {
-        self.waiting_core().r[..15].try_into().expect("fifteen of them")
+        self.busy_waiting_core().r[..15].try_into().expect("fifteen of them")
     }
 
     /// Returns the condition flags and the rest of the program's state that no register holds, as one number.
     fn program_flags(&self) -> u32 {
-        self.waiting_core().apsr()
+        self.busy_waiting_core().apsr()
     }
 
     /// Returns `()`: nothing but the core's time matters.
@@ -64,7 +64,7 @@ impl Waiting for LoneCore<'_> {
     /// Returns four counters of the core: instructions, cycles of waiting for buses, cycles of waiting for flash,
     /// missed cache lines.
     fn core_counters(&self) -> [u64; 4] {
-        let core = self.waiting_core();
+        let core = self.busy_waiting_core();
         [core.instructions, core.bus_wait, core.flash_wait, self.system.misses[self.turn]]
     }
 

@@ -49,12 +49,12 @@ impl<'a> Bytes<'a> {
     }
 
     /// Returns true or false.
-    pub fn next_bool(&mut self) -> bool {
+    pub fn next_fuzz_bool(&mut self) -> bool {
         self.next_byte() & 1 != 0
     }
 
     /// Returns up to `most` bytes.
-    pub fn next_bytes(&mut self, most: usize) -> &'a [u8] {
+    pub fn next_fuzz_bytes(&mut self, most: usize) -> &'a [u8] {
         let (taken, rest) = self.rest.split_at(most.min(self.rest.len()));
         self.rest = rest;
         taken

@@ -27,8 +27,8 @@ pub fn check_fuzz_scenario(data: &[u8]) {
         0 => raw::run_random_elf(chip, &mut bytes),
         1 => raw::run_random_uf2(chip, &mut bytes),
         2 => raw::run_bytes_as_image(chip, &mut bytes),
-        3 => raw::call_board_methods(chip, &mut bytes),
-        _ => variants::compare_run_variants(&setup::GeneratedScenario::from_bytes(chip, &mut bytes)),
+        3 => raw::call_board_methods_with_fuzz_input(chip, &mut bytes),
+        _ => variants::compare_scenario_run_variants(&setup::GeneratedScenario::from_bytes(chip, &mut bytes)),
     }
 }
 
@@ -55,7 +55,7 @@ mod tests {
 
     /// Every kind with every chip.
     #[test]
-    fn empty_scenario_passes() {
+    fn empty_fuzz_scenario_passes() {
         super::check_fuzz_scenario(&[]);
         (0..8 * super::CHIPS.len() as u8).for_each(|byte| super::check_fuzz_scenario(&[byte, byte]));
     }

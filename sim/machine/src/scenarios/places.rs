@@ -57,7 +57,7 @@ pub(crate) fn memory_ranges_of_chip(chip: &str) -> &'static [(u32, u32)] {
 
 /// Returns the first addresses of a chip's register blocks, and how many kilobytes or, for the RP2040, 16 kB blocks
 /// there are.
-fn register_blocks_of_chip(chip: &str) -> &'static [(u32, u32, u32)] {
+fn peripheral_register_blocks_of_chip(chip: &str) -> &'static [(u32, u32, u32)] {
     match chip {
         "rp2040" => &[
             (0x4000_0000, 0x4000, 0x1c),
@@ -82,10 +82,10 @@ fn register_blocks_of_chip(chip: &str) -> &'static [(u32, u32, u32)] {
 }
 
 /// Returns an address of any kind for this chip.
-pub(crate) fn next_address_of_any_kind(chip: &str, bytes: &mut Bytes) -> u32 {
+pub(crate) fn choose_fuzz_address_of_chip(chip: &str, bytes: &mut Bytes) -> u32 {
     match bytes.next_byte() % 16 {
         0..=4 => {
-            let (base, step, count) = bytes.next_choice(register_blocks_of_chip(chip));
+            let (base, step, count) = bytes.next_choice(peripheral_register_blocks_of_chip(chip));
             let block = u32::from(bytes.next_byte()) % count;
             // The RP2040's registers have aliases that set, clear and toggle.
             let alias = if chip == "rp2040" { u32::from(bytes.next_byte() & 3) << 12 } else { 0 };
@@ -96,13 +96,13 @@ pub(crate) fn next_address_of_any_kind(chip: &str, bytes: &mut Bytes) -> u32 {
             let (base, length) = bytes.next_choice(memory_ranges_of_chip(chip));
             base + u32::from(bytes.next_halfword()) % length
         }
-        12..=14 => address_at_memory_edge(chip, bytes),
+        12..=14 => address_near_memory_boundary(chip, bytes),
         _ => bytes.next_word(),
     }
 }
 
 /// Returns an address around the end or the start of a memory.
-pub(crate) fn address_at_memory_edge(chip: &str, bytes: &mut Bytes) -> u32 {
+pub(crate) fn address_near_memory_boundary(chip: &str, bytes: &mut Bytes) -> u32 {
     let (base, length) = bytes.next_choice(memory_ranges_of_chip(chip));
     let border = if bytes.next_byte().is_multiple_of(4) { base } else { base + length };
     border.wrapping_add(u32::from(bytes.next_byte() % 80)).wrapping_sub(40)

@@ -1,7 +1,7 @@
 //! Programs out of bytes: Thumb code that mostly makes sense, with what does not in between.
 
 use super::bytes::Bytes;
-use super::places::next_address_of_any_kind;
+use super::places::choose_fuzz_address_of_chip;
 
 /// Longest program in halfwords.
 const MOST: usize = 700;
@@ -14,8 +14,8 @@ pub(crate) fn generate_program(chip: &str, full: bool, bytes: &mut Bytes) -> Vec
     let mut code = Vec::new();
     let mut loops = Vec::new();
     while !bytes.is_empty() && code.len() < MOST {
-        append_program_step(chip, full, bytes, &mut code, &mut loops);
-        count_loop_step(&mut code, &mut loops);
+        append_fuzz_program_step(chip, full, bytes, &mut code, &mut loops);
+        count_step_of_innermost_loop(&mut code, &mut loops);
     }
     while let Some(open) = loops.pop() {
         append_loop_end(&mut code, open);
@@ -25,14 +25,14 @@ pub(crate) fn generate_program(chip: &str, full: bool, bytes: &mut Bytes) -> Vec
 }
 
 /// A counted loop in a generated program: where its body begins, how many steps are still in it, its counter.
-struct GeneratedLoop {
+struct FuzzProgramLoop {
     start: usize,
     steps: u8,
     register: u16,
 }
 
 /// Counts a step of the innermost loop, and ends the loop after its last one.
-fn count_loop_step(code: &mut Vec<u16>, loops: &mut Vec<GeneratedLoop>) {
+fn count_step_of_innermost_loop(code: &mut Vec<u16>, loops: &mut Vec<FuzzProgramLoop>) {
     if let Some(open) = loops.last_mut() {
         if open.steps == 0 {
             let open = loops.pop().expect("just seen");
@@ -44,7 +44,7 @@ fn count_loop_step(code: &mut Vec<u16>, loops: &mut Vec<GeneratedLoop>) {
 }
 
 /// Appends the end of a loop: a decrement and a branch.
-fn append_loop_end(code: &mut Vec<u16>, open: GeneratedLoop) {
+fn append_loop_end(code: &mut Vec<u16>, open: FuzzProgramLoop) {
     // subs; bne back to the body.
     code.push(0x3801 | open.register << 8);
     let distance = open.start as i32 - code.len() as i32 - 2;
@@ -67,12 +67,18 @@ pub(crate) fn append_constant_load(code: &mut Vec<u16>, register: u16, value: u3
 }
 
 /// Appends one step of a program.
-fn append_program_step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec<u16>, loops: &mut Vec<GeneratedLoop>) {
+fn append_fuzz_program_step(
+    chip: &str,
+    full: bool,
+    bytes: &mut Bytes,
+    code: &mut Vec<u16>,
+    loops: &mut Vec<FuzzProgramLoop>,
+) {
     let kind = bytes.next_byte();
     let low = |bytes: &mut Bytes| u16::from(bytes.next_byte() & 7);
     match kind % 32 {
         0..=2 => {
-            let (register, place) = (low(bytes), next_address_of_any_kind(chip, bytes));
+            let (register, place) = (low(bytes), choose_fuzz_address_of_chip(chip, bytes));
             append_constant_load(code, register, place);
         }
         3 => {
@@ -81,8 +87,8 @@ fn append_program_step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec
         }
         // A register of some block is written, and one is read.
         4..=7 => {
-            let place = next_address_of_any_kind(chip, bytes);
-            let value = if bytes.next_bool() {
+            let place = choose_fuzz_address_of_chip(chip, bytes);
+            let value = if bytes.next_fuzz_bool() {
                 u32::from(bytes.next_byte()) << (bytes.next_byte() & 31)
             } else {
                 bytes.next_word()
@@ -92,7 +98,7 @@ fn append_program_step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec
             code.push([0x6001, 0x8001, 0x7001, 0x6041][bytes.next_number_below(4)]);
         }
         8 | 9 => {
-            let place = next_address_of_any_kind(chip, bytes);
+            let place = choose_fuzz_address_of_chip(chip, bytes);
             append_constant_load(code, 0, place);
             code.push([0x6802, 0x8802, 0x7802, 0x6842][bytes.next_number_below(4)]);
         }
@@ -104,9 +110,11 @@ fn append_program_step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec
             let distance = u16::from(bytes.next_byte() % 12);
             code.push(0xd000 | u16::from(bytes.next_byte() % 14) << 8 | distance);
         }
-        14 => {
-            code.push(if bytes.next_bool() { 0xe000 | u16::from(bytes.next_byte() % 16) } else { 0xe7f0 | low(bytes) })
-        }
+        14 => code.push(if bytes.next_fuzz_bool() {
+            0xe000 | u16::from(bytes.next_byte() % 16)
+        } else {
+            0xe7f0 | low(bytes)
+        }),
         15 => code.push([0xb400, 0xbc00][bytes.next_number_below(2)] | bytes.next_halfword() & 0x1ff),
         16 => code.push(0xc000 | bytes.next_halfword() & 0x0fff),
         17 => code.push([0xbf30, 0xbf20, 0xbf40, 0xbf10, NOP][bytes.next_number_below(5)]),
@@ -115,7 +123,7 @@ fn append_program_step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec
         20 => {
             let register = u16::from(bytes.next_byte() & 15);
             let special = bytes.next_choice::<u16>(&[0, 3, 5, 8, 9, 16, 17, 18, 19, 20]);
-            if bytes.next_bool() {
+            if bytes.next_fuzz_bool() {
                 code.extend([0xf380 | register, 0x8800 | special]);
             } else {
                 code.extend([0xf3ef, 0x8000 | register << 8 | special]);
@@ -134,7 +142,7 @@ fn append_program_step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec
                 let register = 7 - loops.len() as u16;
                 code.push(0x2000 | register << 8 | u16::from(bytes.next_byte()));
                 let start = code.len();
-                loops.push(GeneratedLoop { start, steps: 1 + bytes.next_byte() % 12, register });
+                loops.push(FuzzProgramLoop { start, steps: 1 + bytes.next_byte() % 12, register });
             }
         }
         29 if full => code.extend([0xe800 | bytes.next_halfword() & 0x1fff, bytes.next_halfword()]),
@@ -147,7 +155,7 @@ fn append_program_step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec
 /// Appends a call to an address in the program so far, or shortly after it.
 fn append_call(bytes: &mut Bytes, code: &mut Vec<u16>) {
     let back = i32::from(bytes.next_byte() % 64).min(code.len() as i32);
-    let distance = if bytes.next_bool() { -back - 2 } else { i32::from(bytes.next_byte() % 16) };
+    let distance = if bytes.next_fuzz_bool() { -back - 2 } else { i32::from(bytes.next_byte() % 16) };
     code.extend([0xf000 | (distance >> 11 & 0x7ff) as u16, 0xf800 | (distance & 0x7ff) as u16]);
 }
 

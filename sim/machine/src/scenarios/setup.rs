@@ -6,7 +6,7 @@ use rtoslab_lab::Stimulus;
 
 use super::bytes::Bytes;
 use super::image::{boot_block_checksum, build_elf_file, build_uf2_file};
-use super::places::{address_at_memory_edge, memory_ranges_of_chip, next_address_of_any_kind};
+use super::places::{address_near_memory_boundary, choose_fuzz_address_of_chip, memory_ranges_of_chip};
 use super::program::generate_program;
 
 /// Vectors of the table in the image. The number of vectors. No chip here has more.
@@ -56,17 +56,18 @@ impl GeneratedScenario {
             options.wires = parse_pin_wire("PA8", "PB0").into_iter().collect();
         }
         let settings = (0..bytes.next_number_below(4))
-            .map(|_| (bytes.next_number_below(64), choose_setting_value(bytes)))
+            .map(|_| (bytes.next_number_below(64), choose_fuzz_setting_value(bytes)))
             .collect();
         let cycles =
             200 + (LONGEST_CYCLES - 200) * u64::from(bytes.next_byte()) * u64::from(bytes.next_byte()) / 65_025;
-        let slices = (0..1 + bytes.next_number_below(4)).map(|_| choose_slice_cycles(bytes)).collect();
+        let slices = (0..1 + bytes.next_number_below(4)).map(|_| choose_run_slice_cycles(bytes)).collect();
         let base = choose_image_address(chip, shape >> 1 & 7, bytes);
         let head = Head::from_bytes(chip, base, bytes);
         let stimuli = (0..bytes.next_number_below(4)).map(|_| choose_stimulus(cycles, bytes)).collect();
         let typed = bytes.next_byte() & 7;
-        let typed = bytes.next_bytes(usize::from(typed)).to_vec();
-        let second = (options.cores == 2 && bytes.next_bool()).then(|| base + CODE + 2 * u32::from(bytes.next_byte()));
+        let typed = bytes.next_fuzz_bytes(usize::from(typed)).to_vec();
+        let second =
+            (options.cores == 2 && bytes.next_fuzz_bool()).then(|| base + CODE + 2 * u32::from(bytes.next_byte()));
         let near = |bytes: &mut Bytes| base + CODE + 2 * u32::from(bytes.next_byte());
         let sites = (0..bytes.next_number_below(4)).map(|_| near(bytes)).collect();
         let words = (0..bytes.next_number_below(3))
@@ -115,18 +116,18 @@ impl Head {
     fn from_bytes(chip: &str, base: u32, bytes: &mut Bytes) -> Head {
         let ram = memory_ranges_of_chip(chip)[0];
         let stack = match bytes.next_byte() % 16 {
-            0 => address_at_memory_edge(chip, bytes),
-            1 => next_address_of_any_kind(chip, bytes),
+            0 => address_near_memory_boundary(chip, bytes),
+            1 => choose_fuzz_address_of_chip(chip, bytes),
             _ => ram.0 + ram.1 - 4 * u32::from(bytes.next_byte()),
         };
         let entry = match bytes.next_byte() % 16 {
-            0 => address_at_memory_edge(chip, bytes),
+            0 => address_near_memory_boundary(chip, bytes),
             1 => bytes.next_word(),
             2 => base + CODE,
             _ => base + CODE + 1,
         };
         let vectors = std::array::from_fn(|_| match bytes.next_byte() % 16 {
-            0 => address_at_memory_edge(chip, bytes),
+            0 => address_near_memory_boundary(chip, bytes),
             1 => base + STUB,
             2..=6 => base + CODE + 2 * u32::from(bytes.next_byte()) + 1,
             _ => base + STUB + 1,
@@ -191,12 +192,12 @@ fn choose_image_address(chip: &str, choice: u8, bytes: &mut Bytes) -> u32 {
 }
 
 /// Returns a value for a setting, mostly small.
-fn choose_setting_value(bytes: &mut Bytes) -> u64 {
-    if bytes.next_bool() { u64::from(bytes.next_byte()) } else { bytes.next_random_number() }
+fn choose_fuzz_setting_value(bytes: &mut Bytes) -> u64 {
+    if bytes.next_fuzz_bool() { u64::from(bytes.next_byte()) } else { bytes.next_random_number() }
 }
 
 /// Returns the cycles of one slice of a run.
-fn choose_slice_cycles(bytes: &mut Bytes) -> u64 {
+fn choose_run_slice_cycles(bytes: &mut Bytes) -> u64 {
     match bytes.next_byte() % 4 {
         0 => 1 + u64::from(bytes.next_byte() % 16),
         1 | 2 => 1 + u64::from(bytes.next_byte()),
@@ -208,11 +209,11 @@ fn choose_slice_cycles(bytes: &mut Bytes) -> u64 {
 fn choose_stimulus(cycles: u64, bytes: &mut Bytes) -> (u64, Stimulus) {
     let cycle = cycles * u64::from(bytes.next_halfword()) / 65_536;
     let number = u32::from(bytes.next_byte());
-    let stimulus = if bytes.next_bool() {
-        Stimulus::Pin { pin: number as u16, level: bytes.next_bool() }
+    let stimulus = if bytes.next_fuzz_bool() {
+        Stimulus::Pin { pin: number as u16, level: bytes.next_fuzz_bool() }
     } else {
         let numbers = [2, 14, 15, 16 + number % 32];
-        Stimulus::Exception { core: usize::from(bytes.next_bool()), number: bytes.next_choice(&numbers) }
+        Stimulus::Exception { core: usize::from(bytes.next_fuzz_bool()), number: bytes.next_choice(&numbers) }
     };
     (cycle, stimulus)
 }

@@ -39,7 +39,7 @@ impl Outcome {
     ) -> Outcome {
         let cores = (0..board.number_of_cores()).map(|core| {
             let position = board.core_position(core);
-            (stats_as_text(&board.core_stats(core)), board.core_registers(core), position.t, position.asleep)
+            (run_statistics_as_text(&board.core_stats(core)), board.core_registers(core), position.t, position.asleep)
         });
         let cores = cores.collect();
         let printed = (0..board.number_of_consoles()).map(|port| board.take_console_output(port)).collect();
@@ -76,7 +76,7 @@ impl Outcome {
 }
 
 /// Returns statistics as text, to compare them.
-fn stats_as_text(stats: &Stats) -> String {
+fn run_statistics_as_text(stats: &Stats) -> String {
     format!("{stats:?}")
 }
 
@@ -105,25 +105,25 @@ fn run_in_slices(board: &mut dyn Board, until: u64, slices: &[u64]) -> (StopReas
 }
 
 /// Runs the scenario in all ways (plain, in slices, observed, profiled and so on). Panics if two outcomes differ.
-pub(crate) fn compare_run_variants(setup: &GeneratedScenario) {
+pub(crate) fn compare_scenario_run_variants(setup: &GeneratedScenario) {
     let Some(mut board) = setup.create_board() else { return };
     let whole = [u64::MAX];
     let end = run_in_slices(&mut *board, setup.cycles, &whole);
     let plain = Outcome::from_board(&mut *board, setup, end);
-    assert_can_run_again(&mut *board, &plain);
+    assert_board_can_run_again(&mut *board, &plain);
 
     let mut board = setup.create_board().expect("as before");
     let end = run_in_slices(&mut *board, setup.cycles, &setup.slices);
     Outcome::from_board(&mut *board, setup, end).assert_same_outcome(&plain, "in slices");
 
     run_with_observer(setup, &plain);
-    run_with_profile(setup, &plain);
-    run_with_probes(setup, &plain);
+    run_scenario_with_profiling(setup, &plain);
+    run_scenario_with_probes(setup, &plain);
     run_from_snapshot(setup, &plain);
 }
 
 /// Checks that a board whose run has ended can run again, and that its time does not go back.
-fn assert_can_run_again(board: &mut dyn Board, plain: &Outcome) {
+fn assert_board_can_run_again(board: &mut dyn Board, plain: &Outcome) {
     board.run_cycles(1000);
     assert!(board.current_cycle() >= plain.cycle, "time went back to {}", board.current_cycle());
 }
@@ -171,7 +171,7 @@ fn assert_cycle_accounts_add_up(board: &mut dyn Board, instructions: &mut [u64],
 }
 
 /// Runs the scenario with the profile on. Panics if the outcome differs from that without.
-fn run_with_profile(setup: &GeneratedScenario, plain: &Outcome) {
+fn run_scenario_with_profiling(setup: &GeneratedScenario, plain: &Outcome) {
     let mut board = setup.create_board().expect("as before");
     let before: Vec<Stats> = (0..board.number_of_cores()).map(|core| board.core_stats(core)).collect();
     board.set_profiling(true);
@@ -205,7 +205,7 @@ fn place_probes_of_all_kinds(board: &mut dyn Board, setup: &GeneratedScenario) {
 }
 
 /// Runs the scenario with probes, in one piece and in slices. Panics if outcomes or events differ.
-fn run_with_probes(setup: &GeneratedScenario, plain: &Outcome) {
+fn run_scenario_with_probes(setup: &GeneratedScenario, plain: &Outcome) {
     let mut all: Vec<Vec<Event>> = Vec::new();
     for slices in [&[u64::MAX][..], &setup.slices] {
         let mut board = setup.create_board().expect("as before");

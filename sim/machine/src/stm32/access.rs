@@ -12,7 +12,7 @@ use rtoslab_periph::stm32::{Bus as PeripheralBus, FlashStore};
 use rtoslab_timing::stm32_bus::{apb_access_wait_cycles, buffered_apb_store_wait_cycles, key};
 
 use super::chip::{FLASH_BASE, Kind};
-use super::family::Family;
+use super::family::Stm32ChipFamily;
 use super::flash_port::FlashPort;
 use super::system::{Home, System, read_little_endian};
 use crate::debugger::Channel;
@@ -24,7 +24,7 @@ const fn answer_without_wait_states(value: u32) -> LoadResult {
     LoadResult { value, wait: 0 }
 }
 
-impl<F: Family> System<F> {
+impl<F: Stm32ChipFamily> System<F> {
     /// Fetches a code word from anywhere but the main flash at its own address. Returns the cycle in which the decoder
     /// can have it.
     #[inline(never)]
@@ -80,16 +80,16 @@ impl<F: Family> System<F> {
             }
             0x2 | 0x4 if core.features.bit_band => {
                 if let Some(bit) = bitband::bit_of_alias_address(address) {
-                    let word = self.load_from_any_bus_target(core, bit.address_containing_bit(bytes), bytes, at)?;
+                    let word = self.load_from_any_bus_target(core, bit.address_of_aliased_bit(bytes), bytes, at)?;
                     return Ok(LoadResult {
-                        value: u32::from(word.value & bit.bit_mask_within_access(bytes) != 0),
+                        value: u32::from(word.value & bit.bit_mask_in_bit_band_access(bytes) != 0),
                         ..word
                     });
                 }
             }
             _ => {}
         }
-        if let Some(word) = self.periph.factory_word(address) {
+        if let Some(word) = self.periph.factory_programmed_word(address) {
             return Ok(answer_without_wait_states(word >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes))));
         }
         if let Some((home, offset)) = self.memory_at(address) {
@@ -114,7 +114,7 @@ impl<F: Family> System<F> {
             }
             return Ok(LoadResult { value, wait });
         }
-        self.handle_access_to_nothing(core, address, "load", at).map(|()| answer_without_wait_states(0))
+        self.handle_unmapped_address_access(core, address, "load", at).map(|()| answer_without_wait_states(0))
     }
 
     /// Loads by any path: memory, registers or bit bands.
@@ -173,7 +173,7 @@ impl<F: Family> System<F> {
             }
             0x2 | 0x4 if core.features.bit_band => {
                 if let Some(bit) = bitband::bit_of_alias_address(address) {
-                    let (behind, mask) = (bit.address_containing_bit(bytes), bit.bit_mask_within_access(bytes));
+                    let (behind, mask) = (bit.address_of_aliased_bit(bytes), bit.bit_mask_in_bit_band_access(bytes));
                     let old = self.load_from_any_bus_target(core, behind, bytes, at)?;
                     let new = if value & 1 != 0 { old.value | mask } else { old.value & !mask };
                     // Read and write, each an access of its own on the bus.
@@ -198,13 +198,13 @@ impl<F: Family> System<F> {
             let lines = self.lines;
             self.periph.write_register(address, bytes, value, now, &mut self.effects);
             self.apply_event_effects(core, now);
-            self.cleared = self.store_that_cleared_own_interrupt(core, &lines);
+            self.cleared = self.current_store_clearing_own_interrupt(core, &lines);
             if self.watched_elsewhere {
                 self.report_register_write(core, address, value, now);
             }
             return Ok(wait);
         }
-        self.handle_access_to_nothing(core, address, "store", at).map(|()| 0)
+        self.handle_unmapped_address_access(core, address, "store", at).map(|()| 0)
     }
 
     /// Stores to a memory, and forgets code that was decoded there.
@@ -278,7 +278,13 @@ impl<F: Family> System<F> {
     /// Handles an access to an address at which nothing answers. Between the blocks of peripherals it is only reported,
     /// elsewhere it is a bus fault.
     #[cold]
-    fn handle_access_to_nothing(&mut self, core: &mut Core, address: u32, what: &str, at: u64) -> Result<(), Fault> {
+    fn handle_unmapped_address_access(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        what: &str,
+        at: u64,
+    ) -> Result<(), Fault> {
         if matches!(address >> 28, 4 | 5) {
             // Reserved places between blocks read as zero. Firmware for a bigger part of the family touches them.
             self.warn_of_unmodelled_address(

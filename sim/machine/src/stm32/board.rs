@@ -6,7 +6,7 @@ use rtoslab_lab::{Console, Probes};
 use rtoslab_periph::device::{AttachedDevice, Connection};
 use rtoslab_periph::stm32::{Chip, ResetCause};
 
-use super::families::{F1, F4, F7H7, Run};
+use super::families::{F1, F4, Run, Stm32F7H7Family};
 use super::l0;
 use super::machine::{Machine, Options};
 use super::runner::Runner;
@@ -18,7 +18,7 @@ pub fn create_armv7m_board(chip: Chip, options: Options) -> Box<dyn Board> {
     match chip {
         Chip::F103 => Box::new(Machine::<F1>::new(chip, &options)),
         Chip::F407 | Chip::F411 | Chip::F446 => Box::new(Machine::<F4>::new(chip, &options)),
-        Chip::F767 | Chip::H743 => Box::new(Machine::<F7H7>::new(chip, &options)),
+        Chip::F767 | Chip::H743 => Box::new(Machine::<Stm32F7H7Family>::new(chip, &options)),
         Chip::L053 | Chip::L073 => Box::new(l0::Machine::new(chip, &options)),
     }
 }

@@ -91,7 +91,7 @@ impl CodeTable {
 
     /// Adds to the profile of the instruction at an address in the table. Does nothing while the profile is off.
     pub fn add_to_instruction_profile(&mut self, address: u32, more: ProfileCell) {
-        self.profile.add_to_profile_cell((address.wrapping_sub(self.base) / 2) as usize, more);
+        self.profile.add_to_halfword_profile_cell((address.wrapping_sub(self.base) / 2) as usize, more);
     }
 
     /// Switches the profile on (from zero) or off.
@@ -111,7 +111,7 @@ impl CodeTable {
             base: self.base,
             bytes: self.bytes,
             ops: self.first_op_pointer(),
-            profile: self.profile.first_cell_pointer(),
+            profile: self.profile.first_instruction_profile_pointer(),
         }
     }
 }

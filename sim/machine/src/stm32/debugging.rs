@@ -4,14 +4,14 @@ use rtoslab_cpu::profile::ProfileCell;
 use rtoslab_cpu::v7m::halt::step_over_breakpoint;
 
 use super::families::Run;
-use super::family::Family;
+use super::family::Stm32ChipFamily;
 use super::machine::Machine;
 use super::system::System;
-use crate::debugger::semihosting::{Answer, BREAKPOINT, TargetMemory, firmware_exit_sentence};
-use crate::observe::ObservedCore;
+use crate::debugger::semihosting::{Answer, BREAKPOINT, SemihostingMemory, firmware_exit_sentence};
+use crate::observe::ObservableCore;
 use crate::stop::StopReason;
 
-impl<F: Family> TargetMemory for System<F> {
+impl<F: Stm32ChipFamily> SemihostingMemory for System<F> {
     /// Returns bytes of memory, without side effects. `None` where there is no memory.
     fn read_bytes(&self, address: u32, count: usize) -> Option<Vec<u8>> {
         self.memory_content_at(address, count).map(<[u8]>::to_vec)

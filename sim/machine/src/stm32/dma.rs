@@ -4,7 +4,7 @@ use rtoslab_cpu::v7m::core::Core;
 use rtoslab_periph::stm32::DmaBus;
 
 use super::chip::{Kind, Map, Memory};
-use super::family::Family;
+use super::family::Stm32ChipFamily;
 use super::system::{Home, MARK_CODE, MARK_WATCH, System, memory_and_offset_of};
 
 /// Accesses to memories of one transfer at most, in each direction.
@@ -77,7 +77,7 @@ impl DmaBus for Memories<'_> {
     }
 }
 
-impl<F: Family> System<F> {
+impl<F: Stm32ChipFamily> System<F> {
     /// Makes the DMA transfers that are due at cycle `now`.
     pub(super) fn execute_due_dma_transfers(&mut self, core: &mut Core, now: u64) {
         let ram_at_zero = self.periph.memory_at_zero() == 3;

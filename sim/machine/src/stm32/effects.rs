@@ -7,12 +7,12 @@ use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::exception;
 
 use super::chip::FLASH_BASE;
-use super::family::Family;
+use super::family::Stm32ChipFamily;
 use super::flash_port::FlashPort;
 use super::outputs;
 use super::system::{Home, System};
 
-impl<F: Family> System<F> {
+impl<F: Stm32ChipFamily> System<F> {
     /// Advances the peripherals to cycle `now`.
     pub(super) fn advance_peripherals_to(&mut self, core: &mut Core, now: u64) {
         self.periph.process_events_until(now, &mut self.effects);
@@ -25,7 +25,7 @@ impl<F: Family> System<F> {
     /// Carries out all effects of an event in cycle `now`.
     pub(super) fn apply_event_effects(&mut self, core: &mut Core, now: u64) {
         if let Some((address, written)) = self.effects.unmodelled.take() {
-            let block = self.periph.block_name(address).unwrap_or("register");
+            let block = self.periph.manual_name_of_peripheral(address).unwrap_or("register");
             let direction = if written { "write to" } else { "read of" };
             self.warn_of_unmodelled_address(core, address, &format!("{direction} a {block} register"), now);
         }
@@ -79,7 +79,7 @@ impl<F: Family> System<F> {
 
     /// Warns of an access to a block whose clock is off.
     fn warn_of_unclocked_access(&mut self, core: &Core, address: u32, written: bool) {
-        let block = self.periph.block_name(address).unwrap_or("block");
+        let block = self.periph.manual_name_of_peripheral(address).unwrap_or("block");
         let (verb, outcome) = if written { ("written to", "is ignored") } else { ("read", "gives 0") };
         let text = format!(
             "{block} is {verb} at 0x{address:08x} while its clock is off, so the access {outcome} (by 0x{:08x}); enable the clock in RCC first",

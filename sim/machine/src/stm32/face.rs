@@ -22,7 +22,7 @@ impl<F: Run> Machine<F> {
             ("primask", u32::from(core.primask)),
             ("basepri", u32::from(core.basepri)),
             ("faultmask", u32::from(core.faultmask)),
-            ("control", core.control_register()),
+            ("control", core.control_register_value()),
             ("fpscr", core.fpscr),
             ("vtor", core.scb.vtor),
         ];

@@ -7,14 +7,14 @@ use rtoslab_cpu::v7m::timing_cache::TimingCache;
 use rtoslab_timing::{Setting, cortex_m3, cortex_m4, cortex_m7, stm32_bus, stm32_flash};
 
 use super::chip::{FLASH_BASE, Map};
-use super::family::{AcrBit, Family, Rules, acr_field, timing_rule_values};
+use super::family::{AcrBit, Rules, Stm32ChipFamily, acr_field, values_of_timing_rule_table};
 use super::flash::{FlashF1, FlashF4};
 use super::m7::Port;
 use super::runner::Runner;
 use super::system::System;
 
 /// A family of chips with the type that executes its core.
-pub trait Run: Family {
+pub trait Run: Stm32ChipFamily {
     /// The type that executes the core.
     type Runner: Runner<Self::Pipe, System<Self>>;
 }
@@ -23,7 +23,7 @@ pub trait Run: Family {
 #[derive(Debug, Clone)]
 pub struct F1;
 
-impl Family for F1 {
+impl Stm32ChipFamily for F1 {
     /// The model of the core's pipeline.
     type Pipe = CortexM3;
     /// The model of the flash interface.
@@ -38,7 +38,7 @@ impl Family for F1 {
 
     /// Returns the model of the core's pipeline, with the timing rules in force.
     fn new_timed_pipeline(rules: Rules) -> CortexM3 {
-        CortexM3::new(timing_rule_values(&cortex_m3::SETTINGS, rules))
+        CortexM3::new(values_of_timing_rule_table(&cortex_m3::SETTINGS, rules))
     }
 
     /// Returns the model of the flash interface, with the timing rules in force.
@@ -56,7 +56,7 @@ impl Run for F1 {
 #[derive(Debug, Clone)]
 pub struct F4;
 
-impl Family for F4 {
+impl Stm32ChipFamily for F4 {
     /// The model of the core's pipeline.
     type Pipe = CortexM4;
     /// The model of the flash interface.
@@ -78,7 +78,7 @@ impl Family for F4 {
 
     /// Returns the model of the core's pipeline, with the timing rules in force.
     fn new_timed_pipeline(rules: Rules) -> CortexM4 {
-        CortexM4::new(timing_rule_values(&cortex_m4::SETTINGS, rules))
+        CortexM4::new(values_of_timing_rule_table(&cortex_m4::SETTINGS, rules))
     }
 
     /// Returns the model of the flash interface, with the timing rules in force.
@@ -95,9 +95,9 @@ impl Run for F4 {
 /// The STM32F7 and STM32H7 families, which share the code of the executor. They differ in the chips' memory maps and in
 /// the flash.
 #[derive(Debug, Clone)]
-pub struct F7H7;
+pub struct Stm32F7H7Family;
 
-impl Family for F7H7 {
+impl Stm32ChipFamily for Stm32F7H7Family {
     /// The model of the core's pipeline.
     type Pipe = M7;
     /// The model of the flash interface.
@@ -119,22 +119,24 @@ impl Family for F7H7 {
 
     /// Returns the model of the core's pipeline, with the timing rules in force.
     fn new_timed_pipeline(rules: Rules) -> M7 {
-        M7::new(timing_rule_values(&cortex_m7::SETTINGS, rules))
+        M7::new(values_of_timing_rule_table(&cortex_m7::SETTINGS, rules))
     }
 
     /// Returns the model of the flash interface, with the timing rules in force.
     fn new_flash_interface(map: &Map, rules: Rules) -> Port {
-        let (flash, bus) =
-            (timing_rule_values(&stm32_flash::SETTINGS, rules), timing_rule_values(&stm32_bus::SETTINGS, rules));
+        let (flash, bus) = (
+            values_of_timing_rule_table(&stm32_flash::SETTINGS, rules),
+            values_of_timing_rule_table(&stm32_bus::SETTINGS, rules),
+        );
         if map.domains {
-            Port::h7_with_one_flash_path(flash, bus)
+            Port::h7_flash_interface_with_one_path(flash, bus)
         } else {
-            Port::f7_with_two_flash_paths(map, flash, bus)
+            Port::new_f7_bus_with_flash_paths(map, flash, bus)
         }
     }
 }
 
-impl Run for F7H7 {
+impl Run for Stm32F7H7Family {
     /// The type that executes the core.
-    type Runner = TimingCache<M7, System<F7H7>>;
+    type Runner = TimingCache<M7, System<Stm32F7H7Family>>;
 }

@@ -27,7 +27,7 @@ pub(super) const fn acr_field(name: &'static str, mask: u32, about: &'static str
 pub type Rules<'a> = &'a dyn Fn(&str) -> u64;
 
 /// A family of STM32 chips with an ARMv7-M core: the parts of the machine in which families differ.
-pub trait Family: Clone + Send + Sync + 'static {
+pub trait Stm32ChipFamily: Clone + Send + Sync + 'static {
     /// The model of the core's pipeline.
     type Pipe: Pipeline + Clone + Send + Sync;
     /// The model of the flash interface.
@@ -48,6 +48,6 @@ pub trait Family: Clone + Send + Sync + 'static {
 }
 
 /// Returns the values of a table of timing rules, in its order.
-pub(super) fn timing_rule_values<const N: usize>(settings: &[Setting; N], rules: Rules) -> [u64; N] {
+pub(super) fn values_of_timing_rule_table<const N: usize>(settings: &[Setting; N], rules: Rules) -> [u64; N] {
     settings.map(|setting| rules(setting.key))
 }

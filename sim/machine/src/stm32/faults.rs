@@ -1,6 +1,6 @@
 //! Faults in a person's words.
 
-use rtoslab_cpu::exception_outcome::ExceptionOutcome;
+use rtoslab_cpu::exception_outcome::ExceptionStepResult;
 use rtoslab_cpu::v7m::fault::Fault;
 
 use super::families::Run;
@@ -9,7 +9,7 @@ use crate::stop::StopReason;
 
 impl<F: Run> Machine<F> {
     /// Warns of a fault, or stops the run if the core is locked up by it.
-    pub(super) fn report_core_fault(&mut self, fault: Fault, pc: u32, cycle: u64, outcome: ExceptionOutcome) {
+    pub(super) fn report_core_fault(&mut self, fault: Fault, pc: u32, cycle: u64, outcome: ExceptionStepResult) {
         // The MPU cannot permit code in the system's region (DDI 0403E.e, B3.1).
         let never_executes = pc >> 29 == 7 || !self.core.mpu.is_enabled();
         let why = match fault {
@@ -18,7 +18,7 @@ impl<F: Run> Machine<F> {
             }
             _ => describe_fault(fault),
         };
-        if outcome == ExceptionOutcome::LockedUp {
+        if outcome == ExceptionStepResult::LockedUp {
             let detail = format!("core 0 is locked up: {why} at 0x{pc:08x} inside a fault handler");
             self.system.stop_for_reason(StopReason::Lockup, pc, cycle, detail);
             return;

@@ -13,14 +13,14 @@ use rtoslab_timing::stm32_bus::LATE_CLEAR_INSTRUCTIONS;
 
 use super::cleared::InterruptClearingStore;
 use super::families::Run;
-use super::family::Family;
+use super::family::Stm32ChipFamily;
 use super::machine::Machine;
 use super::system::System;
 
-impl<F: Family> System<F> {
+impl<F: Stm32ChipFamily> System<F> {
     /// Returns the current store if it cleared the interrupt that is being handled, so that the interrupt's line fell.
     /// `before` has the levels of the lines before it.
-    pub(super) fn store_that_cleared_own_interrupt(
+    pub(super) fn current_store_clearing_own_interrupt(
         &self,
         core: &Core,
         before: &[u32; 5],
@@ -45,7 +45,7 @@ impl<F: Family> System<F> {
 
 impl<F: Run> Machine<F> {
     /// Warns once for each handler that returns now, too soon after the store that cleared its interrupt.
-    pub(super) fn warn_of_late_clear(&mut self) {
+    pub(super) fn warn_of_late_interrupt_clear(&mut self) {
         let Some(cleared) = self.system.cleared.take() else { return };
         let number = self.core.ipsr;
         let executed = self.core.instructions - cleared.instructions;

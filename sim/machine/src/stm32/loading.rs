@@ -12,12 +12,12 @@ use super::families::Run;
 use super::machine::Machine;
 use super::own_table::find_image_vector_table;
 use super::system::Home;
-use crate::image::{Core, Image, ImageError};
+use crate::image::{Core, ImageError, ParsedImageFile};
 
 impl<F: Run> Machine<F> {
     /// Loads an ELF image and resets the board.
     pub fn load_image(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
-        let image = Image::parse_image_file(data, name)?;
+        let image = ParsedImageFile::parse_firmware_image(data, name)?;
         image.check_core_can_execute(self.core_type(), name)?;
         for (address, bytes) in &image.segments {
             self.copy_segment(*address, bytes, name)?;
@@ -81,7 +81,7 @@ impl<F: Run> Machine<F> {
         self.system.switch_caches(&self.core);
         if self.system.debugger.opens_itm {
             let at = self.core.t;
-            scb::enable_trace(&mut self.core, at);
+            scb::set_trace_enable_bit(&mut self.core, at);
             self.core.itm.enable_stimulus_ports();
         }
         let table = self.own_table.unwrap_or(self.system.periph.boot_address());

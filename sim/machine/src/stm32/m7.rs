@@ -10,7 +10,7 @@ use std::mem::offset_of;
 use rtoslab_cpu::v7m::attributes::{CachePolicy, Kind as MemoryKind, MemoryAttributes};
 use rtoslab_cpu::v7m::cache::Operation;
 use rtoslab_cpu::v7m::core::Core;
-use rtoslab_cpu::v7m::l1::{Caches, empty_cache_table_address};
+use rtoslab_cpu::v7m::l1::{Caches, address_of_empty_cache_table};
 use rtoslab_cpu::v7m::mpu;
 use rtoslab_cpu::v7m::timing_cache::{CacheLookupReplayData, Home, Repeats};
 use rtoslab_timing::cortex_m7::{CACHE_LINE_BYTES, DATA_CACHE_SETS};
@@ -77,17 +77,17 @@ impl Recorder {
 
 impl Port {
     /// Creates the interface of the F7, with two paths to the flash.
-    pub fn f7_with_two_flash_paths(
+    pub fn new_f7_bus_with_flash_paths(
         map: &Map,
         flash: [u64; stm32_flash::SETTINGS.len()],
         bus: [u64; stm32_bus::SETTINGS.len()],
     ) -> Port {
         let itcm = map.flash_alias.map(|base| (base, FlashF7Itcm::new(base, map.flash_bytes)));
-        Port::new(FlashAxi::f7_with_one_bank(&flash), itcm, bus)
+        Port::new(FlashAxi::f7_flash_interface_with_one_bank(&flash), itcm, bus)
     }
 
     /// Creates the interface of the H7, with one path to the flash.
-    pub fn h7_with_one_flash_path(
+    pub fn h7_flash_interface_with_one_path(
         flash: [u64; stm32_flash::SETTINGS.len()],
         bus: [u64; stm32_bus::SETTINGS.len()],
     ) -> Port {
@@ -235,7 +235,7 @@ impl FlashPort for Port {
                     self.caches.data.load_line(address);
                 }
                 if self.caches.data.is_line_cached(address) {
-                    self.caches.data.mark_dirty(address);
+                    self.caches.data.mark_cache_line_dirty(address);
                     return 0;
                 }
             }
@@ -289,7 +289,7 @@ impl CacheableFlash for Port {
     /// Returns the host address of the table of the cache lines that were hit last, for native code. 0 without a cache.
     #[inline(always)]
     fn hit_line_table_address(&self) -> u64 {
-        if self.data_on { self.caches.data.hit_line_table_address() } else { empty_cache_table_address() }
+        if self.data_on { self.caches.data.hit_line_table_address() } else { address_of_empty_cache_table() }
     }
 
     /// Returns whether fetches from the flash go through a cache of the core.

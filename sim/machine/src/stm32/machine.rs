@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rtoslab_cpu::exception_outcome::ExceptionOutcome;
+use rtoslab_cpu::exception_outcome::ExceptionStepResult;
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v7m::core::{Core, Phase, Request};
 use rtoslab_cpu::v7m::exception::{self, ExceptionTiming};
@@ -24,7 +24,7 @@ use crate::injection;
 use crate::observe::{CycleObservableMachine, DEEP_SLEEP, SLEEPDEEP, TURN_CYCLES, record_exception_events};
 use crate::polling::skip_busy_wait;
 use crate::setting::SettingError;
-use crate::stop::{RunEnd, Stop, StopReason};
+use crate::stop::{RunEndCondition, Stop, StopReason};
 
 /// The options of an STM32 board.
 #[derive(Debug, Clone, Default)]
@@ -59,7 +59,7 @@ impl<F: Run> Machine<F> {
         let map = memory_map_of_chip(chip).expect("a chip with an ARMv7-M core");
         let periph = Stm32::new(chip, &options.board);
         let system = System::new(map, periph, options.strict, options.console_port);
-        let pipe = F::new_timed_pipeline(&|key| system.settings.timing_rule_value(key));
+        let pipe = F::new_timed_pipeline(&|key| system.settings.timing_rule_value_of_key(key));
         let core = Box::new(Core::new(map.features));
         let stats_base = core_stats_since_power_on(&core, 0);
         let mut machine = Machine {
@@ -84,10 +84,10 @@ impl<F: Run> Machine<F> {
         Arc::make_mut(&mut self.system.settings).set_timing_rule(key, value)?;
         let settings = &self.system.settings;
         self.system.periph.set_stated_core_clock(settings.clock_hz_setting(), self.now);
-        self.pipe = F::new_timed_pipeline(&|key| settings.timing_rule_value(key));
+        self.pipe = F::new_timed_pipeline(&|key| settings.timing_rule_value_of_key(key));
         self.runner.clear_timing_cache();
-        self.system.flash_port = F::new_flash_interface(self.system.map, &|key| settings.timing_rule_value(key));
-        self.system.bus_rules = stm32_bus::SETTINGS.map(|rule| settings.timing_rule_value(rule.key));
+        self.system.flash_port = F::new_flash_interface(self.system.map, &|key| settings.timing_rule_value_of_key(key));
+        self.system.bus_rules = stm32_bus::SETTINGS.map(|rule| settings.timing_rule_value_of_key(rule.key));
         self.system.pass_flash_settings();
         self.system.switch_caches(&self.core);
         Ok(())
@@ -125,16 +125,16 @@ impl<F: Run> Machine<F> {
 
     /// Runs for at most `cycles` more cycles.
     pub fn run_cycles(&mut self, cycles: u64) -> Stop {
-        self.run_to(RunEnd { cycle: self.now.saturating_add(cycles), ns: None })
+        self.run_to(RunEndCondition { cycle: self.now.saturating_add(cycles), ns: None })
     }
 
     /// Runs up to a cycle or a time at most.
-    pub fn run_to(&mut self, run_end: RunEnd) -> Stop {
+    pub fn run_to(&mut self, run_end: RunEndCondition) -> Stop {
         let timing = self.system.settings.exception_timing_rules();
         loop {
             self.serve_core_request(&timing);
             // A change of the clock ends the core's turn.
-            let end = run_end.end_cycle(self.elapsed_time());
+            let end = run_end.run_end_cycle(self.elapsed_time());
             if let Some(stop) = self.take_stop(end) {
                 return stop;
             }
@@ -147,11 +147,11 @@ impl<F: Run> Machine<F> {
                 // What the host types is due at once.
                 self.now = self.now.max(due);
                 self.process_due_events(self.now);
-                self.advance_exceptions(&timing, self.now);
+                self.process_due_exception_steps(&timing, self.now);
                 continue;
             }
             self.now = self.now.max(horizon);
-            if self.advance_exceptions(&timing, self.now) {
+            if self.process_due_exception_steps(&timing, self.now) {
                 continue;
             }
             if self.core.phase == Phase::Run && self.core.request == Request::None {
@@ -162,7 +162,7 @@ impl<F: Run> Machine<F> {
                     continue;
                 }
                 self.core.limit = due.min(end).max(self.core.t + 1);
-                self.execute_to_event();
+                self.execute_core_to_next_event();
             }
         }
     }
@@ -183,10 +183,10 @@ impl<F: Run> Machine<F> {
     }
 
     /// Lets the core execute up to the next event.
-    fn execute_to_event(&mut self) {
+    fn execute_core_to_next_event(&mut self) {
         if self.observer.is_some() {
             self.core.limit = self.core.limit.min(self.core.t + TURN_CYCLES);
-            self.attribute_time_of_executing_cores();
+            self.attribute_cycles_to_executing_cores();
         }
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
         // SAFETY: the core's `ip` was set by `jump` or the executor, in a region of this system; its tables live as
@@ -200,7 +200,7 @@ impl<F: Run> Machine<F> {
             }
         }
         if self.observer.is_some() {
-            self.pass_steps_to_observer(0, &[]);
+            self.pass_instructions_to_observer(0, &[]);
         }
         self.warn_of_deep_sleep();
     }
@@ -227,34 +227,35 @@ impl<F: Run> Machine<F> {
     }
 
     /// Takes, completes or pre-empts exceptions. Returns true if the core's state changed.
-    fn advance_exceptions(&mut self, timing: &ExceptionTiming, now: u64) -> bool {
+    fn process_due_exception_steps(&mut self, timing: &ExceptionTiming, now: u64) -> bool {
         let before = match self.core.phase {
             Phase::Entry { recognised, .. } => recognised,
             Phase::Exit { started, .. } => started,
             _ => self.core.t,
         };
-        let outcome = exception::execute_exception_step(&mut self.core, &mut *self.system, &mut self.pipe, timing, now);
+        let outcome =
+            exception::execute_due_exception_step(&mut self.core, &mut *self.system, &mut self.pipe, timing, now);
         self.report_exception_outcome(outcome, before);
-        outcome != ExceptionOutcome::None
+        outcome != ExceptionStepResult::None
     }
 
     /// Carries out the request for which the core has left the executor.
     fn serve_core_request(&mut self, timing: &ExceptionTiming) {
         let before = self.core.t;
         let outcome = match std::mem::replace(&mut self.core.request, Request::None) {
-            Request::None | Request::Stopped => ExceptionOutcome::None,
+            Request::None | Request::Stopped => ExceptionStepResult::None,
             Request::Svc => exception::take_supervisor_call(&mut self.core, &mut *self.system, timing),
             Request::ExceptionReturn(value) => {
-                self.warn_of_late_clear();
+                self.warn_of_late_interrupt_clear();
                 exception::exception_return(&mut self.core, &mut *self.system, value, timing)
             }
             Request::Abandonable(until) => {
-                self.process_events_before(until, timing);
-                ExceptionOutcome::None
+                self.process_chip_events_before_cycle(until, timing);
+                ExceptionStepResult::None
             }
             Request::Fault(Fault::Breakpoint) if self.has_halted_at_semihosting_call() => {
                 self.serve_semihosting(before);
-                ExceptionOutcome::None
+                ExceptionStepResult::None
             }
             Request::Fault(fault) => {
                 let pc = self.core.next_instruction_address();
@@ -264,7 +265,7 @@ impl<F: Run> Machine<F> {
             }
         };
         self.report_exception_outcome(outcome, before);
-        if matches!(outcome, ExceptionOutcome::Slept(_)) {
+        if matches!(outcome, ExceptionStepResult::Slept(_)) {
             self.warn_of_deep_sleep();
         }
         if self.core.phase == Phase::Lockup && self.system.stop.is_none() {
@@ -278,7 +279,7 @@ impl<F: Run> Machine<F> {
     }
 
     /// Processes the events before cycle `until` while an instruction is in progress that an interrupt would abandon.
-    fn process_events_before(&mut self, until: u64, timing: &ExceptionTiming) {
+    fn process_chip_events_before_cycle(&mut self, until: u64, timing: &ExceptionTiming) {
         loop {
             let due = self.next_event_cycle();
             if due >= until {
@@ -288,7 +289,7 @@ impl<F: Run> Machine<F> {
             if self.core.exception_to_take().is_some() {
                 self.core.t = self.core.t.max(due);
                 self.now = self.now.max(due);
-                self.advance_exceptions(timing, due);
+                self.process_due_exception_steps(timing, due);
                 return;
             }
         }
@@ -342,9 +343,9 @@ impl<F: Run> Machine<F> {
     }
 
     /// Reports the outcome of an exception step, to the observer and as an event.
-    fn report_exception_outcome(&mut self, outcome: ExceptionOutcome, before: u64) {
+    fn report_exception_outcome(&mut self, outcome: ExceptionStepResult, before: u64) {
         if self.observer.is_some() {
-            self.observe_exception_outcome(0, outcome);
+            self.report_exception_outcome_to_observer(0, outcome);
         }
         let at = (self.next_instruction_address(), self.core.next_execution_cycle());
         record_exception_events(&mut self.system.probes, 0, at, outcome, before);
@@ -357,7 +358,7 @@ impl<F: Run> Machine<F> {
 
     /// Returns the statistics of the core since the start or the last [`Machine::reset_stats`].
     pub fn core_stats(&self) -> Stats {
-        core_stats_since_power_on(&self.core, self.now).stats_since(&self.stats_base)
+        core_stats_since_power_on(&self.core, self.now).core_statistics_since(&self.stats_base)
     }
 
     /// Sets all statistics to zero.
@@ -368,7 +369,7 @@ impl<F: Run> Machine<F> {
     /// Switches the per-instruction profile on (from zero) or off. It is empty while an observer is active.
     pub fn set_profiling(&mut self, on: bool) {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
-        self.continue_observing();
+        self.enable_step_logging_for_observer();
         drop(self.runner.take_profile());
         self.system.set_profile(on);
         if !self.core.ip.is_null() && self.core.stray.is_none() {
@@ -380,7 +381,7 @@ impl<F: Run> Machine<F> {
     pub fn schedule_stimulus(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
         let lines = u32::from(self.system.map.features.irq_lines);
         let has_pin = |pin: u16| self.system.periph.gpio_port((pin / 16) as u8).is_some();
-        injection::check_stimulus(self.now, (cycle, stimulus), 1, lines, has_pin)?;
+        injection::validate_stimulus_for_chip(self.now, (cycle, stimulus), 1, lines, has_pin)?;
         self.system.injections.add_stimulus(cycle, stimulus);
         Ok(())
     }

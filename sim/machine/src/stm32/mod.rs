@@ -30,5 +30,5 @@ mod system;
 mod waiting;
 
 pub use board::create_armv7m_board;
-pub use families::{F1, F4, F7H7};
+pub use families::{F1, F4, Stm32F7H7Family};
 pub use machine::{Machine, Options};

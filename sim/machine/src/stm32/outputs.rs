@@ -11,7 +11,7 @@ const MOST_ANSWERS: usize = 16;
 pub(super) fn notify_and_trace_changed_pins(effects: &mut Effects, periph: &mut Stm32, probes: &mut Probes) {
     let mut notified = 0;
     for _ in 0..MOST_ANSWERS {
-        if !periph.attachments.has_pins() || notified == effects.pins.len() {
+        if !periph.attachments.has_device_on_pins() || notified == effects.pins.len() {
             break;
         }
         for change in effects.pins.split_off(notified) {

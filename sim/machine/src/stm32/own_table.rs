@@ -1,6 +1,6 @@
 //! The vector table of an image that does not begin where the chip boots.
 
-use crate::image::Image;
+use crate::image::ParsedImageFile;
 
 /// VTOR has no lower bits (the smallest tables have 32 entries).
 const ALIGNMENT: u32 = 128;
@@ -12,7 +12,7 @@ const ALIGNMENT: u32 = 128;
 /// leaves the start of the flash empty is for a boot loader, which starts it from the table that it begins with.
 /// `flash_offset` is an address's place in the flash, if it is there.
 pub(super) fn find_image_vector_table(
-    image: &Image,
+    image: &ParsedImageFile,
     flash_offset: impl Fn(u32) -> Option<u32>,
     is_ram: impl Fn(u32) -> bool,
 ) -> Option<u32> {
@@ -38,7 +38,7 @@ mod tests {
     fn own_table(segments: &[(u32, [u32; 3])]) -> Option<u32> {
         let bytes = |words: &[u32; 3]| words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let segments: Vec<_> = segments.iter().map(|(address, words)| (*address, bytes(words))).collect();
-        let mut image = Image::default();
+        let mut image = ParsedImageFile::default();
         image.segments = segments;
         find_image_vector_table(
             &image,
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn content_that_is_no_table_starts_nothing() {
+    fn bad_vector_table_is_ignored() {
         let at = FLASH + 0x4000;
         for table in [
             [0x2001_0000, at + 8, 0],

@@ -6,16 +6,16 @@ use rtoslab_cpu::v7m::core::{Core, Request};
 use rtoslab_cpu::v7m::op::Op;
 use rtoslab_cpu::v7m::timing_cache::{
     self, CacheLookupReplayData, CacheableTiming, CachedConstantMemory, ConstantMemoryAddresses, DirectRamAccess,
-    QuickBus, RamLayout, Repeats, TimingCache, WatchedCore,
+    QuickBus, RamLayout, Repeats, StoreWatchStatus, TimingCache,
 };
 
 use super::chip::{FLASH_BASE, Kind, RAM_BASE};
-use super::family::Family;
+use super::family::Stm32ChipFamily;
 use super::flash::CacheableFlash;
 use super::runner::Runner;
 use super::system::{Home, MARK_CODE, MARK_SHIFT, System, read_little_endian, write_little_endian};
 
-impl<F: Family> Runner<F::Pipe, System<F>> for TimingCache<F::Pipe, System<F>>
+impl<F: Stm32ChipFamily> Runner<F::Pipe, System<F>> for TimingCache<F::Pipe, System<F>>
 where
     F::Pipe: CacheableTiming,
     F::Flash: CacheableFlash,
@@ -64,7 +64,7 @@ where
     }
 }
 
-impl<F: Family> QuickBus for System<F>
+impl<F: Stm32ChipFamily> QuickBus for System<F>
 where
     F::Flash: CacheableFlash,
 {
@@ -125,7 +125,7 @@ where
         }
         // SAFETY: it is in the RAM.
         let value = unsafe { read_little_endian(self.ram.as_ptr().add(offset as usize), bytes) };
-        Some((value, self.ram_part_of_offset(offset)))
+        Some((value, self.timing_memory_kind_of_ram_offset(offset)))
     }
 
     /// Loads from RAM or flash, if the timing follows a fixed rule. Returns the value and the memory that answers, or
@@ -160,7 +160,7 @@ where
             }
             write_little_endian(self.ram.as_mut_ptr().add(offset as usize), bytes, value);
         }
-        Some(self.ram_part_of_offset(offset))
+        Some(self.timing_memory_kind_of_ram_offset(offset))
     }
 
     /// Returns whether all loads (or stores) in this range of addresses succeed and reach the same memory.
@@ -168,7 +168,10 @@ where
     fn quick_range(&self, address: u32, bytes: u32, store: bool) -> bool {
         let first = address.wrapping_sub(RAM_BASE);
         let last = first.wrapping_add(bytes - 1);
-        if first > last || last >= self.fast_bytes || self.ram_part_of_offset(first) != self.ram_part_of_offset(last) {
+        if first > last
+            || last >= self.fast_bytes
+            || self.timing_memory_kind_of_ram_offset(first) != self.timing_memory_kind_of_ram_offset(last)
+        {
             return false;
         }
         !store
@@ -185,21 +188,21 @@ where
         bytes: u32,
         value: u32,
         watched: bool,
-    ) -> Option<(timing_cache::Home, WatchedCore)> {
+    ) -> Option<(timing_cache::Home, StoreWatchStatus)> {
         if let Some(home) = self.ram_store(address, bytes, value) {
-            return Some((home, WatchedCore::No));
+            return Some((home, StoreWatchStatus::No));
         }
         let offset = address.wrapping_sub(RAM_BASE);
         if !self.is_in_fast_ram(offset) || self.would_overwrite_code(offset, bytes) {
             return None;
         }
-        let watch = if self.watched.contains_word(offset) { WatchedCore::Yes } else { WatchedCore::No };
-        if watch == WatchedCore::Yes && !watched {
+        let watch = if self.watched.contains_word(offset) { StoreWatchStatus::Yes } else { StoreWatchStatus::No };
+        if watch == StoreWatchStatus::Yes && !watched {
             return None;
         }
         // SAFETY: it is in the RAM.
         unsafe { write_little_endian(self.ram.as_mut_ptr().add(offset as usize), bytes, value) };
-        Some((self.ram_part_of_offset(offset), watch))
+        Some((self.timing_memory_kind_of_ram_offset(offset), watch))
     }
 
     /// Reports a store to a watched word, made in cycle `at` by the instruction at `pc` ([`QuickBus::quick_store`]).
@@ -246,7 +249,7 @@ where
     }
 }
 
-impl<F: Family> System<F>
+impl<F: Stm32ChipFamily> System<F>
 where
     F::Flash: CacheableFlash,
 {
@@ -262,7 +265,7 @@ where
     }
 }
 
-impl<F: Family> System<F> {
+impl<F: Stm32ChipFamily> System<F> {
     /// Returns whether a store to main RAM changes neither code nor a watched word, although its page contains some.
     fn is_ordinary_ram_store(&self, offset: u32, bytes: u32) -> bool {
         !self.would_overwrite_code(offset, bytes)
@@ -279,7 +282,7 @@ impl<F: Family> System<F> {
 
     /// Returns the part of main RAM that contains an offset.
     #[inline(always)]
-    fn ram_part_of_offset(&self, offset: u32) -> timing_cache::Home {
+    fn timing_memory_kind_of_ram_offset(&self, offset: u32) -> timing_cache::Home {
         if offset < self.ram_split { timing_cache::Home::First } else { timing_cache::Home::Second }
     }
 }
@@ -290,7 +293,7 @@ mod tests {
     use rtoslab_periph::stm32::Chip;
 
     use super::*;
-    use crate::stm32::families::{F1, F4, F7H7, Run};
+    use crate::stm32::families::{F1, F4, Run, Stm32F7H7Family};
     use crate::stm32::machine::{Machine, Options};
 
     /// Accesses around the end of the memories, as any caller may make them.
@@ -325,10 +328,10 @@ mod tests {
     }
 
     #[test]
-    fn no_access_leaves_its_memory() {
+    fn no_access_crosses_memory_end() {
         ends_are_preserved::<F1>(Chip::F103);
         ends_are_preserved::<F4>(Chip::F446);
-        ends_are_preserved::<F7H7>(Chip::F767);
-        ends_are_preserved::<F7H7>(Chip::H743);
+        ends_are_preserved::<Stm32F7H7Family>(Chip::F767);
+        ends_are_preserved::<Stm32F7H7Family>(Chip::H743);
     }
 }

@@ -5,10 +5,10 @@ use std::marker::PhantomData;
 
 use rtoslab_cpu::v7m::exception::ExceptionTiming;
 use rtoslab_cpu::v7m::scb::ccr;
-use rtoslab_timing::{RuleConfidenceGrade, Setting, stm32_bus};
+use rtoslab_timing::{Setting, TimingRuleConfidenceGrade, stm32_bus};
 
 use super::chip::Map;
-use super::family::{AcrBit, Family};
+use super::family::{AcrBit, Stm32ChipFamily};
 use crate::setting::SettingError;
 
 /// The core clock that a run states, whatever RCC says: it only names the cycles.
@@ -45,36 +45,36 @@ fn exception_rules(timing: ExceptionTiming) -> Vec<Row> {
             "exception_entry_cycles",
             timing.entry,
             "recognised to first handler instruction",
-            RuleConfidenceGrade::Documented,
+            TimingRuleConfidenceGrade::Documented,
         ),
         rule(
             "exception_exit_cycles",
             timing.exit,
             "return to first instruction of the interrupted code",
-            RuleConfidenceGrade::Documented,
+            TimingRuleConfidenceGrade::Documented,
         ),
         rule(
             "tail_chain_cycles",
             timing.tail_chain,
             "return to first instruction of the next handler",
-            RuleConfidenceGrade::Documented,
+            TimingRuleConfidenceGrade::Documented,
         ),
         rule(
             "late_arrival_cycles",
             timing.late_arrival,
             "recognised to the choice of the vector",
-            RuleConfidenceGrade::Assumed,
+            TimingRuleConfidenceGrade::Assumed,
         ),
         rule(
             "pop_preemption_cycles",
             timing.pop_preemption,
             "return to where unstacking is no longer aborted",
-            RuleConfidenceGrade::Assumed,
+            TimingRuleConfidenceGrade::Assumed,
         ),
     ]
 }
 
-impl<F: Family> Settings<F> {
+impl<F: Stm32ChipFamily> Settings<F> {
     /// Creates the settings with their defaults.
     pub fn new(map: &Map) -> Settings<F> {
         let rules = F::RULES.iter().flat_map(|table| table.iter()).chain(&stm32_bus::SETTINGS);
@@ -102,7 +102,7 @@ impl<F: Family> Settings<F> {
                 min: 0,
                 max,
                 about: bit.about,
-                grade: RuleConfidenceGrade::Documented,
+                grade: TimingRuleConfidenceGrade::Documented,
             };
             (format!("flash.{}", bit.name), rule, u64::from((self.acr.1 & bit.mask) >> bit.mask.trailing_zeros()))
         });
@@ -113,13 +113,14 @@ impl<F: Family> Settings<F> {
             min: 0,
             max: 1_000_000_000,
             about,
-            grade: RuleConfidenceGrade::Documented,
+            grade: TimingRuleConfidenceGrade::Documented,
         };
         let clock = (CLOCK.to_owned(), rule, self.clock_hz.unwrap_or(0));
         let caches = ["icache", "dcache"].into_iter().zip(self.caches).filter(|_| F::CACHES);
         let caches = caches.map(|(name, on)| {
             let about = "the core's cache, whatever CCR says";
-            let rule = Setting { key: name, default: 0, min: 0, max: 1, about, grade: RuleConfidenceGrade::Documented };
+            let rule =
+                Setting { key: name, default: 0, min: 0, max: 1, about, grade: TimingRuleConfidenceGrade::Documented };
             (name.to_owned(), rule, u64::from(on == Some(true)))
         });
         timing.chain(flash).chain(caches).chain([clock]).collect()
@@ -158,7 +159,7 @@ impl<F: Family> Settings<F> {
     }
 
     /// Returns the value of a timing rule by its key. Panics if the family has no such rule: a mistake in the code.
-    pub fn timing_rule_value(&self, key: &str) -> u64 {
+    pub fn timing_rule_value_of_key(&self, key: &str) -> u64 {
         let row = self.rules.iter().chain(&self.exceptions).find(|row| row.rule.key == key);
         row.unwrap_or_else(|| panic!("no rule {key}")).value
     }
@@ -166,18 +167,20 @@ impl<F: Family> Settings<F> {
     /// Returns the exception rules in force.
     pub fn exception_timing_rules(&self) -> ExceptionTiming {
         let usual = F::EXCEPTIONS;
-        let (entry, exit) =
-            (self.timing_rule_value("exception_entry_cycles"), self.timing_rule_value("exception_exit_cycles"));
+        let (entry, exit) = (
+            self.timing_rule_value_of_key("exception_entry_cycles"),
+            self.timing_rule_value_of_key("exception_exit_cycles"),
+        );
         ExceptionTiming {
             entry,
             // Floating-point state takes as much longer as it does.
             entry_float: entry + (usual.entry_float - usual.entry),
             exit,
             exit_float: exit + (usual.exit_float - usual.exit),
-            tail_chain: self.timing_rule_value("tail_chain_cycles"),
+            tail_chain: self.timing_rule_value_of_key("tail_chain_cycles"),
             // No window is open for longer than what it is a part of.
-            late_arrival: self.timing_rule_value("late_arrival_cycles").min(entry),
-            pop_preemption: self.timing_rule_value("pop_preemption_cycles").min(exit),
+            late_arrival: self.timing_rule_value_of_key("late_arrival_cycles").min(entry),
+            pop_preemption: self.timing_rule_value_of_key("pop_preemption_cycles").min(exit),
         }
     }
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use rtoslab_cpu::v7m::bus::Bus;
 use rtoslab_cpu::v7m::core::Core;
-use rtoslab_lab::{Console, Injections, Probes};
+use rtoslab_lab::{Console, Probes, StimulusSchedule};
 use rtoslab_periph::stm32::{Chip, Effects, ResetCause, Stm32};
 use rtoslab_timing::stm32_bus;
 
 use super::cleared::InterruptClearingStore;
 use super::families::Run;
-use super::family::Family;
+use super::family::Stm32ChipFamily;
 use super::flash_port::FlashPort;
 use super::machine::Machine;
 use super::runner::Runner;
@@ -20,7 +20,7 @@ use crate::board::Stats;
 use crate::debugger::Debugger;
 use crate::image::Symbol;
 use crate::observe::CycleObservableMachine;
-use crate::snapshot::{PointerFreeSavedCore, Snapshot, changed_pages};
+use crate::snapshot::{PointerFreeSavedCore, Snapshot, pages_changed_since_snapshot};
 use crate::stop::Stop;
 use crate::warnings::Warnings;
 
@@ -28,7 +28,7 @@ use crate::warnings::Warnings;
 const AREA_PAGE: usize = 1024;
 
 /// The saved state of a machine, for a snapshot.
-struct SavedBoard<F: Family> {
+struct SavedBoard<F: Stm32ChipFamily> {
     chip: Chip,
     core: PointerFreeSavedCore<Core>,
     pipe: F::Pipe,
@@ -40,7 +40,7 @@ struct SavedBoard<F: Family> {
 }
 
 /// The saved state of a [`System`], for a snapshot.
-struct SavedSystem<F: Family> {
+struct SavedSystem<F: Stm32ChipFamily> {
     ram: Box<[u8]>,
     flash: Arc<[u8]>,
     flash_port: F::Flash,
@@ -52,7 +52,7 @@ struct SavedSystem<F: Family> {
     settings: Arc<Settings<F>>,
     bus_rules: [u64; stm32_bus::SETTINGS.len()],
     probes: Probes,
-    injections: Injections,
+    injections: StimulusSchedule,
     console: Console,
     console_port: u8,
     passed_until: Option<u32>,
@@ -96,7 +96,7 @@ impl<F: Run> Machine<F> {
         self.now = saved.now;
         self.symbols = saved.symbols.clone();
         self.stats_base.clone_from(&saved.stats_base);
-        self.end_cycle_observation();
+        self.abandon_cycle_observation();
         true
     }
 
@@ -113,7 +113,7 @@ impl<F: Run> Machine<F> {
     }
 }
 
-impl<F: Family> System<F> {
+impl<F: Stm32ChipFamily> System<F> {
     /// Copies the state into a snapshot.
     fn saved_state(&self) -> SavedSystem<F> {
         let System {
@@ -190,7 +190,7 @@ impl<F: Family> System<F> {
         self.effects.clone_from(&saved.effects);
         self.lines = saved.lines;
         self.cleared = saved.cleared;
-        self.probes.restore_recordings(&saved.probes);
+        self.probes.restore_probe_recordings(&saved.probes);
         self.injections.clone_from(&saved.injections);
         self.console.clone_from(&saved.console);
         self.console_port = saved.console_port;
@@ -204,7 +204,8 @@ impl<F: Family> System<F> {
 
     /// Restores the content of the memories. Ops that were decoded from changed content are dropped.
     fn restore_memory_content(&mut self, saved: &SavedSystem<F>) {
-        let stale: Vec<(u32, u32)> = changed_pages(&self.ram, &saved.ram, &self.marks, MARK_CODE, MARK_SHIFT).collect();
+        let stale: Vec<(u32, u32)> =
+            pages_changed_since_snapshot(&self.ram, &saved.ram, &self.marks, MARK_CODE, MARK_SHIFT).collect();
         self.ram.copy_from_slice(&saved.ram);
         for (offset, bytes) in stale {
             self.drop_decoded_ops(Home::Ram, offset, bytes);

@@ -10,14 +10,14 @@ use rtoslab_cpu::v7m::decode::{Place, decode_instruction};
 use rtoslab_cpu::v7m::exception;
 use rtoslab_cpu::v7m::fault::Fault;
 use rtoslab_cpu::v7m::op::Op;
-use rtoslab_lab::{Console, Injections, Probes, Stimulus};
+use rtoslab_lab::{Console, Probes, Stimulus, StimulusSchedule};
 use rtoslab_periph::stm32::{Effects, Stm32};
 use rtoslab_timing::stm32_bus;
 
 use super::chip::{FLASH_BASE, Map, Memory, RAM_BASE};
 use super::cleared::InterruptClearingStore;
 use super::code::CodeTable;
-use super::family::Family;
+use super::family::Stm32ChipFamily;
 use super::flash_port::FlashPort;
 use super::settings::Settings;
 use crate::board::ProfileRow;
@@ -35,7 +35,7 @@ pub(super) const MARK_WATCH: u8 = 2;
 pub(super) const MARK_SHIFT: u32 = 8;
 
 /// The STM32 without its core: memories, code tables, flash interface, peripherals and instruments.
-pub struct System<F: Family> {
+pub struct System<F: Stm32ChipFamily> {
     pub(super) map: &'static Map,
     pub(super) ram: Vec<u8>,
     /// Main RAM that answers at once: all of it, on the M7 the data TCM.
@@ -67,7 +67,7 @@ pub struct System<F: Family> {
     /// The cost of the ways to peripherals, by `stm32_bus::key`.
     pub(super) bus_rules: [u64; stm32_bus::SETTINGS.len()],
     pub(super) probes: Probes,
-    pub(super) injections: Injections,
+    pub(super) injections: StimulusSchedule,
     /// A word outside main RAM, or a register, is watched.
     pub(super) watched_elsewhere: bool,
     pub(super) console: Console,
@@ -85,11 +85,11 @@ pub struct System<F: Family> {
 }
 
 /// Returns how many bytes of main RAM answer without wait states: all of it, or the TCM at its begin.
-fn ram_bytes_without_waits(map: &Map) -> u32 {
+fn ram_size_without_wait_states(map: &Map) -> u32 {
     if map.tcm_bytes == 0 { map.ram_bytes } else { map.tcm_bytes }
 }
 
-impl<F: Family> System<F> {
+impl<F: Stm32ChipFamily> System<F> {
     /// Returns whether an access of up to a word at this offset is in the RAM that answers at once. Narrow accesses to
     /// its last three bytes are made otherwise, in the same time.
     #[inline(always)]
@@ -113,12 +113,12 @@ impl<F: Family> System<F> {
             tables.extend(area.alias.map(|base| CodeTable::new(base, area.bytes)));
         }
         let memories = map.areas.iter().map(|&area| Memory { area, bytes: vec![0; area.bytes as usize] }).collect();
-        let flash_port = F::new_flash_interface(map, &|key| settings.timing_rule_value(key));
+        let flash_port = F::new_flash_interface(map, &|key| settings.timing_rule_value_of_key(key));
         let mut system = Box::new(System {
             map,
             ram: vec![0; map.ram_bytes as usize],
-            fast_bytes: ram_bytes_without_waits(map),
-            fast_end: ram_bytes_without_waits(map) - 3,
+            fast_bytes: ram_size_without_wait_states(map),
+            fast_end: ram_size_without_wait_states(map) - 3,
             ram_split: map.ram_split,
             marks: vec![0; (map.ram_bytes >> MARK_SHIFT) as usize],
             watched: MemoryWordSet::new(map.ram_bytes),
@@ -135,7 +135,7 @@ impl<F: Family> System<F> {
             bus_rules: stm32_bus::SETTINGS.map(|rule| rule.default),
             settings: Arc::new(settings),
             probes: Probes::default(),
-            injections: Injections::default(),
+            injections: StimulusSchedule::default(),
             watched_elsewhere: false,
             console: Console::default(),
             console_port,
@@ -184,7 +184,7 @@ impl<F: Family> System<F> {
     }
 
     /// Returns the table of decoded instructions for code at an address. `None` if no code can be there.
-    pub(super) fn code_table_of_address(&mut self, address: u32) -> Option<&mut CodeTable> {
+    pub(super) fn instruction_table_of_address(&mut self, address: u32) -> Option<&mut CodeTable> {
         self.tables.iter_mut().find(|table| table.contains_address(address))
     }
 
@@ -219,7 +219,7 @@ impl<F: Family> System<F> {
     /// Updates the op of an address, after probes on its instruction changed.
     pub(super) fn redecode_at(&mut self, address: u32) {
         let stand_in = if self.probes.is_instruction_probed(address) { Op::ATTEND } else { Op::default() };
-        if let Some(table) = self.code_table_of_address(address) {
+        if let Some(table) = self.instruction_table_of_address(address) {
             *table.op_at_address(address) = stand_in;
             self.epoch += 1;
         }
@@ -236,7 +236,7 @@ impl<F: Family> System<F> {
         let offset = address.wrapping_sub(RAM_BASE);
         if offset < self.map.ram_bytes {
             self.marks[(offset >> MARK_SHIFT) as usize] |= MARK_WATCH;
-            self.watched.add_word_at_offset(offset);
+            self.watched.add_offset_to_word_set(offset);
         } else if matches!(self.memory_at(address), Some((Home::Area(_), _))) || self.is_register_address(address) {
             self.watched_elsewhere = true;
         } else {
@@ -337,7 +337,7 @@ impl<F: Family> System<F> {
 
     /// Stops the run after a read of a register, if a probe asks for it.
     pub(super) fn report_register_read(&mut self, core: &mut Core, address: u32, at: u64) {
-        if self.probes.stops_after_read(address) {
+        if self.probes.does_register_read_stop_run(address) {
             core.limit = 0;
             let detail = format!("the watched register at 0x{:08x} was read", address & !3);
             self.stop_for_reason(StopReason::Watch, address & !3, at, detail);
@@ -347,7 +347,7 @@ impl<F: Family> System<F> {
     /// Records a write of a watched word or register by the instruction at `pc` in cycle `at`. Stops the run if a probe
     /// asks for it.
     fn record_watched_write(&mut self, core: &mut Core, address: u32, word: u32, pc: u32, at: u64) {
-        if self.probes.report_changing_store(address, word, 0, at, pc) {
+        if self.probes.report_store_to_watched_word(address, word, 0, at, pc) {
             core.limit = 0;
             let detail = format!("the watched word at 0x{address:08x} changed to {word}");
             self.stop_for_reason(StopReason::Watch, address, at, detail);
@@ -379,7 +379,7 @@ impl<F: Family> System<F> {
     /// Warns once that the firmware requested something unsupported. Under `strict` the run stops.
     pub(super) fn warn_unsupported(&mut self, core: &mut Core, about: &str, cycle: u64) {
         let address = if core.ip.is_null() { 0 } else { core.next_instruction_address() };
-        let stops = self.warnings.warn_of_unsupported_request(about, address);
+        let stops = self.warnings.warn_of_unsupported_hardware_request(about, address);
         self.stop_if_strict(core, address, cycle, stops);
     }
 
@@ -400,7 +400,7 @@ impl<F: Family> System<F> {
 
     /// Adds to the profile of the instruction at an address.
     pub(super) fn add_to_instruction_profile(&mut self, address: u32, more: ProfileCell) {
-        self.code_table_of_address(address)
+        self.instruction_table_of_address(address)
             .into_iter()
             .for_each(|table| table.add_to_instruction_profile(address, more));
     }
@@ -421,7 +421,7 @@ impl MemoryWordSet {
     }
 
     /// Adds the word at an offset to the set.
-    fn add_word_at_offset(&mut self, offset: u32) {
+    fn add_offset_to_word_set(&mut self, offset: u32) {
         self.0[offset as usize / 256] |= 1 << (offset / 4 % 64);
     }
 
@@ -475,7 +475,7 @@ pub(super) unsafe fn write_little_endian(memory: *mut u8, bytes: u32, value: u32
 }
 
 // SAFETY: the ops are those of the code tables, which the system keeps.
-unsafe impl<F: Family> Bus for System<F> {
+unsafe impl<F: Stm32ChipFamily> Bus for System<F> {
     /// Fetches the code word (M7: doubleword) at `address`, address phase in cycle `at`. Returns the first cycle in
     /// which the decoder can have it: `at + 2` from memory without wait states on the fast code path.
     #[inline(always)]
@@ -546,7 +546,7 @@ unsafe impl<F: Family> Bus for System<F> {
     #[inline(never)]
     fn code_region(&mut self, address: u32) -> Option<Region> {
         self.memory_at(address)?;
-        self.code_table_of_address(address).map(CodeTable::code_region)
+        self.instruction_table_of_address(address).map(CodeTable::code_region)
     }
 
     /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
@@ -558,7 +558,7 @@ unsafe impl<F: Family> Bus for System<F> {
         } else {
             self.decode_instruction_at(core.features, address)
         };
-        if let Some(table) = self.code_table_of_address(address) {
+        if let Some(table) = self.instruction_table_of_address(address) {
             *table.op_at_address(address) = decoded;
         }
         if let Some((Home::Ram, offset)) = self.memory_at(address) {
@@ -581,7 +581,7 @@ unsafe impl<F: Family> Bus for System<F> {
         let held = self.probes.probed_registers(site, &core.r, |address| {
             self.memory_content_at(address, 4)?.try_into().ok().map(u32::from_le_bytes)
         });
-        if self.probes.fire_probes_of_probe_site(site, address, 0, core.next_execution_cycle(), held, skip) {
+        if self.probes.fire_probes_at_known_site(site, address, 0, core.next_execution_cycle(), held, skip) {
             self.passed_until = Some(address);
             self.stop_for_reason(
                 StopReason::Until,

@@ -69,7 +69,7 @@ impl<F: Run> Waiting for Machine<F> {
     fn execute_busy_wait_instruction(&mut self) -> bool {
         self.core.limit = self.core.t + 1;
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
-        // SAFETY: as in `Machine::execute_to_event`.
+        // SAFETY: as in `Machine::execute_core_to_next_event`.
         unsafe { exec::run_until_limit(core, pipe, system, watch::NOTHING) };
         core.request == Request::None && core.phase == Phase::Run && system.stop.is_none()
     }

@@ -2,9 +2,10 @@
 
 use super::writer::{RAM, writer};
 use crate::board::Board;
-use crate::stop::{RunEnd, StopReason};
+use crate::stop::{RunEndCondition, StopReason};
 
-/// Boards that change their clock up and down: chip, writes, turns of the pause between two writes, and the clocks in Hz.
+/// Boards that change their clock up and down: chip, writes, turns of the pause between two writes, and the clocks in
+/// Hz.
 struct Case {
     chip: &'static str,
     writes: &'static [(u32, u32)],
@@ -73,7 +74,8 @@ fn board(case: &Case) -> Box<dyn Board> {
     writer(case.chip, case.writes, case.turns, &[])
 }
 
-/// Runs cycle by cycle to the last clock and a little beyond: the nanoseconds as a sum over cycles, and the clocks seen.
+/// Runs cycle by cycle to the last clock and a little beyond: the nanoseconds as a sum over cycles, and the clocks
+/// seen.
 fn sum_of_cycles(board: &mut dyn Board, case: &Case) -> (f64, Vec<u64>) {
     let (mut ns, mut clocks, mut after) = (0.0, vec![board.clock_hz()], 0);
     let mut before_ns = 0;
@@ -118,7 +120,7 @@ fn a_run_to_a_time_ends_in_its_first_cycle_however_it_is_cut() {
         for slices in [1, 7, 1000] {
             let mut board = board(case);
             for slice in 1..=slices {
-                let stop = board.run_to(RunEnd { cycle: u64::MAX, ns: Some(ns * slice / slices) });
+                let stop = board.run_to(RunEndCondition { cycle: u64::MAX, ns: Some(ns * slice / slices) });
                 assert_eq!((stop.reason, stop.cycle), (StopReason::Cycles, board.current_cycle()), "{}", case.chip);
                 let (cycle, elapsed) = (board.current_cycle(), board.elapsed_time());
                 assert!(elapsed.ns_at(cycle) >= ns * slice / slices, "{}: too early", case.chip);

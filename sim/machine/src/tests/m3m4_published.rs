@@ -59,8 +59,8 @@ fn f1_lines_and_the_fetches_that_the_m3_delays() {
     assert_eq!(cycles(&[&MOVE, &[NOP], &MOVE, &[NOP], &COUNT, &[0xd1f6, NOP]]), 10.0);
 }
 
-/// ARM KA006138: of single-cycle floating-point opcodes at odd halfwords, in a long run, every third costs a cycle more.
-/// Other 32-bit opcodes at odd halfwords do not: T. Pornin's and E. Lenngren's routines are full of them.
+/// ARM KA006138: of single-cycle floating-point opcodes at odd halfwords, in a long run, every third costs a cycle
+/// more. Other 32-bit opcodes at odd halfwords do not: T. Pornin's and E. Lenngren's routines are full of them.
 #[test]
 fn long_runs_of_32_bit_opcodes_at_odd_halfwords() {
     let float = [0xee30, 0x0a81, 0xee71, 0x1a01];

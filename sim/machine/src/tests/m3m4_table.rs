@@ -1,7 +1,7 @@
 //! The M3's and M4's tables, row by row: code after a branch, from memory without wait states.
 //!
-//! Each row is a rule of docs/accuracy.md: what is executed, its halfwords, cycles on the M3 and on the M4. At the start
-//! r7 and r5 point into one block of SRAM, r3 into another, r2 at a slow peripheral, r6 is 8, lr is 12 bytes on.
+//! Each row is a rule of docs/accuracy.md: what is executed, its halfwords, cycles on the M3 and on the M4. At the
+//! start r7 and r5 point into one block of SRAM, r3 into another, r2 at a slow peripheral, r6 is 8, lr is 12 bytes on.
 
 use super::bench::{Bench, FLASH, Interface, SLOW, SRAM, SRAM2};
 

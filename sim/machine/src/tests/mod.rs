@@ -1,5 +1,5 @@
-//! Tests of machines by what is public of them. They are in the crate, not beside it: this crate takes longest of all to
-//! build, and so it is built for its tests once instead of twice.
+//! Tests of machines by what is public of them. They are in the crate, not beside it: this crate takes longest of all
+//! to build, and so it is built for its tests once instead of twice.
 
 mod bench;
 mod elapsed;

@@ -97,7 +97,7 @@ fn cold_words_of_one_line_of_the_rp2040s_flash_take_the_same_time() {
         (0..LOADS.len()).map(|place| board.measure_between_addresses(at(place), at(place + 1))).collect();
     assert_eq!(board.run_cycles(100_000).reason, StopReason::Cycles);
     let times: Vec<u64> =
-        spans.iter().map(|&span| board.interval_statistics_by_index(span).expect("measured").total_cycles).collect();
+        spans.iter().map(|&span| board.address_interval_statistics(span).expect("measured").total_cycles).collect();
     assert!(times[0] > 50 && times[..3].iter().all(|&time| time == times[0]), "{times:?}");
     assert_eq!(times[3..], [2, 2]);
 }

@@ -1,5 +1,5 @@
-//! Whatever keeps the flash busy, the other core's fetches wait for it, however the run is cut; and what a lone core takes
-//! does not depend on arbitration.
+//! Whatever keeps the flash busy, the other core's fetches wait for it, however the run is cut; and what a lone core
+//! takes does not depend on arbitration.
 
 use crate::board::{Board, Options};
 use crate::boards::create_board_of_chip;
@@ -23,8 +23,8 @@ fn bytes(halves: &[u16]) -> Vec<u8> {
     halves.iter().flat_map(|half| half.to_le_bytes()).collect()
 }
 
-/// Core 0, in SRAM, does two things at an address in a loop: ldr r0,=address; both; nop; b back to ldr. Core 1, if it is to,
-/// loops over two lines.
+/// Core 0, in SRAM, does two things at an address in a loop: ldr r0,=address; both; nop; b back to ldr. Core 1, if it
+/// is to, loops over two lines.
 fn pico(address: u32, what: [u16; 2], second: Option<u32>) -> Box<dyn Board> {
     let first = [0x4802, what[0], what[1], NOP, 0xe7fa, NOP, address as u16, (address >> 16) as u16];
     let around = [NOP, NOP, NOP, NOP, NOP, NOP, 0xe7f8];
@@ -43,8 +43,8 @@ fn pico(address: u32, what: [u16; 2], second: Option<u32>) -> Box<dyn Board> {
     board
 }
 
-/// What keeps the flash busy: a line that is filled, one that is filled anew, words around the cache, registers whose alias
-/// takes longer.
+/// What keeps the flash busy: a line that is filled, one that is filled anew, words around the cache, registers whose
+/// alias takes longer.
 const WAYS: [(u32, [u16; 2]); 5] = [
     (WORD, [STORE, LOAD]),
     (0x1200_0000 | WORD, [LOAD, NOP]),

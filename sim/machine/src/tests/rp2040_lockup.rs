@@ -20,8 +20,8 @@ fn elf(halfwords: &[u16]) -> Vec<u8> {
     image
 }
 
-/// Loads VTOR's address and that of a table without handlers from the two words eight bytes on, stores, faults: the handler
-/// faults too. Starts at an address that is 2 modulo 4, or 0 modulo 4.
+/// Loads VTOR's address and that of a table without handlers from the two words eight bytes on, stores, faults: the
+/// handler faults too. Starts at an address that is 2 modulo 4, or 0 modulo 4.
 const FAULT_AT_2: [u16; 4] = [0x4903, 0x4a03, 0x600a, 0xde00];
 const FAULT_AT_0: [u16; 4] = [0x4902, 0x4a03, 0x600a, 0xde00];
 const NOP: u16 = 0xbf00;

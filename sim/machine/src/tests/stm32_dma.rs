@@ -10,8 +10,8 @@ const TIM2: u32 = 0x4000_0000;
 /// Updates of TIM2 are so many of its clocks apart.
 const PERIOD: u32 = 5_000;
 
-/// How a chip's DMA is reached: writes that enable the clocks of DMA1, DMA2 and TIM2, a controller that copies memory, and the
-/// stream of TIM2's updates at DMA1 with its selection. RAM that DMA reaches.
+/// How a chip's DMA is reached: writes that enable the clocks of DMA1, DMA2 and TIM2, a controller that copies memory,
+/// and the stream of TIM2's updates at DMA1 with its selection. RAM that DMA reaches.
 struct Wiring {
     chip: &'static str,
     clocks: &'static [(u32, u32)],
@@ -58,7 +58,8 @@ impl Wiring {
         registers.into_iter().zip([count, from, to, control]).map(|(offset, value)| (base + offset, value)).collect()
     }
 
-    /// Writes that store the halfword `value` at `to` with TIM2's next update, and at the places after it with the next ones.
+    /// Writes that store the halfword `value` at `to` with TIM2's next update, and at the places after it with the next
+    /// ones.
     fn store_late(&self, to: u32, value: u32, count: u32) -> Vec<(u32, u32)> {
         // Stream 1, or channel 2.
         let registers = if self.has_streams { [0x2c, 0x30, 0x34, 0x28] } else { [32, 36, 40, 28] };

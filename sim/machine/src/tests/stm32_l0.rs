@@ -74,7 +74,7 @@ fn cycles(board: &mut dyn Board, from: usize, to: usize) -> u64 {
     board.stop_before_address(at(to));
     let stop = board.run_cycles(100_000);
     assert_eq!(stop.reason.result_name(), "until", "{stop:?}");
-    board.interval_statistics_by_index(interval).expect("measured").total_cycles
+    board.address_interval_statistics(interval).expect("measured").total_cycles
 }
 
 const NO_WAIT: &[(&str, u64)] = &[("flash.wait_states", 0)];

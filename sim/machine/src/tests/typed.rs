@@ -4,7 +4,8 @@ use super::writer::writer;
 use crate::board::Board;
 use crate::scenarios::CHIPS;
 
-/// Register writes that switch a serial port on with `BIT_CYCLES` a bit; its status, and the bit of a byte that has come.
+/// Register writes that switch a serial port on with `BIT_CYCLES` a bit; its status, and the bit of a byte that has
+/// come.
 struct Port {
     writes: Vec<(u32, u32)>,
     status: u32,

@@ -1,5 +1,5 @@
-//! A program in RAM that writes value after value to address after address, with a pause after each. It needs nothing of the
-//! instruction set but what all cores have.
+//! A program in RAM that writes value after value to address after address, with a pause after each. It needs nothing
+//! of the instruction set but what all cores have.
 
 use crate::board::{Board, Options};
 use crate::boards::create_board_of_chip;
@@ -12,12 +12,13 @@ const CODE: u32 = RAM + 0x40;
 /// Where its table begins.
 const TABLE: u32 = RAM + 0x80;
 
-/// A board of that chip, whose program is about to write the rows of a table (address, value), and pauses for `turns` of a
-/// loop after each. Then it stays where it is. `content`: what lies at other addresses of RAM, beyond the table.
+/// A board of that chip, whose program is about to write the rows of a table (address, value), and pauses for `turns`
+/// of a loop after each. Then it stays where it is. `content`: what lies at other addresses of RAM, beyond the table.
 pub fn writer(chip: &str, table: &[(u32, u32)], turns: u32, content: &[(u32, Vec<u8>)]) -> Box<dyn Board> {
     let mut image: Vec<u8> = [RAM + 0x2000, CODE + 1].into_iter().flat_map(u32::to_le_bytes).collect();
     image.resize(0x40, 0);
-    // ldr r0,=TABLE; 1: ldmia r0!,{r1,r2}; cmp r1,#0; beq 3f; str r2,[r1]; ldr r3,=turns; 2: subs r3,#1; bne 2b; b 1b; 3: b 3b
+    // ldr r0,=TABLE; 1: ldmia r0!,{r1,r2}; cmp r1,#0; beq 3f; str r2,[r1]; ldr r3,=turns; 2: subs r3,#1; bne 2b; b 1b;
+    // 3: b 3b
     let code = [0x4804, 0xc806, 0x2900, 0xd004, 0x600a, 0x4b03, 0x3b01, 0xd1fd, 0xe7f7, 0xe7fe];
     image.extend(code.into_iter().flat_map(u16::to_le_bytes));
     image.extend([TABLE, turns].into_iter().flat_map(u32::to_le_bytes));

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use crate::{Access, NEVER, Peripheral, RateCounter};
+use crate::{Access, FractionalRateCounter, NEVER, Peripheral};
 
 const CS_EN: u32 = 1;
 const CS_START_ONCE: u32 = 1 << 2;
@@ -44,7 +44,7 @@ pub struct Adc {
     intf: bool,
     conversion: Option<AnalogConversion>,
     /// Starts of free-running conversions, and how many there were.
-    starts: RateCounter,
+    starts: FractionalRateCounter,
     started: u64,
     /// 12-bit level of the four pin inputs.
     inputs: [u32; 4],
@@ -52,7 +52,7 @@ pub struct Adc {
 
 impl Adc {
     /// Sets the result (12 bits) to which input 0 to 3 converts.
-    pub fn set_input(&mut self, input: usize, level: u32) {
+    pub fn set_adc_input_level(&mut self, input: usize, level: u32) {
         self.inputs[input] = level & 0xfff;
     }
 
@@ -63,29 +63,37 @@ impl Adc {
     }
 
     /// Returns the number of the input that the next conversion converts.
-    fn selected_input(&self) -> u32 {
+    fn adc_input_of_next_conversion(&self) -> u32 {
         self.cs >> 12 & 7
     }
 
     /// Plans a conversion that starts at cycle `start`.
-    fn schedule_conversion(&mut self, start: u64, access: &Access) {
+    fn schedule_adc_conversion(&mut self, start: u64, access: &Access) {
         let cycles = match access.clocks.adc_hz {
             0 => NEVER,
             hz => (CONVERSION * access.clocks.sys_hz).div_ceil(hz),
         };
-        self.conversion =
-            Some(AnalogConversion { start, end: start.saturating_add(cycles), input: self.selected_input() });
+        self.conversion = Some(AnalogConversion {
+            start,
+            end: start.saturating_add(cycles),
+            input: self.adc_input_of_next_conversion(),
+        });
     }
 
     /// Starts free-running conversions: one every 1 + DIV cycles of clk_adc, at least 96.
-    fn start_free_running(&mut self, access: &Access) {
+    fn start_free_running_adc_conversions(&mut self, access: &Access) {
         let units = u64::from(self.div) + 256;
         let period = units.max(256 * CONVERSION);
         let now = access.now_cycles;
-        self.starts =
-            RateCounter::new_counting_from_cycle(now, 0, 256 * access.clocks.adc_hz, period, access.clocks.sys_hz);
+        self.starts = FractionalRateCounter::new_running_counter(
+            now,
+            0,
+            256 * access.clocks.adc_hz,
+            period,
+            access.clocks.sys_hz,
+        );
         self.started = 0;
-        self.schedule_conversion(now, access);
+        self.schedule_adc_conversion(now, access);
     }
 
     /// Writes CS.
@@ -96,9 +104,9 @@ impl Adc {
         if self.cs & CS_EN == 0 {
             self.conversion = None;
         } else if runs && !ran {
-            self.start_free_running(access);
+            self.start_free_running_adc_conversions(access);
         } else if value & CS_START_ONCE != 0 && !runs && !self.is_busy(access.now_cycles) {
-            self.schedule_conversion(access.now_cycles, access);
+            self.schedule_adc_conversion(access.now_cycles, access);
         } else if ran && !runs && !self.is_busy(access.now_cycles) {
             self.conversion = None;
         }
@@ -130,7 +138,7 @@ impl Adc {
         if self.cs & CS_START_MANY != 0 {
             self.started += 1;
             let next = self.starts.first_cycle_at_counter_value(self.started);
-            self.schedule_conversion(next.max(conversion.end), access);
+            self.schedule_adc_conversion(next.max(conversion.end), access);
         }
     }
 
@@ -197,7 +205,7 @@ impl Peripheral for Adc {
             0x10 => {
                 self.div = value & 0xff_ffff;
                 if self.cs & (CS_EN | CS_START_MANY) == CS_EN | CS_START_MANY {
-                    self.start_free_running(access);
+                    self.start_free_running_adc_conversions(access);
                 }
             }
             0x18 => self.inte = value & 1 != 0,
@@ -256,7 +264,7 @@ mod tests {
         let mut bench = Bench::new();
         let mut adc = Adc::default();
         assert_eq!(adc.read_register(0, &mut bench.access()), 0);
-        adc.set_input(2, 0x1234);
+        adc.set_adc_input_level(2, 0x1234);
         adc.write_register(0, CS_EN | 2 << 12, &mut bench.access());
         assert_eq!(adc.read_register(0, &mut bench.access()) & CS_READY, CS_READY);
         adc.write_register(0, CS_EN | CS_START_ONCE | 2 << 12, &mut bench.access_at(10));
@@ -310,11 +318,11 @@ mod tests {
     }
 
     #[test]
-    fn fifo_round_robin_and_interrupt() {
+    fn adc_fifo_round_robin_and_interrupt() {
         let mut bench = Bench::new();
         let mut adc = Adc::default();
-        adc.set_input(0, 0x100);
-        adc.set_input(1, 0x200);
+        adc.set_adc_input_level(0, 0x100);
+        adc.set_adc_input_level(1, 0x200);
         adc.write_register(8, FCS_EN | FCS_DREQ_EN | 2 << 24, &mut bench.access());
         adc.write_register(0x18, 1, &mut bench.access());
         assert!(!adc.is_dma_requested());
@@ -336,7 +344,7 @@ mod tests {
     fn fifo_errors_clear_separately_and_shift_keeps_eight_bits() {
         let mut bench = Bench::new();
         let mut adc = Adc::default();
-        adc.set_input(0, 0xabc);
+        adc.set_adc_input_level(0, 0xabc);
         adc.write_register(8, FCS_EN | FCS_SHIFT, &mut bench.access());
         adc.read_register(0xc, &mut bench.access());
         for _ in 0..5 {

@@ -1,6 +1,6 @@
 //! Every block of the chip, with its address decoder.
 
-use super::bus_map::{Block, block_at};
+use super::bus_map::{Block, peripheral_block_at_address};
 use super::dispatch::{on_block, scheduled, with_block};
 use super::limits::RegisterAccessKind;
 use super::*;
@@ -181,8 +181,8 @@ impl Rp2040Peripherals {
 
     /// Returns the name of the block at `address`, or `None` where nothing answers.
     #[must_use]
-    pub fn modelled_block_name(&self, address: u32) -> Option<&'static str> {
-        block_at(address).map(Block::data_sheet_name)
+    pub fn name_of_peripheral_at_address(&self, address: u32) -> Option<&'static str> {
+        peripheral_block_at_address(address).map(Block::data_sheet_name)
     }
 
     /// Returns whether RESETS holds a block in reset.
@@ -201,12 +201,13 @@ impl Rp2040Peripherals {
     /// [`Self::next_advance_cycle`], or by what the host sends.
     #[must_use]
     pub fn is_register_steady(&self, address: u32) -> bool {
-        matches!(block_at(address), Some(Block::Uart0 | Block::Uart1)) && matches!(address & 0xffc, 0x18 | 0x3c | 0x40)
+        matches!(peripheral_block_at_address(address), Some(Block::Uart0 | Block::Uart1))
+            && matches!(address & 0xffc, 0x18 | 0x3c | 0x40)
     }
 
     /// Reads a word. Unknown addresses and blocks in reset give 0.
     pub fn read_register(&mut self, address: u32, access: &mut Access) -> u32 {
-        let Some(block) = block_at(address) else {
+        let Some(block) = peripheral_block_at_address(address) else {
             return 0;
         };
         if self.is_held_in_reset(block) {
@@ -217,7 +218,7 @@ impl Rp2040Peripherals {
         access.effects.limit = access
             .effects
             .limit
-            .or_else(|| limits::row_of_unsupported_request(block, RegisterAccessKind::Read, offset, value));
+            .or_else(|| limits::find_limit_of_unsupported_access(block, RegisterAccessKind::Read, offset, value));
         // Polling is the commonest access, and the only read that moves a schedule ahead of time is one that
         // makes room in a FIFO of a UART, or that brings one of the blocks named here up to date.
         let takes_byte = match block {
@@ -226,7 +227,7 @@ impl Rp2040Peripherals {
             _ => false,
         };
         if takes_byte || self.due <= access.now_cycles {
-            self.apply_shared_effects(access);
+            self.apply_access_effects_on_other_blocks(access);
         }
         value
     }
@@ -234,7 +235,7 @@ impl Rp2040Peripherals {
     /// Writes a word, already replicated from narrower stores. `alias`: 0 plain, 1 XOR, 2 SET, 3 CLR, which
     /// is `address >> 12 & 3`; the alias bits of the address itself are ignored.
     pub fn write_register(&mut self, address: u32, value: u32, alias: u32, access: &mut Access) {
-        let Some(block) = block_at(address) else {
+        let Some(block) = peripheral_block_at_address(address) else {
             return;
         };
         if self.is_held_in_reset(block) {
@@ -250,7 +251,7 @@ impl Rp2040Peripherals {
                 _ => b.peek_register(offset, access) & !value,
             };
             b.write_register(offset, value, access);
-            access.effects.limit = access.effects.limit.or_else(|| limits::row_of_unsupported_request(block, RegisterAccessKind::Write, offset, value));
+            access.effects.limit = access.effects.limit.or_else(|| limits::find_limit_of_unsupported_access(block, RegisterAccessKind::Write, offset, value));
         });
         if block == Block::IoBank0 {
             self.pwm.set_shown_outputs(self.io_bank0.pwm_outputs_shown_on_pins(), access);
@@ -259,16 +260,16 @@ impl Rp2040Peripherals {
             access.effects.limit = Some(&limits::RAW_FLASH);
         }
         if block == Block::Dma {
-            self.watch_pio_requests(access);
+            self.pass_awaited_dma_requests_to_pio(access);
         }
-        self.apply_shared_effects(access);
+        self.apply_access_effects_on_other_blocks(access);
     }
 
     /// Processes the events of all peripherals that are due. The machine calls it when [`Self::next_advance_cycle`] is
     /// reached.
     pub fn process_due_events(&mut self, access: &mut Access) {
         scheduled!(self, block => block.advance_to_now(access));
-        self.apply_shared_effects(access);
+        self.apply_access_effects_on_other_blocks(access);
     }
 
     /// Returns the clk_sys cycle of the next event of a PIO, which comes before accesses in the same cycle.
@@ -287,10 +288,10 @@ impl Rp2040Peripherals {
     }
 
     /// Applies the effects of an access on other blocks, and recomputes the cycle of the next event.
-    fn apply_shared_effects(&mut self, access: &mut Access) {
+    fn apply_access_effects_on_other_blocks(&mut self, access: &mut Access) {
         let Effects { clocks_changed, resets, .. } = access.effects;
         if *clocks_changed || resets.is_some() {
-            self.apply_effects(access.now_cycles, access.effects);
+            self.apply_reset_and_clock_effects(access.now_cycles, access.effects);
         } else {
             self.update_next_event_cycle();
         }
@@ -298,7 +299,7 @@ impl Rp2040Peripherals {
 
     /// Applies the effects of an access on the peripherals: resets and clock changes. `clocks_changed` stays set, so
     /// that the machine copies the frequencies again.
-    pub fn apply_effects(&mut self, now_cycles: u64, effects: &mut Effects) {
+    pub fn apply_reset_and_clock_effects(&mut self, now_cycles: u64, effects: &mut Effects) {
         if let Some((asserted, released)) = effects.resets.take() {
             self.apply_resets(asserted | released, now_cycles, effects);
         }
@@ -327,7 +328,7 @@ impl Rp2040Peripherals {
 
     /// Recomputes the clock frequencies, and adapts the peripherals that depend on them.
     fn update_clock_frequencies(&mut self, now_cycles: u64, effects: &mut Effects) {
-        self.clocks.update_sources(oscillator_and_pll_frequencies(
+        self.clocks.update_clock_source_frequencies(oscillator_and_pll_frequencies(
             &self.pll_sys,
             &self.pll_usb,
             &self.xosc,
@@ -360,11 +361,11 @@ impl Rp2040Peripherals {
             | self.clocks.irq_levels()
             | self.io_bank0.irq_levels_of_core(core)
             | self.io_qspi.irq_levels_of_core(core)
-            | self.seldom_used_irq_levels()
+            | self.levels_of_seldom_used_irq_lines()
     }
 
     /// Returns the levels of the interrupt lines that benchmarks seldom use.
-    fn seldom_used_irq_levels(&self) -> u32 {
+    fn levels_of_seldom_used_irq_lines(&self) -> u32 {
         let pios = self.pios[0].irq_levels() | self.pios[1].irq_levels();
         let pairs = pios | self.spis[0].irq_levels() | self.spis[1].irq_levels();
         let pairs = pairs | self.i2cs[0].irq_levels() | self.i2cs[1].irq_levels();
@@ -390,22 +391,22 @@ impl Rp2040Peripherals {
         self.outside = self.outside & !(1 << pin) | u32::from(level) << pin;
     }
 
-    /// Recomputes the pads from all outputs and the outside at the end of cycle `now`, latches edges and refreshes GPIO_IN.
-    /// The machine calls it after every call that set `effects.pins_changed`.
+    /// Recomputes the pads from all outputs and the outside at the end of cycle `now`, latches edges and refreshes
+    /// GPIO_IN. The machine calls it after every call that set `effects.pins_changed`.
     #[inline]
     pub fn update_pins(&mut self, now: u64) -> PinLevels {
         let pios = self.pios.each_ref().map(Pio::pin_levels_and_directions);
         let driven = self.io_bank0.pad_levels_and_directions(
             self.sio.gpio.output_levels(),
             self.sio.gpio.output_enables(),
-            self.pwm.shown_output_levels(),
+            self.pwm.pwm_output_levels_at_pins(),
             pios,
         );
         let (levels, oe) = self.pads_bank0.pad_levels(driven.out, driven.oe, self.outside_driven, self.outside);
         self.pins = PinLevels { levels: levels & GPIO_MASK, driven: oe };
         let inputs = self.io_bank0.set_pad_levels(self.pads_bank0.enabled_input_levels(self.pins.levels));
         self.sio.gpio.set_input_levels(inputs);
-        if self.spis.iter().any(|spi| spi.bus.has_select_pins()) {
+        if self.spis.iter().any(|spi| spi.bus.has_chip_select_pins()) {
             let (levels, now_ns) = (self.pins.levels, self.tree.elapsed.ns_at(now));
             self.spis
                 .iter_mut()
@@ -431,7 +432,7 @@ impl Rp2040Peripherals {
             Connection::I2c(n @ 0..=1, address) => self.i2cs[usize::from(n)].bus.attach_i2c_device(address, device),
             Connection::Uart(n @ 0..=1) => self.attachments.attach_device_to_serial_port(n, device),
             Connection::Pins => {
-                self.attachments.attach_to_pins(device);
+                self.attachments.attach_device_to_pins(device);
                 true
             }
             Connection::Spi(n, _) => return Err(missing("spi", n)),
@@ -448,7 +449,7 @@ impl Rp2040Peripherals {
         let input = pin.checked_sub(FIRST).filter(|input| *input < 4);
         let input = input.ok_or_else(|| format!("GP{pin} is no input of the ADC; GP26 to GP29 are"))?;
         let level = (millivolts.min(SUPPLY_MILLIVOLTS) * 4096 / SUPPLY_MILLIVOLTS).min(4095);
-        self.adc.set_input(usize::from(input), level);
+        self.adc.set_adc_input_level(usize::from(input), level);
         Ok(())
     }
 

@@ -80,7 +80,7 @@ impl Rp2040Peripherals {
         let requests = self.dma_requests();
         let transfer = self.dma.next_transfer(access.now_cycles, requests)?;
         let (from, to, bytes) = (transfer.read_address, transfer.write_address, transfer.bytes);
-        let mut value = if block_at(from).is_some() {
+        let mut value = if peripheral_block_at_address(from).is_some() {
             bytes_in_word(self.read_register(from & !3, access), from, bytes)
         } else {
             bus.read_memory(from, bytes)
@@ -88,22 +88,22 @@ impl Rp2040Peripherals {
         if transfer.byte_swap {
             value = value.swap_bytes() >> (32 - 8 * bytes);
         }
-        if block_at(to).is_some() {
+        if peripheral_block_at_address(to).is_some() {
             self.write_register(to & !3, replicate_on_lanes(value, bytes), to >> 12 & 3, access);
         } else {
             bus.write_memory(to, bytes, value);
         }
         self.dma.advance_channel_after_transfer(&transfer, access.now_cycles);
-        self.watch_pio_requests(access);
+        self.pass_awaited_dma_requests_to_pio(access);
         self.update_next_event_cycle();
         Some(transfer)
     }
 
     /// Tells the PIOs which of their requests a DMA channel waits for, because only these are events.
-    pub(super) fn watch_pio_requests(&mut self, access: &mut Access) {
-        let paced = self.dma.awaited_requests();
+    pub(super) fn pass_awaited_dma_requests_to_pio(&mut self, access: &mut Access) {
+        let paced = self.dma.dma_requests_of_waiting_channels();
         for (n, pio) in self.pios.iter_mut().enumerate() {
-            pio.set_watched_requests(paced >> (8 * n) & 0xff, access);
+            pio.set_watched_dma_requests(paced >> (8 * n) & 0xff, access);
         }
     }
 }

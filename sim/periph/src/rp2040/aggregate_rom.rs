@@ -109,7 +109,7 @@ impl Rp2040Peripherals {
             ResetCause::Watchdog => self.watchdog.reset_keeping_scratch(),
         }
         effects.clocks_changed = true;
-        self.apply_effects(now_cycles, &mut effects);
+        self.apply_reset_and_clock_effects(now_cycles, &mut effects);
         self.update_pins(now_cycles);
         u32::from(restarts(PSM_PROC0)) | u32::from(restarts(PSM_PROC1)) << 1
     }

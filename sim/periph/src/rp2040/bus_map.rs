@@ -46,7 +46,7 @@ pub enum Block {
 /// Returns the block at `address`, aliases included, or `None` where nothing answers.
 #[inline]
 #[must_use]
-pub fn block_at(address: u32) -> Option<Block> {
+pub fn peripheral_block_at_address(address: u32) -> Option<Block> {
     use Block::*;
     // Every block has 16 kB: 4 kB of registers and three aliases of them.
     let block = match address >> 14 {
@@ -173,9 +173,10 @@ impl Block {
 /// 2.1.2: UART, I2C, SPI, SSI). The plain address never does.
 #[inline]
 #[must_use]
-pub fn needs_extra_alias_cycles(address: u32) -> bool {
+pub fn has_slow_atomic_alias(address: u32) -> bool {
     use Block::*;
-    address >> 12 & 3 != 0 && matches!(block_at(address), Some(Uart0 | Uart1 | Spi0 | Spi1 | I2c0 | I2c1 | Ssi))
+    address >> 12 & 3 != 0
+        && matches!(peripheral_block_at_address(address), Some(Uart0 | Uart1 | Spi0 | Spi1 | I2c0 | I2c1 | Ssi))
 }
 
 #[cfg(test)]
@@ -183,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_map_to_known_blocks() {
+    fn addresses_map_to_known_peripherals() {
         for (address, name) in [
             (0x1400_0000, "XIP_CTRL"),
             (0x1800_0060, "SSI"),
@@ -198,18 +199,18 @@ mod tests {
             (0x5011_204c, "USBCTRL"),
             (0x5030_0000, "PIO1"),
         ] {
-            assert_eq!(block_at(address).map(Block::data_sheet_name), Some(name), "{address:#x}");
+            assert_eq!(peripheral_block_at_address(address).map(Block::data_sheet_name), Some(name), "{address:#x}");
         }
         for address in [0x4006_8000, 0x4007_0000, 0x5040_4000, 0x1400_4000, 0x2000_0000] {
-            assert_eq!(block_at(address), None, "{address:#x}");
+            assert_eq!(peripheral_block_at_address(address), None, "{address:#x}");
         }
     }
 
     #[test]
     fn only_interposed_blocks_pay_for_an_alias() {
-        assert!(needs_extra_alias_cycles(0x4003_6000));
-        assert!(needs_extra_alias_cycles(0x1800_1000));
-        assert!(!needs_extra_alias_cycles(0x4003_4000));
-        assert!(!needs_extra_alias_cycles(0x4000_f000));
+        assert!(has_slow_atomic_alias(0x4003_6000));
+        assert!(has_slow_atomic_alias(0x1800_1000));
+        assert!(!has_slow_atomic_alias(0x4003_4000));
+        assert!(!has_slow_atomic_alias(0x4000_f000));
     }
 }

@@ -56,7 +56,7 @@ impl Busctrl {
     /// Returns the events that some counter counts: bit n for event n (0x00 to 0x13, data sheet "PERFSEL0").
     #[inline]
     #[must_use]
-    pub fn counted_events(&self) -> u32 {
+    pub fn bus_events_being_counted(&self) -> u32 {
         self.selected
     }
 
@@ -131,7 +131,7 @@ mod tests {
     use crate::rp2040::testing::Bench;
 
     #[test]
-    fn priority_bits_and_acknowledge() {
+    fn bus_priority_is_set_and_acknowledged() {
         let mut bench = Bench::new();
         let mut bus = Busctrl::default();
         bus.write_register(0, !0x10, &mut bench.access());
@@ -147,7 +147,7 @@ mod tests {
         let mut bus = Busctrl::default();
         assert_eq!(bus.read_register(0x0c, &mut bench.access()), 0x1f);
         bus.write_register(0x14, 0x13, &mut bench.access());
-        assert_eq!(bus.counted_events(), 1 << 0x13 | 1 << 0x1f);
+        assert_eq!(bus.bus_events_being_counted(), 1 << 0x13 | 1 << 0x1f);
         bus.count_event(0x13);
         bus.count_event(0x12);
         assert_eq!(

@@ -195,7 +195,7 @@ impl Clocks {
 
     /// Sets the sources' frequencies (for FC0), and resuscitates clk_sys if it has died and RESUS is enabled. Returns
     /// true if the resuscitation happened now.
-    pub fn update_sources(&mut self, sources: ClockSourceFrequencies) -> bool {
+    pub fn update_clock_source_frequencies(&mut self, sources: ClockSourceFrequencies) -> bool {
         self.sources = sources;
         let dead = self.sys_hz(&sources) == 0;
         let forced = self.resus_ctrl & RESUS_FORCE != 0;
@@ -205,7 +205,7 @@ impl Clocks {
     }
 
     /// Returns the value of SELECTED: a bit for the selected input of a glitchless multiplexer.
-    fn selected_clock(&self, slice: usize) -> u32 {
+    fn glitchless_mux_selected_bits(&self, slice: usize) -> u32 {
         match slice {
             REF => 1 << (self.slices[REF].ctrl & 3),
             SYS if self.resussed => 1,
@@ -351,7 +351,7 @@ impl Peripheral for Clocks {
             return match offset % 12 {
                 0 => self.slices[number].ctrl,
                 4 => self.slices[number].div & DIV_MASK[number],
-                _ => self.selected_clock(number),
+                _ => self.glitchless_mux_selected_bits(number),
             };
         }
         match offset {

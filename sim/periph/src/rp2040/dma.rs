@@ -3,7 +3,7 @@
 //! A transfer reads and writes in the same cycle and never loses arbitration. Pacing: unpaced, requests of
 //! PIO, UART and SPI, and the pacing timers. The sniffer keeps its registers and computes nothing.
 
-use crate::{Access, NEVER, Peripheral, RateCounter};
+use crate::{Access, FractionalRateCounter, NEVER, Peripheral};
 
 const CHANNELS: usize = 12;
 const IRQ_DMA_0: u32 = 11;
@@ -49,7 +49,7 @@ struct Channel {
 #[derive(Debug, Clone, Copy, Default)]
 struct DmaPacingTimer {
     register: u32,
-    requests: RateCounter,
+    requests: FractionalRateCounter,
     taken: u64,
 }
 
@@ -136,7 +136,7 @@ impl Dma {
 
     /// Returns the requests below 32 that busy channels wait for, a bit for each TREQ number.
     #[must_use]
-    pub fn awaited_requests(&self) -> u32 {
+    pub fn dma_requests_of_waiting_channels(&self) -> u32 {
         let busy = (0..CHANNELS).filter(|&channel| self.channel_is_busy(channel)).map(|channel| self.channels[channel]);
         let waiting = busy.filter(|c| c.ctrl & CTRL_EN != 0).map(|c| c.ctrl >> 15 & 0x3f);
         waiting.filter(|&treq| treq < 32).fold(0, |bits, treq| bits | 1 << treq)
@@ -191,7 +191,7 @@ impl Dma {
     const ALIAS: [u8; 16] = [0, 1, 2, 3, 3, 0, 1, 2, 3, 2, 0, 1, 3, 1, 2, 0];
 
     /// Writes a channel's register, and triggers the channel if its alias does.
-    fn write_channel(&mut self, offset: u32, value: u32, access: &mut Access) {
+    fn write_dma_channel_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         let (channel, position) = (offset as usize / 0x40, (offset as usize & 0x3f) / 4);
         let is_busy = self.channel_is_busy(channel);
         let c = &mut self.channels[channel];
@@ -219,7 +219,7 @@ impl Dma {
     /// Writes a pacing timer: X transfers in Y cycles.
     fn write_pacing_timer(&mut self, index: usize, value: u32, access: &Access) {
         let (x, y) = (u64::from(value >> 16), u64::from(value & 0xffff));
-        let requests = RateCounter::new_counting_from_cycle(access.now_cycles, 0, x, y, 1);
+        let requests = FractionalRateCounter::new_running_counter(access.now_cycles, 0, x, y, 1);
         self.pacers[index] = DmaPacingTimer { register: value, requests, taken: 0 };
     }
 
@@ -250,7 +250,7 @@ impl Peripheral for Dma {
     /// to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
-            0x000..=0x2fc => self.write_channel(offset, value, access),
+            0x000..=0x2fc => self.write_dma_channel_register(offset, value, access),
             0x400 | 0x40c | 0x41c => self.intr &= !value,
             0x404 | 0x414 => self.inte[(offset as usize - 0x404) / 16] = value & 0xffff,
             0x408 | 0x418 => self.intf[(offset as usize - 0x408) / 16] = value & 0xffff,

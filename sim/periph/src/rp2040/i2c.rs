@@ -1,7 +1,8 @@
 //! DW_apb_i2c (RP2040 data sheet 4.3) as a master: commands from a FIFO of sixteen, at the rate of the SCL counts.
 //!
-//! An address or data byte takes nine periods of SCL, a START and a STOP one each. A period is HCNT + SPKLEN + 7 cycles high
-//! and LCNT + 1 cycles low (4.3.14). While commands are missing, SCL stays low and the transfer goes on with the next one.
+//! An address or data byte takes nine periods of SCL, a START and a STOP one each. A period is HCNT + SPKLEN + 7 cycles
+//! high and LCNT + 1 cycles low (4.3.14). While commands are missing, SCL stays low and the transfer goes on with the
+//! next one.
 
 use std::collections::VecDeque;
 
@@ -107,26 +108,26 @@ impl I2c {
     }
 
     /// Returns the value of a register that only stores what is written.
-    fn stored_register_value(&self, offset: u32) -> u32 {
+    fn value_of_storage_only_register(&self, offset: u32) -> u32 {
         PLAIN.iter().position(|plain| plain.0 == offset).map_or(0, |index| self.plain[index])
     }
 
     /// Returns whether the controller requests DMA transfers: (transmit, receive).
     #[must_use]
     pub fn dma_requests(&self) -> (bool, bool) {
-        let control = self.stored_register_value(0x88);
-        let room = self.tx.len() as u32 <= self.stored_register_value(0x8c) && self.enabled;
-        (control & 2 != 0 && room, control & 1 != 0 && self.rx.len() as u32 > self.stored_register_value(0x90))
+        let control = self.value_of_storage_only_register(0x88);
+        let room = self.tx.len() as u32 <= self.value_of_storage_only_register(0x8c) && self.enabled;
+        (control & 2 != 0 && room, control & 1 != 0 && self.rx.len() as u32 > self.value_of_storage_only_register(0x90))
     }
 
     /// Returns the clk_sys cycles of a period of SCL.
     fn scl_period_cycles(&self) -> u64 {
         let (high, low) = if self.con >> 1 & 3 == 1 { (0x14, 0x18) } else { (0x1c, 0x20) };
         u64::from(
-            self.stored_register_value(high)
-                + self.stored_register_value(0xa0)
+            self.value_of_storage_only_register(high)
+                + self.value_of_storage_only_register(0xa0)
                 + 7
-                + self.stored_register_value(low)
+                + self.value_of_storage_only_register(low)
                 + 1,
         )
     }
@@ -148,7 +149,7 @@ impl I2c {
     }
 
     /// Starts the next command at cycle `at`, if there is one and the bus is idle.
-    fn start_next_command(&mut self, at: u64) {
+    fn start_next_i2c_command(&mut self, at: u64) {
         let reads = match self.phase {
             Phase::Idle if self.enabled => None,
             Phase::Waiting { reads } => Some(reads),
@@ -179,8 +180,8 @@ impl I2c {
         self.end = NEVER;
         match self.phase {
             Phase::Address(command) => {
-                let address =
-                    (self.stored_register_value(0x04) & if self.has_ten_bit_addresses() { 0x3ff } else { 0x7f }) as u16;
+                let address = (self.value_of_storage_only_register(0x04)
+                    & if self.has_ten_bit_addresses() { 0x3ff } else { 0x7f }) as u16;
                 if self.bus.i2c_start(address, command & COMMAND_READ != 0, now_ns) {
                     self.enter_bus_phase(Phase::Data(command), at, 9);
                 } else {
@@ -197,11 +198,11 @@ impl I2c {
                 } else {
                     self.raw |= INT_RX_OVER
                 }
-                self.continue_after_byte(command, at);
+                self.continue_i2c_transfer_after_byte(command, at);
             }
             Phase::Data(command) => {
                 if self.bus.i2c_write(command as u8, now_ns) {
-                    self.continue_after_byte(command, at);
+                    self.continue_i2c_transfer_after_byte(command, at);
                 } else {
                     self.abort_transfer(ABORT_DATA, at);
                 }
@@ -210,19 +211,19 @@ impl I2c {
                 self.bus.i2c_stop(now_ns);
                 self.raw |= INT_STOP_DET;
                 self.phase = Phase::Idle;
-                self.start_next_command(at);
+                self.start_next_i2c_command(at);
             }
             Phase::Idle | Phase::Waiting { .. } => {}
         }
     }
 
     /// Continues after a byte: with STOP, with the next command, or waiting for one.
-    fn continue_after_byte(&mut self, command: u32, at: u64) {
+    fn continue_i2c_transfer_after_byte(&mut self, command: u32, at: u64) {
         if command & COMMAND_STOP != 0 {
             self.enter_bus_phase(Phase::Stop, at, 1);
         } else {
             self.phase = Phase::Waiting { reads: command & COMMAND_READ != 0 };
-            self.start_next_command(at);
+            self.start_next_i2c_command(at);
         }
     }
 
@@ -247,8 +248,8 @@ impl I2c {
     /// empty FIFO.
     fn raw_interrupts(&self) -> u32 {
         let sent = self.con & CON_TX_EMPTY_CTRL == 0 || !self.is_sending();
-        let empty = self.enabled && sent && self.tx.len() as u32 <= self.stored_register_value(0x3c);
-        let full = self.rx.len() as u32 > self.stored_register_value(0x38);
+        let empty = self.enabled && sent && self.tx.len() as u32 <= self.value_of_storage_only_register(0x3c);
+        let full = self.rx.len() as u32 > self.value_of_storage_only_register(0x38);
         self.raw | if empty { INT_TX_EMPTY } else { 0 } | if full { INT_RX_FULL } else { 0 }
     }
 
@@ -267,7 +268,7 @@ impl I2c {
     }
 
     /// Returns whether a register has a fixed value.
-    fn is_constant_register(&self, offset: u32) -> bool {
+    fn is_register_value_fixed(&self, offset: u32) -> bool {
         matches!(offset, 0x2c | 0x34 | 0x40..=0x68 | 0x70..=0x78 | 0x80 | 0x9c | 0xa8 | 0xf4..=0xfc)
     }
 
@@ -332,11 +333,11 @@ impl Peripheral for I2c {
             0x6c => self.write_enable_register(value, access),
             _ => match PLAIN.iter().position(|plain| plain.0 == offset) {
                 Some(index) => self.plain[index] = value & PLAIN[index].2,
-                None if self.is_constant_register(offset) => {}
+                None if self.is_register_value_fixed(offset) => {}
                 None => access.effects.unmodelled = Some((offset, true)),
             },
         }
-        self.start_next_command(access.now_cycles);
+        self.start_next_i2c_command(access.now_cycles);
     }
 
     /// Returns the value of a register of an I2C controller at a byte offset, without the side effects of a read.
@@ -353,7 +354,7 @@ impl Peripheral for I2c {
             0x80 => self.abort_source,
             _ => {
                 let constant = CONSTANTS.iter().find(|constant| constant.0 == offset).map(|constant| constant.1);
-                constant.unwrap_or_else(|| self.stored_register_value(offset))
+                constant.unwrap_or_else(|| self.value_of_storage_only_register(offset))
             }
         }
     }

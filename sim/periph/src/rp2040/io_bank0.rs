@@ -1,8 +1,8 @@
 //! User GPIO multiplexer and interrupts (RP2040 data sheet 2.19).
 //!
 //! Pins are computed 32 at a time from masks that are rebuilt only when a CTRL register changes, because GPIO
-//! toggles are the commonest event on a benchmark board. SIO, PWM and PIO drive levels. UART TX idles high (its bits are not
-//! drawn on the pin). The other functions leave the pin undriven.
+//! toggles are the commonest event on a benchmark board. SIO, PWM and PIO drive levels. UART TX idles high (its bits
+//! are not drawn on the pin). The other functions leave the pin undriven.
 
 use crate::{Access, Peripheral};
 
@@ -97,7 +97,7 @@ const fn spread_pin_bits_to_nibbles(pins: u32, first: u32) -> u32 {
 impl IoBank0 {
     /// Returns the function selected on `pin` (FUNCSEL; 5 is SIO, 31 none).
     #[must_use]
-    pub fn selected_function(&self, pin: usize) -> u32 {
+    pub fn function_selected_on_pin(&self, pin: usize) -> u32 {
         self.ctrl[pin] & 0x1f
     }
 
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupt_status_registers_are_the_only_strobes() {
+    fn interrupt_status_takes_raw_alias_writes() {
         let io = IoBank0::default();
         let strobes: Vec<u32> = (0..0x190).step_by(4).filter(|&offset| io.is_strobe(offset)).collect();
         assert_eq!(strobes, [0xf0, 0xf4, 0xf8, 0xfc]);

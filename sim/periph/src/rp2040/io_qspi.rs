@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_and_per_core_enables() {
+    fn qspi_pin_levels_and_core_enables() {
         let mut bench = Bench::new();
         let mut io = IoQspi::default();
         assert_eq!(io.read_register(0x30, &mut bench.access()), 0x0011_1121);

@@ -48,7 +48,7 @@ const fn row_for_unsupported_read(
 
 /// Returns whether a TREQ number is one that something raises: PIO, SPI, UART, I2C and ADC, the pacing timers,
 /// permanent.
-fn is_modelled_request_number(treq: u32) -> bool {
+fn is_modelled_dma_request_number(treq: u32) -> bool {
     matches!(treq, 0..=23 | 32..=36 | 0x3b..=0x3f)
 }
 
@@ -215,7 +215,7 @@ pub static LIMITS: &[Limit] = &[
     ),
     row_for_unsupported_write(
         &[Dma],
-        |at, value| is_dma_channel_control(at) && value & 1 != 0 && !is_modelled_request_number(value >> 15 & 0x3f),
+        |at, value| is_dma_channel_control(at) && value & 1 != 0 && !is_modelled_dma_request_number(value >> 15 & 0x3f),
         "DMA: requests of PWM, XIP and SSI are not modelled and never come",
         &[(0x5000_0010, Some(37 << 15 | 1))],
     ),
@@ -297,7 +297,7 @@ const READ_BLOCKS: u64 = {
 
 /// Returns the row that describes an access, if it requests something unsupported.
 #[must_use]
-pub fn row_of_unsupported_request(
+pub fn find_limit_of_unsupported_access(
     block: Block,
     touch: RegisterAccessKind,
     offset: u32,
@@ -312,18 +312,18 @@ pub fn row_of_unsupported_request(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rp2040::block_at;
+    use crate::rp2040::peripheral_block_at_address;
 
     /// The page that says what the virtual Pico does not do.
     const PAGE: &str = include_str!("../../../../docs/virtual-pico.md");
 
     #[test]
-    fn last_access_of_an_example_triggers_only_its_limit() {
+    fn example_triggers_only_its_unsupported_row() {
         for row in LIMITS {
             for (index, &(address, value)) in row.example.iter().enumerate() {
                 let touch = if value.is_some() { RegisterAccessKind::Write } else { RegisterAccessKind::Read };
-                let block = block_at(address).expect("a block");
-                let limit = row_of_unsupported_request(block, touch, address & 0xfff, value.unwrap_or(0))
+                let block = peripheral_block_at_address(address).expect("a block");
+                let limit = find_limit_of_unsupported_access(block, touch, address & 0xfff, value.unwrap_or(0))
                     .map(|limit| limit.about);
                 let expected = (index == row.example.len() - 1).then_some(row.about);
                 assert_eq!(limit, expected, "{address:#x}");

@@ -73,4 +73,4 @@ mod aggregate_rom;
 pub use aggregate::{PinLevels, Rp2040Peripherals};
 pub use aggregate_dma::DmaBus;
 pub use aggregate_rom::ResetCause;
-pub use bus_map::{Block, block_at, needs_extra_alias_cycles};
+pub use bus_map::{Block, has_slow_atomic_alias, peripheral_block_at_address};

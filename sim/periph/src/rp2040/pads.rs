@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn output_disable_pull_up_and_input_enable() {
+    fn pad_bits_disable_output_and_input() {
         let mut bench = Bench::new();
         let mut pads = Pads::gpio_bank();
         assert_eq!(pads.pad_levels(0b11, 0b01, 0b00, 0b00), (0b01, 0b01));

@@ -48,7 +48,7 @@ impl Pio {
     #[must_use]
     pub fn new(irq: u32) -> Self {
         let engine = Box::new(PioBlockState::new(PinInputs::default()));
-        let (shown, reach) = (engine.visible_outputs(0), FIRST_REACH);
+        let (shown, reach) = (engine.outputs_visible_outside_block(0), FIRST_REACH);
         Self { irq, engine, ahead: None, due: NEVER, reach, watched: 0, shown, sensed: 0, idle: true }
     }
 
@@ -66,12 +66,12 @@ impl Pio {
     }
 
     /// Sets which of the block's DMA requests a channel waits for, because only these are events.
-    pub fn set_watched_requests(&mut self, watched: u32, access: &mut Access) {
+    pub fn set_watched_dma_requests(&mut self, watched: u32, access: &mut Access) {
         if watched != self.watched {
             self.execute_up_to_access(access);
             self.watched = watched;
-            self.update_visible_outputs(access);
-            self.find_next_event();
+            self.update_pio_outputs_to_chip(access);
+            self.find_next_pio_output_event();
         }
     }
 
@@ -87,27 +87,27 @@ impl Pio {
     fn change_pin_levels(&mut self, levels: u32, now: u64) -> bool {
         self.sensed = levels;
         if self.idle {
-            self.engine.inputs.change_levels(levels, now);
+            self.engine.inputs.change_input_pin_levels(levels, now);
             return false;
         }
-        self.engine.execute_through_cycle(now);
-        self.engine.inputs.change_levels(levels, now);
+        self.engine.execute_cycles_up_to_and_including(now);
+        self.engine.inputs.change_input_pin_levels(levels, now);
         if let Some(ahead) = self.ahead.as_mut().filter(|ahead| !ahead.looked && !waits_for_pins(ahead)) {
-            ahead.inputs.change_levels(levels, now);
+            ahead.inputs.change_input_pin_levels(levels, now);
             return false;
         }
-        self.find_next_event();
+        self.find_next_pio_output_event();
         true
     }
 
     /// Executes the state machines up to the cycle of an access.
     fn execute_up_to_access(&mut self, access: &mut Access) {
         self.advance_to_now(access);
-        self.engine.execute_through_cycle(access.now_cycles);
+        self.engine.execute_cycles_up_to_and_including(access.now_cycles);
     }
 
     /// Computes the cycle of the block's next event, in which its visible outputs change, by executing a copy of it.
-    fn find_next_event(&mut self) {
+    fn find_next_pio_output_event(&mut self) {
         let mut due = self.engine.next_activity_cycle();
         self.idle =
             due == NEVER && self.engine.machines.iter().all(|machine| !machine.enabled && machine.forced.is_none());
@@ -121,7 +121,7 @@ impl Pio {
         for _ in 0..self.reach {
             ahead.execute_cycle(due);
             self.due = due;
-            if ahead.visible_outputs(self.watched) != self.shown {
+            if ahead.outputs_visible_outside_block(self.watched) != self.shown {
                 return;
             }
             due = ahead.next_activity_cycle();
@@ -133,8 +133,8 @@ impl Pio {
     }
 
     /// Updates the outputs that the rest of the chip sees.
-    fn update_visible_outputs(&mut self, access: &mut Access) {
-        let visible = self.engine.visible_outputs(self.watched);
+    fn update_pio_outputs_to_chip(&mut self, access: &mut Access) {
+        let visible = self.engine.outputs_visible_outside_block(self.watched);
         access.effects.pins_changed |= visible.pins != self.shown.pins;
         self.shown = visible;
     }
@@ -144,19 +144,19 @@ impl Pio {
         self.execute_up_to_access(access);
         self.engine.queue_register_store(offset, value, access.now_cycles);
         self.reach = FIRST_REACH;
-        self.find_next_event();
+        self.find_next_pio_output_event();
     }
 }
 
 /// Returns whether a state machine waits for a level of a pin.
 fn waits_for_pins(engine: &PioBlockState) -> bool {
-    engine.machines.iter().any(|machine| machine.stall == Some(machine::Stall::Pins))
+    engine.machines.iter().any(|machine| machine.stall == Some(machine::PioStallReason::Pins))
 }
 
 /// Returns the value of the register at a byte offset.
 fn register_value(engine: &PioBlockState, offset: u32) -> u32 {
     let index = (offset / 4) as usize;
-    let by_machine = |bits: &dyn Fn(&machine::StateMachine) -> u32, width: usize| {
+    let by_machine = |bits: &dyn Fn(&machine::PioStateMachine) -> u32, width: usize| {
         let machines = engine.machines.iter().enumerate();
         machines.fold(0, |word, (number, machine)| word | bits(machine) << (width * number))
     };
@@ -206,8 +206,8 @@ impl Peripheral for Pio {
     fn reset_registers(&mut self) {
         let sensed = self.sensed;
         *self = Self { sensed, watched: self.watched, ..Self::new(self.irq) };
-        self.engine.inputs = PinInputs::new_with_steady_levels(sensed);
-        self.shown = self.engine.visible_outputs(self.watched);
+        self.engine.inputs = PinInputs::new_inputs_with_steady_levels(sensed);
+        self.shown = self.engine.outputs_visible_outside_block(self.watched);
     }
 
     /// Reads a register of a PIO block at a byte offset. `access` holds the time in cycles and the requesting core. A
@@ -239,7 +239,7 @@ impl Peripheral for Pio {
     /// copy of the block, which stays unchanged.
     fn peek_register(&self, offset: u32, access: &Access) -> u32 {
         let mut engine = self.engine.clone();
-        engine.execute_through_cycle(access.now_cycles);
+        engine.execute_cycles_up_to_and_including(access.now_cycles);
         register_value(&engine, offset)
     }
 
@@ -263,11 +263,11 @@ impl Peripheral for Pio {
         }
         match &mut self.ahead {
             Some(ahead) if ahead.time == access.now_cycles + 1 => std::mem::swap(&mut self.engine, ahead),
-            _ => self.engine.execute_through_cycle(access.now_cycles),
+            _ => self.engine.execute_cycles_up_to_and_including(access.now_cycles),
         }
         self.reach = (2 * self.reach).min(LAST_REACH);
-        self.update_visible_outputs(access);
-        self.find_next_event();
+        self.update_pio_outputs_to_chip(access);
+        self.find_next_pio_output_event();
     }
 
     /// Returns the levels of the block's two NVIC lines, each at its number's bit.

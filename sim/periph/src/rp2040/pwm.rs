@@ -1,11 +1,11 @@
 //! PWM slices as counters and periodic interrupts (RP2040 data sheet 4.5).
 //!
-//! An output is high while its slice's counter is below its compare level, from the cycle on in which the counter changes.
-//! So also while the slice stands still. A new compare level of a running slice holds from its next wrap on. Free-running
-//! mode only: edge-counting modes stand still, and TOP takes effect at once instead of at the next wrap.
+//! An output is high while its slice's counter is below its compare level, from the cycle on in which the counter
+//! changes. So also while the slice stands still. A new compare level of a running slice holds from its next wrap on.
+//! Free-running mode only: edge-counting modes stand still, and TOP takes effect at once instead of at the next wrap.
 
 use super::limits::TOP_AT_ONCE;
-use crate::{Access, NEVER, Peripheral, RateCounter};
+use crate::{Access, FractionalRateCounter, NEVER, Peripheral};
 
 const SLICES: usize = 8;
 const IRQ_PWM_WRAP: u32 = 4;
@@ -27,7 +27,7 @@ struct PwmSlice {
     cc_before: (u32, u64),
     top: u32,
     /// Steps of the counter since the start of a period.
-    steps: RateCounter,
+    steps: FractionalRateCounter,
     /// Periods already reported as wraps.
     wraps_seen: u64,
 }
@@ -39,20 +39,20 @@ impl PwmSlice {
         cc: 0,
         cc_before: (0, 0),
         top: TOP_RESET,
-        steps: RateCounter::stopped_at_value(0),
+        steps: FractionalRateCounter::stopped_at_value(0),
         wraps_seen: 0,
     };
 
     /// Returns the steps in a period: TOP + 1, and twice as many in phase-correct mode.
-    fn steps_in_period(&self) -> u64 {
+    fn counter_steps_in_pwm_period(&self) -> u64 {
         let up = u64::from(self.top) + 1;
         if self.csr & CSR_PHASE_CORRECT != 0 { 2 * up } else { up }
     }
 
     /// Returns the value of CTR at cycle `now`.
     fn counter_value(&self, now: u64) -> u64 {
-        let position = self.steps.value_at_cycle(now) % self.steps_in_period();
-        if position > u64::from(self.top) { self.steps_in_period() - 1 - position } else { position }
+        let position = self.steps.value_at_cycle(now) % self.counter_steps_in_pwm_period();
+        if position > u64::from(self.top) { self.counter_steps_in_pwm_period() - 1 - position } else { position }
     }
 
     /// Returns the compare levels that hold after `steps` steps.
@@ -63,8 +63,11 @@ impl PwmSlice {
     /// Writes CC. Outputs are compared with the old value until the counter wraps.
     fn write_compare_register(&mut self, value: u32, now: u64) {
         let steps = self.steps.value_at_cycle(now);
-        let wrap =
-            if self.steps.is_counting() { (steps / self.steps_in_period() + 1) * self.steps_in_period() } else { 0 };
+        let wrap = if self.steps.is_counting() {
+            (steps / self.counter_steps_in_pwm_period() + 1) * self.counter_steps_in_pwm_period()
+        } else {
+            0
+        };
         self.cc_before = (self.compare_output_levels_after_steps(steps), wrap);
         self.cc = value;
     }
@@ -82,7 +85,7 @@ impl PwmSlice {
         if !self.steps.is_counting() {
             return NEVER;
         }
-        let (steps, period) = (self.steps.value_at_cycle(now), self.steps_in_period());
+        let (steps, period) = (self.steps.value_at_cycle(now), self.counter_steps_in_pwm_period());
         let begin = steps / period * period;
         let cc = self.compare_output_levels_after_steps(steps);
         let falls = [cc & 0xffff, cc >> 16].map(u64::from);
@@ -94,20 +97,20 @@ impl PwmSlice {
     }
 
     /// Restarts the step count from counter value `from`, at the present rate.
-    fn restart_step_count(&mut self, now: u64, from: u64) {
+    fn restart_pwm_step_count(&mut self, now: u64, from: u64) {
         let on = self.csr & CSR_EN != 0 && (self.csr >> 4) & 3 == 0;
         let div = if self.div >> 4 == 0 { 256 * 16 + u64::from(self.div) } else { u64::from(self.div) };
         // 16 / div steps per clk_sys cycle. The wrap count starts again with the steps.
         let cc = self.compare_output_levels_after_steps(self.steps.value_at_cycle(now));
-        self.steps = RateCounter::new_counting_from_cycle(now, from, if on { 16 } else { 0 }, div, 1);
-        self.cc_before = (cc, if on && cc != self.cc { self.steps_in_period() } else { 0 });
-        self.wraps_seen = from / self.steps_in_period();
+        self.steps = FractionalRateCounter::new_running_counter(now, from, if on { 16 } else { 0 }, div, 1);
+        self.cc_before = (cc, if on && cc != self.cc { self.counter_steps_in_pwm_period() } else { 0 });
+        self.wraps_seen = from / self.counter_steps_in_pwm_period();
     }
 
     /// Returns the cycle of the next wrap, or [`NEVER`].
     fn next_wrap_cycle(&self) -> u64 {
         if self.steps.is_counting() {
-            self.steps.first_cycle_at_counter_value((self.wraps_seen + 1) * self.steps_in_period())
+            self.steps.first_cycle_at_counter_value((self.wraps_seen + 1) * self.counter_steps_in_pwm_period())
         } else {
             NEVER
         }
@@ -145,7 +148,7 @@ impl Pwm {
     /// Returns the levels of the outputs that pins show, as GPIO 0 to 15 have them and GPIO 16 to 29 again.
     #[inline]
     #[must_use]
-    pub fn shown_output_levels(&self) -> u32 {
+    pub fn pwm_output_levels_at_pins(&self) -> u32 {
         self.levels
     }
 
@@ -178,7 +181,7 @@ impl Pwm {
             0 => slice.csr = value & 0x3f,
             1 => slice.div = value & 0xfff,
             2 => {
-                slice.restart_step_count(now, u64::from(value & 0xffff));
+                slice.restart_pwm_step_count(now, u64::from(value & 0xffff));
                 return;
             }
             3 => {
@@ -187,7 +190,7 @@ impl Pwm {
             }
             _ => slice.top = value & 0xffff,
         }
-        slice.restart_step_count(now, from);
+        slice.restart_pwm_step_count(now, from);
     }
 }
 
@@ -277,7 +280,7 @@ impl Peripheral for Pwm {
         for n in 0..SLICES {
             let slice = &mut self.slices[n];
             if slice.next_wrap_cycle() <= access.now_cycles {
-                slice.wraps_seen = slice.steps.value_at_cycle(access.now_cycles) / slice.steps_in_period();
+                slice.wraps_seen = slice.steps.value_at_cycle(access.now_cycles) / slice.counter_steps_in_pwm_period();
                 self.intr |= 1 << n;
             }
         }
@@ -348,14 +351,14 @@ mod tests {
     fn edges(pwm: &mut Pwm, bench: &mut Bench, end: u64) -> Vec<(u64, u32)> {
         let mut edges = Vec::new();
         pwm.set_shown_outputs(SLICE_3_A | SLICE_3_B, &mut bench.access());
-        let mut before = pwm.shown_output_levels();
+        let mut before = pwm.pwm_output_levels_at_pins();
         while pwm.next_event_cycle() < end {
             let now = pwm.next_event_cycle();
             pwm.advance_to_now(&mut bench.access_at(now));
             assert!(pwm.next_event_cycle() > now);
-            assert_eq!(std::mem::take(&mut bench.effects.pins_changed), pwm.shown_output_levels() != before);
-            if pwm.shown_output_levels() != before {
-                before = pwm.shown_output_levels();
+            assert_eq!(std::mem::take(&mut bench.effects.pins_changed), pwm.pwm_output_levels_at_pins() != before);
+            if pwm.pwm_output_levels_at_pins() != before {
+                before = pwm.pwm_output_levels_at_pins();
                 edges.push((now, before));
             }
         }
@@ -406,11 +409,11 @@ mod tests {
         let mut pwm = slice(&mut bench, 3, CSR_EN, 0x10, 9);
         pwm.write_register(0xa8, 0, &mut bench.access());
         pwm.write_register(60 + 12, 3, &mut bench.access());
-        assert_eq!((pwm.next_event_cycle(), pwm.shown_output_levels()), (NEVER, 0));
+        assert_eq!((pwm.next_event_cycle(), pwm.pwm_output_levels_at_pins()), (NEVER, 0));
         pwm.set_shown_outputs(SLICE_3_A, &mut bench.access());
-        assert_ne!((pwm.next_event_cycle(), pwm.shown_output_levels()), (NEVER, 0));
+        assert_ne!((pwm.next_event_cycle(), pwm.pwm_output_levels_at_pins()), (NEVER, 0));
         pwm.reset_registers();
-        assert_eq!((pwm.next_event_cycle(), pwm.shown_output_levels(), pwm.shown), (NEVER, 0, SLICE_3_A));
+        assert_eq!((pwm.next_event_cycle(), pwm.pwm_output_levels_at_pins(), pwm.shown), (NEVER, 0, SLICE_3_A));
     }
 
     /// The other tests use the names, so a wrong bit number would cancel out in them.

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn done_waits_for_the_peripheral_clock() {
+    fn reset_done_waits_for_peripheral_clock() {
         let mut bench = Bench::new();
         bench.tree.peri_hz = 0;
         let mut resets = Resets::default();

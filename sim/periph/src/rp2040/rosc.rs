@@ -3,7 +3,7 @@
 //! The real frequency varies from part to part. This one is nominal and exact, so that a boot takes the same
 //! number of cycles everywhere. Drive strengths (FREQA, FREQB) and the range are stored but change nothing.
 
-use crate::{Access, Peripheral, RateCounter};
+use crate::{Access, FractionalRateCounter, Peripheral};
 
 /// Nominal output in Hz with the reset divider of 16 (data sheet 2.17.1).
 pub const ROSC_NOMINAL_HZ: u64 = 6_500_000;
@@ -29,7 +29,7 @@ pub struct Rosc {
     enabled: bool,
     random: u32,
     count_from: u32,
-    count: RateCounter,
+    count: FractionalRateCounter,
 }
 
 impl Default for Rosc {
@@ -45,7 +45,7 @@ impl Default for Rosc {
             enabled: true,
             random: RANDOM_SEED,
             count_from: 0,
-            count: RateCounter::default(),
+            count: FractionalRateCounter::default(),
         }
     }
 }
@@ -54,11 +54,11 @@ impl Rosc {
     /// Returns the output frequency in Hz.
     #[must_use]
     pub fn hz(&self) -> u64 {
-        if self.enabled { ROSC_NOMINAL_HZ * 16 / u64::from(self.output_divisor()) } else { 0 }
+        if self.enabled { ROSC_NOMINAL_HZ * 16 / u64::from(self.ring_oscillator_output_divisor()) } else { 0 }
     }
 
     /// Returns the divisor that DIV selects: 0 divides by 32, 1 to 31 by themselves, anything else by 31.
-    fn output_divisor(&self) -> u32 {
+    fn ring_oscillator_output_divisor(&self) -> u32 {
         match self.div.wrapping_sub(PASSWORD_DIV) {
             0 => 32,
             n @ 1..=31 => n,
@@ -126,8 +126,13 @@ impl Peripheral for Rosc {
             0x1c => {}
             0x20 => {
                 self.count_from = value & 0xff;
-                self.count =
-                    RateCounter::new_counting_from_cycle(access.now_cycles, 0, self.hz(), 1, access.clocks.sys_hz);
+                self.count = FractionalRateCounter::new_running_counter(
+                    access.now_cycles,
+                    0,
+                    self.hz(),
+                    1,
+                    access.clocks.sys_hz,
+                );
             }
             _ => access.effects.unmodelled = Some((offset, true)),
         }
@@ -171,7 +176,7 @@ mod tests {
     use crate::rp2040::testing::Bench;
 
     #[test]
-    fn runs_at_reset_and_divides() {
+    fn ring_oscillator_runs_and_divides() {
         let mut bench = Bench::new();
         let mut rosc = Rosc::default();
         assert_eq!(rosc.hz(), 6_500_000);
@@ -241,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn status_is_the_only_strobe() {
+    fn status_register_takes_raw_alias_writes() {
         let rosc = Rosc::default();
         let strobes: Vec<u32> = (0..0x24).step_by(4).filter(|&offset| rosc.is_strobe(offset)).collect();
         assert_eq!(strobes, [0x18]);

@@ -2,7 +2,7 @@
 //!
 //! It counts seconds of clk_rtc / (CLKDIV_M1 + 1) from the moment it is enabled. Time zones do not exist here.
 
-use crate::{Access, NEVER, Peripheral, RateCounter};
+use crate::{Access, FractionalRateCounter, NEVER, Peripheral};
 
 const CTRL_ENABLE: u32 = 1;
 const CTRL_ACTIVE: u32 = 2;
@@ -27,7 +27,7 @@ pub struct Rtc {
     date: u32,
     time: u32,
     latched_date: u32,
-    seconds: RateCounter,
+    seconds: FractionalRateCounter,
     inte: bool,
     intf: bool,
     raw: bool,
@@ -103,7 +103,8 @@ impl Rtc {
         }
         if was != self.ctrl & CTRL_ENABLE || value & CTRL_LOAD != 0 {
             let (num, den) = self.clock_hz_and_divider(access);
-            self.seconds = RateCounter::new_counting_from_cycle(access.now_cycles, 0, num, den, access.clocks.sys_hz);
+            self.seconds =
+                FractionalRateCounter::new_running_counter(access.now_cycles, 0, num, den, access.clocks.sys_hz);
         }
     }
 
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn alarm_on_the_second() {
+    fn rtc_alarm_fires_on_the_second() {
         let mut bench = Bench::new();
         let mut rtc = at(&mut bench, 2024 << 12 | 1 << 8 | 1, 0);
         rtc.write_register(0x24, 1, &mut bench.access());
@@ -318,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn loading_alone_does_not_start_the_clock() {
+    fn loading_alone_does_not_start_rtc() {
         let mut bench = Bench::new();
         let mut rtc = Rtc::default();
         rtc.write_register(0x0c, CTRL_LOAD, &mut bench.access());

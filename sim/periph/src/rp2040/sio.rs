@@ -54,7 +54,7 @@ impl Default for Sio {
 impl Sio {
     /// Puts every register to its reset value. The statistics start again.
     pub fn reset(&mut self) {
-        *self = Self { locks: self.locks.all_free_after_reset(), ..Self::default() };
+        *self = Self { locks: self.locks.spinlocks_after_reset(), ..Self::default() };
     }
 
     /// Reads a register as `core` sees it.
@@ -67,12 +67,18 @@ impl Sio {
             0x004 => self.gpio.input_levels(),
             0x010..=0x02c => self.gpio.read_register(offset - 0x010),
             0x058 => self.mailboxes.pop_from_other_core(core),
-            _ => self.read_uncommon_register(offset, core, now_cycles, effects),
+            _ => self.read_rarely_used_sio_register(offset, core, now_cycles, effects),
         }
     }
 
     /// Reads a register that [`Sio::read_register`] leaves out.
-    fn read_uncommon_register(&mut self, offset: u32, core: usize, now_cycles: u64, effects: &mut Effects) -> u32 {
+    fn read_rarely_used_sio_register(
+        &mut self,
+        offset: u32,
+        core: usize,
+        now_cycles: u64,
+        effects: &mut Effects,
+    ) -> u32 {
         match offset {
             0x008 => self.gpio_hi.input_levels(),
             0x030..=0x04c => self.gpio_hi.read_register(offset - 0x030),
@@ -146,7 +152,7 @@ impl Sio {
 
     /// Counts `times` further reads of a taken spinlock by a core that waits for it.
     pub fn count_failed_lock_reads(&mut self, lock: u8, core: usize, times: u64) {
-        self.locks.count_failed_claims(lock.into(), core, times);
+        self.locks.count_failed_spinlock_claims(lock.into(), core, times);
     }
 
     /// Removes the log of accesses to spinlocks and returns it.
@@ -175,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn lock_is_shared_and_core_dividers_are_not() {
+    fn cores_share_spinlocks_but_not_dividers() {
         let mut sio = Sio::default();
         let mut effects = Effects::default();
         assert_eq!(read_register(&mut sio, 0x100 + 4 * 31, 0), 1 << 31);

@@ -1,7 +1,7 @@
 //! PL022 SPI (RP2040 data sheet 4.4) as a master: FIFOs of eight frames, a frame at the rate of CPSR and SCR.
 //!
-//! A frame takes its bits in periods of SSPCLKOUT. In the Motorola format with SPH = 0 the frame select rises between two
-//! frames, which takes one period more.
+//! A frame takes its bits in periods of SSPCLKOUT. In the Motorola format with SPH = 0 the frame select rises between
+//! two frames, which takes one period more.
 
 use std::collections::VecDeque;
 
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_takes_its_bits_and_comes_back() {
+    fn spi_loopback_frame_takes_bit_time() {
         let mut bench = Bench::new();
         let mut spi = enabled(&mut bench, CR1_LBM);
         spi.write_register(0x08, 0x1ab, &mut bench.access_at(5));
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn the_peripheral_clock_paces_it() {
+    fn peripheral_clock_paces_spi_transfer() {
         let mut bench = Bench::new();
         bench.tree.peri_hz = 48_000_000;
         let mut spi = enabled(&mut bench, 0);
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_answers() {
+    fn spi_device_answers_frame() {
         let mut bench = Bench::new();
         let mut spi = enabled(&mut bench, 0);
         spi.bus.attach_spi_device(None, Memory::boxed());
@@ -301,11 +301,11 @@ mod tests {
             assert_eq!(spi.read_register(0x08, &mut bench.access_at(at + 80)), answer);
         }
         spi.reset_registers();
-        assert!(spi.bus.has_select_pins(), "a reset of the block detaches nothing");
+        assert!(spi.bus.has_chip_select_pins(), "a reset of the block detaches nothing");
     }
 
     #[test]
-    fn overrun_and_interrupts() {
+    fn spi_overrun_raises_interrupt() {
         let mut bench = Bench::new();
         let mut spi = enabled(&mut bench, 0);
         spi.write_register(0x14, INT_RX | INT_ROR, &mut bench.access());
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_nobody_reads_time_out() {
+    fn unread_spi_words_time_out() {
         let mut bench = Bench::new();
         let mut spi = enabled(&mut bench, 0);
         spi.write_register(0x14, INT_RT, &mut bench.access());
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_and_the_transmit_level() {
+    fn spi_dma_requests_follow_fifo_levels() {
         let mut bench = Bench::new();
         let mut spi = enabled(&mut bench, 0);
         spi.write_register(0x24, 3, &mut bench.access());
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn identification_and_strobes() {
+    fn spi_identification_registers_are_correct() {
         let mut bench = Bench::new();
         let mut spi = Spi::new(19);
         let ids: Vec<u32> = (0..8).map(|n| spi.read_register(0xfe0 + 4 * n, &mut bench.access())).collect();

@@ -1,7 +1,7 @@
 //! The serial flash interface (RP2040 data sheet 4.10) with a small SPI flash.
 //!
 //! Transfers on DR0 finish at once: boot2 and the flash routines only wait for status bits. The execute-in-place frame
-//! matters for time. [`Ssi::execute_in_place_frame`] computes it from the registers.
+//! matters for time. [`Ssi::xip_frame_timing`] computes it from the registers.
 
 use std::collections::VecDeque;
 
@@ -75,7 +75,7 @@ impl Ssi {
 
     /// Returns the timing of one execute-in-place frame from CTRLR0, SPI_CTRLR0 and BAUDR (data sheet 4.10.13).
     #[must_use]
-    pub fn execute_in_place_frame(&self) -> XipFrame {
+    pub fn xip_frame_timing(&self) -> XipFrame {
         let lanes = 1 << ((self.ctrlr0 >> 21) & 3).min(2);
         let data_bits = ((self.ctrlr0 >> 16) & 31) + 1;
         let address_bits = ((self.spi_ctrlr0 >> 2) & 15) * 4;

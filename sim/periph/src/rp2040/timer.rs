@@ -2,14 +2,14 @@
 //!
 //! An alarm fires when its 32 bits equal the low word of the counter. Written equal, it fires at once (assumed).
 
-use crate::{Access, NEVER, Peripheral, RateCounter};
+use crate::{Access, FractionalRateCounter, NEVER, Peripheral};
 
 const ALARM_COUNT: usize = 4;
 
 /// The microsecond timer of the RP2040 (TIMER) with its four alarms.
 #[derive(Debug, Clone)]
 pub struct Timer {
-    counter: RateCounter,
+    counter: FractionalRateCounter,
     /// High word captured by the last read of TIMELR.
     latched_high: u32,
     /// Low word waiting for TIMEHW to complete the write.
@@ -29,7 +29,7 @@ impl Default for Timer {
     /// Returns the microsecond timer in its reset state.
     fn default() -> Self {
         Self {
-            counter: RateCounter::default(),
+            counter: FractionalRateCounter::default(),
             latched_high: 0,
             write_low: 0,
             alarm: [0; ALARM_COUNT],
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn strobes_and_read_only_registers() {
+    fn timer_ignores_read_only_register_writes() {
         let mut bench = Bench::new();
         let mut timer = start(&mut bench);
         let strobes: Vec<u32> = (0..0x44).step_by(4).filter(|&offset| timer.is_strobe(offset)).collect();

@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use crate::{Access, NEVER, Peripheral, RateCounter};
+use crate::{Access, FractionalRateCounter, NEVER, Peripheral};
 
 mod fifo;
 mod receiver;
@@ -55,15 +55,15 @@ pub struct Uart {
     rx_fifo: Fifo,
     /// Byte in the transmit shift register.
     tx_shift: Option<u8>,
-    tx_bits: RateCounter,
+    tx_bits: FractionalRateCounter,
     tx_frame_bits: u64,
     /// Bytes the host has sent that are still on their way.
     rx_line: VecDeque<u8>,
     rx_shift: Option<u8>,
-    rx_bits: RateCounter,
+    rx_bits: FractionalRateCounter,
     rx_frame_bits: u64,
     /// Counts bit times since the last received character. Stopped while no timeout is armed.
-    idle_bits: Option<RateCounter>,
+    idle_bits: Option<FractionalRateCounter>,
     overrun: bool,
 }
 
@@ -87,11 +87,11 @@ impl Uart {
             tx_fifo: Fifo::default(),
             rx_fifo: Fifo::default(),
             tx_shift: None,
-            tx_bits: RateCounter::default(),
+            tx_bits: FractionalRateCounter::default(),
             tx_frame_bits: 0,
             rx_line: VecDeque::new(),
             rx_shift: None,
-            rx_bits: RateCounter::default(),
+            rx_bits: FractionalRateCounter::default(),
             rx_frame_bits: 0,
             idle_bits: None,
             overrun: false,
@@ -144,9 +144,15 @@ impl Uart {
     }
 
     /// Creates a counter of bit times from now: clk_peri * 4 / divisor, the divisor being in 1/64 of 16 clocks.
-    fn new_bit_counter(&self, access: &Access) -> RateCounter {
+    fn new_uart_bit_time_counter(&self, access: &Access) -> FractionalRateCounter {
         let clocks = access.clocks;
-        RateCounter::new_counting_from_cycle(access.now_cycles, 0, clocks.peri_hz * 4, self.divisor, clocks.sys_hz)
+        FractionalRateCounter::new_running_counter(
+            access.now_cycles,
+            0,
+            clocks.peri_hz * 4,
+            self.divisor,
+            clocks.sys_hz,
+        )
     }
 
     /// Applies a changed baud rate to all bit counters.
@@ -199,7 +205,7 @@ impl Uart {
     /// Begins to send, if the line is idle.
     fn start_sending_if_idle(&mut self, access: &Access) {
         if self.tx_shift.is_none() {
-            self.tx_bits = self.new_bit_counter(access);
+            self.tx_bits = self.new_uart_bit_time_counter(access);
             self.load_transmit_shifter();
         }
     }
@@ -209,7 +215,7 @@ impl Uart {
         let Some(byte) = self.tx_shift.take() else {
             return;
         };
-        let end = self.frame_end_cycle();
+        let end = self.uart_frame_end_cycle();
         if self.cr & CR_LBE != 0 {
             self.store_received_byte(byte, access);
         } else {
@@ -222,7 +228,7 @@ impl Uart {
     }
 
     /// Returns the cycle in which the frame in the shift register ends.
-    fn frame_end_cycle(&self) -> u64 {
+    fn uart_frame_end_cycle(&self) -> u64 {
         self.tx_bits.first_cycle_at_counter_value(self.tx_frame_bits)
     }
 

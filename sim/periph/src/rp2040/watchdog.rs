@@ -2,7 +2,7 @@
 //!
 //! Erratum RP2040-E1 is modelled: the counter falls by two per tick.
 
-use crate::{Access, NEVER, Peripheral, RateCounter};
+use crate::{Access, FractionalRateCounter, NEVER, Peripheral};
 
 const CTRL_RESET: u32 = 0x0700_0000;
 const CTRL_ENABLE: u32 = 1 << 30;
@@ -24,12 +24,12 @@ pub struct Watchdog {
     /// Counter value when `ticks` was last set to 0.
     loaded: u32,
     /// Ticks since then. Stopped while the watchdog is disabled.
-    ticks: RateCounter,
+    ticks: FractionalRateCounter,
     reason: u32,
     scratch: [u32; 8],
     tick: u32,
     /// Cycles of clk_ref, for TICK.COUNT.
-    ref_cycles: RateCounter,
+    ref_cycles: FractionalRateCounter,
 }
 
 impl Default for Watchdog {
@@ -38,11 +38,11 @@ impl Default for Watchdog {
         Self {
             ctrl: CTRL_RESET,
             loaded: 0,
-            ticks: RateCounter::default(),
+            ticks: FractionalRateCounter::default(),
             reason: 0,
             scratch: [0; 8],
             tick: TICK_RESET,
-            ref_cycles: RateCounter::default(),
+            ref_cycles: FractionalRateCounter::default(),
         }
     }
 }
@@ -93,8 +93,13 @@ impl Watchdog {
         if was != on {
             let time = self.counter_value(now);
             let num = if on { access.clocks.tick_hz_num } else { 0 };
-            self.ticks =
-                RateCounter::new_counting_from_cycle(now, 0, num, access.clocks.tick_hz_den, access.clocks.sys_hz);
+            self.ticks = FractionalRateCounter::new_running_counter(
+                now,
+                0,
+                num,
+                access.clocks.tick_hz_den,
+                access.clocks.sys_hz,
+            );
             self.loaded = time;
         }
         if value & CTRL_TRIGGER != 0 {
@@ -130,7 +135,7 @@ impl Peripheral for Watchdog {
             0x0c..=0x28 => self.scratch[(offset as usize - 0x0c) / 4] = value,
             0x2c => {
                 self.tick = value & 0x3ff;
-                self.ref_cycles = RateCounter::new_counting_from_cycle(
+                self.ref_cycles = FractionalRateCounter::new_running_counter(
                     access.now_cycles,
                     0,
                     access.clocks.ref_hz,
@@ -194,7 +199,7 @@ mod tests {
     use crate::rp2040::testing::Bench;
 
     #[test]
-    fn falls_twice_per_tick_and_resets_at_zero() {
+    fn watchdog_counts_down_two_per_tick() {
         let mut bench = Bench::new();
         let mut dog = Watchdog::default();
         dog.write_register(0x04, 2_000, &mut bench.access());
@@ -233,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn trigger_forces_and_scratch_survives() {
+    fn watchdog_trigger_keeps_scratch_registers() {
         let mut bench = Bench::new();
         let mut dog = Watchdog::default();
         dog.write_register(0x1c, 0xb007_c0d3, &mut bench.access());

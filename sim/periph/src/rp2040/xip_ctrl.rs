@@ -1,7 +1,7 @@
 //! XIP cache control (RP2040 data sheet 2.6.3). The cache itself is the machine's. It feeds the hit counters.
 //!
-//! The counters count from the first write to one of them on: a program clears them before it counts, and to log what is
-//! fetched makes the board slower.
+//! The counters count from the first write to one of them on: a program clears them before it counts, and to log what
+//! is fetched makes the board slower.
 //!
 //! Streaming keeps its registers but never delivers data: STAT stays empty.
 
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn only_bit_0_flushes_and_strobes_are_known() {
+    fn only_flush_bit_0_empties_cache() {
         let mut bench = Bench::new();
         let mut xip = XipCtrl::default();
         xip.write_register(4, 2, &mut bench.access());

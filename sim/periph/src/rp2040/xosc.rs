@@ -2,7 +2,7 @@
 //!
 //! Its output is dead until STATUS.STABLE. DORMANT is accepted but never stops the clock.
 
-use crate::{Access, NEVER, Peripheral, RateCounter};
+use crate::{Access, FractionalRateCounter, NEVER, Peripheral};
 
 const ENABLE: u32 = 0xfab;
 const DISABLE: u32 = 0xd1e;
@@ -26,9 +26,9 @@ pub struct Xosc {
     enabled: bool,
     stable: bool,
     /// Crystal cycles since the oscillator was enabled.
-    cycles: RateCounter,
+    cycles: FractionalRateCounter,
     count_from: u32,
-    count: RateCounter,
+    count: FractionalRateCounter,
 }
 
 impl Xosc {
@@ -43,9 +43,9 @@ impl Xosc {
             badwrite: false,
             enabled: false,
             stable: false,
-            cycles: RateCounter::default(),
+            cycles: FractionalRateCounter::default(),
             count_from: 0,
-            count: RateCounter::default(),
+            count: FractionalRateCounter::default(),
         }
     }
 
@@ -70,7 +70,7 @@ impl Xosc {
             ENABLE if !self.enabled => {
                 self.enabled = true;
                 self.stable = false;
-                self.cycles = RateCounter::new_counting_from_cycle(
+                self.cycles = FractionalRateCounter::new_running_counter(
                     access.now_cycles,
                     0,
                     self.crystal_hz,
@@ -122,7 +122,8 @@ impl Peripheral for Xosc {
             0x1c => {
                 self.count_from = value & 0xff;
                 let hz = if self.enabled { self.crystal_hz } else { 0 };
-                self.count = RateCounter::new_counting_from_cycle(access.now_cycles, 0, hz, 1, access.clocks.sys_hz);
+                self.count =
+                    FractionalRateCounter::new_running_counter(access.now_cycles, 0, hz, 1, access.clocks.sys_hz);
             }
             _ => access.effects.unmodelled = Some((offset, true)),
         }
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn control_reads_back_and_only_the_flag_bit_clears_the_flag() {
+    fn crystal_oscillator_control_reads_back() {
         let mut bench = Bench::new();
         let mut xosc = Xosc::new(12_000_000);
         xosc.write_register(0x00, 0x123_aa0, &mut bench.access());

@@ -1,7 +1,7 @@
 //! ADC of F1, F4 and F7 (RM0008, RM0090 and RM0410 "ADC"): regular conversions, single, continuous and of a sequence.
 //!
-//! A conversion takes its channel's sampling time and 12 cycles of ADCCLK (12.5 on the F1). Pins have the voltage that the
-//! user sets. On F4 and F7 one block has three converters, 0x100 apart, and common registers.
+//! A conversion takes its channel's sampling time and 12 cycles of ADCCLK (12.5 on the F1). Pins have the voltage that
+//! the user sets. On F4 and F7 one block has three converters, 0x100 apart, and common registers.
 
 use super::block::{Access, Block};
 use crate::NEVER;
@@ -100,7 +100,7 @@ impl Converter {
     }
 
     /// Returns the number of conversions in a sequence.
-    fn sequence_length(&self) -> u32 {
+    fn adc_sequence_length(&self) -> u32 {
         if self.cr1 & CR1_SCAN != 0 { (self.stored_register(0x2c) >> 20 & 15) + 1 } else { 1 }
     }
 
@@ -196,8 +196,8 @@ impl Adc {
         let level = if layout == AdcLayout::F4 { level >> (2 * (converter.cr1 >> 24 & 3)) } else { level };
         let each = layout == AdcLayout::F4 && converter.cr2 & CR2_EOCS != 0;
         converter.end = NEVER;
-        // A result that nobody has read: F4 and F7 notice it where they flag each conversion, or where DMA fetches it. It
-        // stops the requests, and with them the conversions.
+        // A result that nobody has read: F4 and F7 notice it where they flag each conversion, or where DMA fetches it.
+        // It stops the requests, and with them the conversions.
         let uses_dma = converter.cr2 & CR2_DMA != 0 && !converter.ended;
         if each && converter.sr & SR_EOC != 0 || layout == AdcLayout::F4 && uses_dma && converter.requests {
             converter.sr |= SR_OVR;
@@ -207,7 +207,7 @@ impl Adc {
         converter.requests = uses_dma && converter.sr & SR_OVR == 0;
         converter.data = if converter.cr2 & CR2_ALIGN != 0 { level << 4 } else { level };
         converter.position += 1;
-        let is_last = converter.position >= converter.sequence_length();
+        let is_last = converter.position >= converter.adc_sequence_length();
         if is_last || each {
             converter.sr |= SR_EOC;
         }

@@ -1,9 +1,9 @@
-//! ADC of the L0 (RM0367 chapter 14) and the H7 (RM0433 chapter 25, revision V): regular conversions, single, continuous,
-//! discontinuous, of a sequence, with oversampling.
+//! ADC of the L0 (RM0367 chapter 14) and the H7 (RM0433 chapter 25, revision V): regular conversions, single,
+//! continuous, discontinuous, of a sequence, with oversampling.
 //!
 //! A conversion takes the sampling time and the approximation of its bits, in periods of the ADC's clock, which the H7
-//! halves. Pins have the voltage that the user sets. Regulator, calibration and start take no time. The end of sampling is
-//! flagged with the end of the conversion.
+//! halves. Pins have the voltage that the user sets. Regulator, calibration and start take no time. The end of sampling
+//! is flagged with the end of the conversion.
 
 use super::block::{Access, Block};
 use crate::NEVER;
@@ -235,13 +235,13 @@ impl Converter {
 
     /// Returns whether results request DMA transfers, and whether they do so without end: DMAEN and DMACFG of L0, DMNGT
     /// of H7 (RM0367 14.5.4, RM0433 25.4.27).
-    fn dma_mode(&self, layout: AdcV4Layout) -> (bool, bool) {
+    fn adc_dma_mode(&self, layout: AdcV4Layout) -> (bool, bool) {
         let cfgr = self.stored_register(at::CFGR);
         if layout == L0 { (cfgr & 1 != 0, cfgr & 2 != 0) } else { (matches!(cfgr & 3, 1 | 3), cfgr & 3 == 3) }
     }
 
     /// Returns the channels of the conversion sequence, in its order.
-    fn channel_sequence(&self, layout: AdcV4Layout) -> Vec<usize> {
+    fn adc_channel_sequence(&self, layout: AdcV4Layout) -> Vec<usize> {
         if layout == L0 {
             let chosen = self.stored_register(at::CHSELR);
             let mut channels: Vec<usize> = (0..19).filter(|channel| chosen >> channel & 1 != 0).collect();
@@ -256,7 +256,7 @@ impl Converter {
     }
 
     /// Returns the number of bits of a result.
-    fn result_bit_count(&self, layout: AdcV4Layout) -> u32 {
+    fn adc_result_bit_count(&self, layout: AdcV4Layout) -> u32 {
         let cfgr = self.stored_register(at::CFGR);
         if layout == L0 {
             return 12 - 2 * (cfgr >> 3 & 3);
@@ -281,8 +281,8 @@ impl Converter {
     }
 
     /// Returns the duration of a channel's conversion in half periods of the ADC's clock.
-    fn conversion_half_periods(&self, layout: AdcV4Layout, channel: usize) -> u64 {
-        let bits = u64::from(self.result_bit_count(layout));
+    fn adc_conversion_half_periods(&self, layout: AdcV4Layout, channel: usize) -> u64 {
+        let bits = u64::from(self.adc_result_bit_count(layout));
         let one = if layout == L0 {
             // 12.5, 11.5, 9.5 and 7.5 periods.
             let approximation = if bits == 12 { 25 } else { 2 * bits + 3 };
@@ -295,8 +295,8 @@ impl Converter {
     }
 
     /// Returns the result of converting a channel's voltage.
-    fn conversion_result(&self, layout: AdcV4Layout, channel: usize) -> u32 {
-        let bits = self.result_bit_count(layout);
+    fn adc_conversion_result(&self, layout: AdcV4Layout, channel: usize) -> u32 {
+        let bits = self.adc_result_bit_count(layout);
         // A channel of the H7 must be connected by PCSEL.
         let connected = layout == L0 || self.stored_register(at::PCSEL) >> channel & 1 != 0;
         let millivolts = self.millivolts.get(channel).copied().filter(|_| connected).unwrap_or(0);
@@ -396,22 +396,22 @@ impl AdcV4 {
     fn begin_conversion(&mut self, n: usize, at: u64, access: &Access) {
         let (hz, divider) = self.conversion_clock_as_fraction(access);
         let (layout, converter) = (self.layout, &mut self.converters[n]);
-        let sequence = converter.channel_sequence(layout);
+        let sequence = converter.adc_channel_sequence(layout);
         let Some(&channel) = sequence.get(converter.position).or(sequence.first()) else {
             // An L0 without a channel chosen converts nothing.
             converter.stop_conversion();
             return;
         };
-        let units = converter.conversion_half_periods(layout, channel) * divider * access.core_hz;
+        let units = converter.adc_conversion_half_periods(layout, channel) * divider * access.core_hz;
         converter.end = if hz == 0 { NEVER } else { at.saturating_add(units.div_ceil(2 * hz)) };
     }
 
     /// Completes a conversion of converter `n` at cycle `at`, and begins the next one.
     fn complete_conversion(&mut self, n: usize, at: u64, access: &Access) {
         let (layout, converter) = (self.layout, &mut self.converters[n]);
-        let sequence = converter.channel_sequence(layout);
+        let sequence = converter.adc_channel_sequence(layout);
         let channel = sequence.get(converter.position).or(sequence.first()).copied().unwrap_or(0);
-        let (result, cfgr) = (converter.conversion_result(layout, channel), converter.stored_register(at::CFGR));
+        let (result, cfgr) = (converter.adc_conversion_result(layout, channel), converter.stored_register(at::CFGR));
         let was_read = converter.isr & ISR_EOC == 0;
         if was_read || cfgr & CFGR_OVRMOD != 0 {
             converter.data = result;
@@ -488,7 +488,9 @@ impl AdcV4 {
     /// Returns whether a converter requests a DMA transfer. An overrun ends its requests.
     pub(super) fn is_dma_requested(&self, n: usize) -> bool {
         self.converters.get(n).is_some_and(|converter| {
-            converter.dma_mode(self.layout).0 && !converter.dma_ended && converter.isr & (ISR_EOC | ISR_OVR) == ISR_EOC
+            converter.adc_dma_mode(self.layout).0
+                && !converter.dma_ended
+                && converter.isr & (ISR_EOC | ISR_OVR) == ISR_EOC
         })
     }
 
@@ -496,7 +498,7 @@ impl AdcV4 {
     /// ends the conversions.
     pub(super) fn end_dma_request(&mut self, n: usize, is_last: bool) {
         let converter = &mut self.converters[n];
-        if is_last && !converter.dma_mode(self.layout).1 {
+        if is_last && !converter.adc_dma_mode(self.layout).1 {
             converter.dma_ended = true;
             converter.stop_conversion();
         }

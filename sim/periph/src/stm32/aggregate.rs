@@ -6,7 +6,7 @@ use super::chips::{Chip, Device, Spec};
 use super::clocks::{Bus, Clocks};
 use super::crc::Crc;
 use super::dma::Dma;
-use super::dma::channels::ChannelDma;
+use super::dma::channels::ChannelDmaController;
 use super::dma::mux::DmaMux;
 use super::dma::streams::StreamDma;
 use super::effects::Effects;
@@ -23,7 +23,7 @@ use super::regfile::RegFile;
 use super::rng::Rng;
 use super::rtc::Rtc;
 use super::rtc_f1::RtcF1;
-use super::slots::{Lines, Place, Slot};
+use super::slots::{Lines, PeripheralBlockSlot, Place};
 use super::spi::Spi;
 use super::spi_h7::SpiH7;
 use super::syscfg::Syscfg;
@@ -141,7 +141,7 @@ pub struct Stm32 {
     /// Real-time clock of the F1.
     pub rtc_f1: RtcF1,
     pub(super) files: Vec<RegFile>,
-    slots: Vec<Slot>,
+    slots: Vec<PeripheralBlockSlot>,
     /// Cycle at which each slot wants to be advanced, apart from the slots so that the next one is found fast.
     dues: Vec<u64>,
     map: PageMap,
@@ -211,7 +211,7 @@ impl Stm32 {
             told: Vec::new(),
             attachments: AttachedDevices::default(),
         };
-        chip.create_blocks(options);
+        chip.create_peripheral_blocks(options);
         chip.timer_routes = timers::TimerRoutes::new(&chip.slots, &timer_pins(spec.chip));
         let mut effects = Effects::default();
         chip.update_clock_gates_and_resets(0, &mut effects);
@@ -222,7 +222,7 @@ impl Stm32 {
     }
 
     /// Creates the blocks of the chip's table.
-    fn create_blocks(&mut self, options: &Options) {
+    fn create_peripheral_blocks(&mut self, options: &Options) {
         for row in self.spec.rows() {
             let mut bytes = 0x400;
             let place = match row.device {
@@ -234,43 +234,51 @@ impl Stm32 {
                 Device::Gpio(port) => {
                     let reset = self.spec.gpio_resets[usize::from(port).min(2)];
                     self.ports[usize::from(port)] = Some(self.gpios.len() as u8);
-                    Place::Gpio(push_and_return_index(&mut self.gpios, Gpio::new(port, self.spec.gpio, reset)))
+                    Place::Gpio(push_item_and_return_index(&mut self.gpios, Gpio::new(port, self.spec.gpio, reset)))
                 }
                 Device::Usart(number, _) => {
                     let usart = Usart::new(number, self.spec.usart, options.host_overruns);
-                    Place::Usart(push_and_return_index(&mut self.usarts, usart))
+                    Place::Usart(push_item_and_return_index(&mut self.usarts, usart))
                 }
                 Device::Lpuart(_) => {
                     let fifo = matches!(self.spec.usart, UsartLayout::V2 { fifo: true, .. });
                     let layout = UsartLayout::V2 { fifo, low_power: true };
-                    Place::Usart(push_and_return_index(&mut self.usarts, Usart::new(0, layout, options.host_overruns)))
+                    Place::Usart(push_item_and_return_index(
+                        &mut self.usarts,
+                        Usart::new(0, layout, options.host_overruns),
+                    ))
                 }
                 Device::Timer(kind) => {
                     let kind = TimerKind { remap: self.spec.uif_remap, ..kind };
-                    Place::Timer(push_and_return_index(&mut self.timers, Timer::new(kind)))
+                    Place::Timer(push_item_and_return_index(&mut self.timers, Timer::new(kind)))
                 }
-                Device::Spi(layout) => Place::Spi(push_and_return_index(&mut self.spis, Spi::new(layout))),
+                Device::Spi(layout) => Place::Spi(push_item_and_return_index(&mut self.spis, Spi::new(layout))),
                 Device::SpiH7(fifo_bytes, _) => {
-                    Place::SpiH7(push_and_return_index(&mut self.spis_h7, SpiH7::new(fifo_bytes)))
+                    Place::SpiH7(push_item_and_return_index(&mut self.spis_h7, SpiH7::new(fifo_bytes)))
                 }
-                Device::Adc(layout) => Place::Adc(push_and_return_index(&mut self.adcs, Adc::new(layout))),
-                Device::AdcV4(layout) => Place::AdcV4(push_and_return_index(&mut self.adcs_v4, AdcV4::new(layout))),
-                Device::I2cV1 => Place::I2cV1(push_and_return_index(&mut self.i2cs_v1, I2cV1::default())),
-                Device::I2cV2(_) => Place::I2cV2(push_and_return_index(&mut self.i2cs_v2, I2cV2::default())),
-                Device::Dbgmcu => {
-                    Place::File(push_and_return_index(&mut self.files, RegFile::new(0x400, self.spec.dbgmcu, false)))
+                Device::Adc(layout) => Place::Adc(push_item_and_return_index(&mut self.adcs, Adc::new(layout))),
+                Device::AdcV4(layout) => {
+                    Place::AdcV4(push_item_and_return_index(&mut self.adcs_v4, AdcV4::new(layout)))
                 }
+                Device::I2cV1 => Place::I2cV1(push_item_and_return_index(&mut self.i2cs_v1, I2cV1::default())),
+                Device::I2cV2(_) => Place::I2cV2(push_item_and_return_index(&mut self.i2cs_v2, I2cV2::default())),
+                Device::Dbgmcu => Place::File(push_item_and_return_index(
+                    &mut self.files,
+                    RegFile::new(0x400, self.spec.dbgmcu, false),
+                )),
                 Device::File(size, fixed, inert) => {
                     bytes = size;
-                    Place::File(push_and_return_index(
+                    Place::File(push_item_and_return_index(
                         &mut self.files,
                         RegFile::new(size.min(STORED_BYTES), fixed, inert),
                     ))
                 }
-                Device::Backup => Place::File(push_and_return_index(&mut self.files, RegFile::new(0x400, &[], false))),
+                Device::Backup => {
+                    Place::File(push_item_and_return_index(&mut self.files, RegFile::new(0x400, &[], false)))
+                }
                 Device::Dma => {
-                    self.wiring.add_controller(self.slots.len());
-                    Place::Dma(push_and_return_index(&mut self.dmas, new_dma(self.spec.chip)))
+                    self.wiring.add_dma_controller(self.slots.len());
+                    Place::Dma(push_item_and_return_index(&mut self.dmas, new_dma(self.spec.chip)))
                 }
                 Device::DmaMux => Place::DmaMux,
                 Device::Iwdg => Place::Iwdg,
@@ -284,7 +292,7 @@ impl Stm32 {
                 self.exti_slot = self.slots.len();
             }
             self.map.map_peripheral_addresses(row.base, bytes, self.slots.len());
-            self.slots.push(Slot::new(row, place));
+            self.slots.push(PeripheralBlockSlot::new(row, place));
             self.dues.push(NEVER);
         }
     }
@@ -304,7 +312,7 @@ impl Stm32 {
     /// Returns the settings of the flash's read accesses. `effects.flash_timing_changed` reports changes.
     #[must_use]
     pub fn flash_read_settings(&self) -> FlashControl {
-        self.flash.read_settings()
+        self.flash.current_flash_read_settings()
     }
 
     /// Returns the core cycle at which [`Self::process_events_until`] must be called next, or [`NEVER`].
@@ -331,13 +339,13 @@ impl Stm32 {
     #[inline]
     #[must_use]
     pub fn bus_at_address(&self, address: u32) -> Option<Bus> {
-        self.map.slot_at_address(address).map(|slot| self.slots[slot].row.bus)
+        self.map.peripheral_index_at_address(address).map(|slot| self.slots[slot].row.bus)
     }
 
     /// Returns the reference manual's name of the block at an address.
     #[must_use]
-    pub fn block_name(&self, address: u32) -> Option<&'static str> {
-        self.map.slot_at_address(address).map(|slot| self.slots[slot].row.name)
+    pub fn manual_name_of_peripheral(&self, address: u32) -> Option<&'static str> {
+        self.map.peripheral_index_at_address(address).map(|slot| self.slots[slot].row.name)
     }
 
     /// Returns the memory that is visible at address 0: 0 main flash (as booted), 1 system memory, 2 external memory, 3
@@ -359,7 +367,8 @@ impl Stm32 {
     pub fn clock_limit_warning(&self, stated: Option<u64>) -> Option<String> {
         let no_source =
             || self.rcc.is_rtc_clocked_by_hse().then(|| "RCC: running the RTC from HSE is not modelled".to_owned());
-        super::limits::first_exceeded_limit(self.spec.chip, self.clock_frequencies(), stated).or_else(no_source)
+        super::limits::describe_first_exceeded_clock_limit(self.spec.chip, self.clock_frequencies(), stated)
+            .or_else(no_source)
     }
 
     /// Returns a sentence about the memory that SYSCFG selects for address 0, if it is not modelled. `None` otherwise.
@@ -370,7 +379,7 @@ impl Stm32 {
 
     /// Returns a factory-programmed word, of unique identifier or flash size. `None` elsewhere.
     #[must_use]
-    pub fn factory_word(&self, address: u32) -> Option<u32> {
+    pub fn factory_programmed_word(&self, address: u32) -> Option<u32> {
         let word = address & !3;
         // Lot and wafer numbers of a part that never was.
         const UID: [u32; 3] = [0x0031_0027, 0x3033_5106, 0x3735_3438];
@@ -413,11 +422,11 @@ impl Stm32 {
             }
             Connection::Uart(number) => Err(format!("the chip has no serial port {number}")),
             Connection::Pins => {
-                self.attachments.attach_to_pins(device);
+                self.attachments.attach_device_to_pins(device);
                 Ok(())
             }
             Connection::Spi(number, select) => self.attach_to_spi(number, select, device),
-            Connection::I2c(number, address) => self.attach_to_i2c(number, address, device),
+            Connection::I2c(number, address) => self.attach_device_to_i2c_address(number, address, device),
         }
     }
 
@@ -443,7 +452,7 @@ impl Stm32 {
 
     /// Attaches a device to an I2C controller at a 7- or 10-bit address. Returns an error sentence if the chip lacks
     /// the controller or the address is taken.
-    fn attach_to_i2c(&mut self, number: u8, address: u16, device: AttachedDevice) -> Result<(), String> {
+    fn attach_device_to_i2c_address(&mut self, number: u8, address: u16, device: AttachedDevice) -> Result<(), String> {
         let bus = match self.peripheral_with_name(&format!("I2C{number}")) {
             Some(Place::I2cV1(index)) => &mut self.i2cs_v1[usize::from(index)].bus,
             Some(Place::I2cV2(index)) => &mut self.i2cs_v2[usize::from(index)].bus,
@@ -465,8 +474,8 @@ impl Stm32 {
 /// Creates a DMA controller of a chip, in its reset state.
 fn new_dma(chip: Chip) -> Dma {
     match chip {
-        Chip::F103 => Dma::Channels(Box::new(ChannelDma::new(false))),
-        Chip::L053 | Chip::L073 => Dma::Channels(Box::new(ChannelDma::new(true))),
+        Chip::F103 => Dma::Channels(Box::new(ChannelDmaController::new(false))),
+        Chip::L053 | Chip::L073 => Dma::Channels(Box::new(ChannelDmaController::new(true))),
         Chip::F407 | Chip::F411 | Chip::F446 => Dma::Streams(Box::new(StreamDma::new(7))),
         Chip::F767 => Dma::Streams(Box::new(StreamDma::new(15))),
         Chip::H743 => Dma::Streams(Box::new(StreamDma::new(0))),
@@ -474,7 +483,7 @@ fn new_dma(chip: Chip) -> Dma {
 }
 
 /// Appends an item to a list, and returns its index.
-fn push_and_return_index<T>(list: &mut Vec<T>, item: T) -> u8 {
+fn push_item_and_return_index<T>(list: &mut Vec<T>, item: T) -> u8 {
     list.push(item);
     (list.len() - 1) as u8
 }

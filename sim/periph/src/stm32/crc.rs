@@ -34,7 +34,7 @@ impl Crc {
     }
 
     /// Returns the data with its bits reversed within bytes, half words or the word, as REV_IN says.
-    fn reverse_input(&self, data: u32, bits: u32) -> u32 {
+    fn reverse_crc_input_bits(&self, data: u32, bits: u32) -> u32 {
         let unit = [0, 8, 16, 32][(self.cr >> 5 & 3) as usize].min(bits);
         if unit == 0 {
             return data;
@@ -48,7 +48,7 @@ impl Crc {
     /// Adds `bits` bits of data to the checksum, most significant bit first.
     fn add_bits_to_checksum(&mut self, data: u32, bits: u32) {
         let (width, mask) = (self.polynomial_width(), self.polynomial_mask());
-        let data = self.reverse_input(data, bits);
+        let data = self.reverse_crc_input_bits(data, bits);
         for n in (0..bits).rev() {
             let top = (self.value >> (width - 1) ^ data >> n) & 1;
             self.value = (self.value << 1 ^ if top != 0 { self.pol } else { 0 }) & mask;
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn fixed_unit_gives_the_known_remainders() {
+    fn crc_with_fixed_polynomial_is_correct() {
         // CRC-32/MPEG-2 of whole words: the check value for one zero word and for 0x12345678.
         for (words, want) in [(&[0u32][..], 0xc704_dd7b), (&[0x1234_5678], 0xdf8a_8a2b), (&[0, 0], 0x6904_bb59)] {
             let mut bench = Bench::new();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn check_values_of_the_catalogue() {
+    fn crc_catalogue_check_values_match() {
         // (CR, INIT, POL, final exclusive or, check value of "123456789"), fed by bytes.
         for (name, cr, init, pol, invert, want) in [
             ("CRC-32/MPEG-2", 0, u32::MAX, POLYNOMIAL, 0, 0x0376_e6e7),
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn widths_of_the_input_agree() {
+    fn crc_input_widths_agree() {
         let mut results =
             [(4, &[0x3132_3334u32, 0x3536_3738][..]), (2, &[0x3132, 0x3334, 0x3536, 0x3738])].map(|(bytes, parts)| {
                 let mut bench = Bench::new();

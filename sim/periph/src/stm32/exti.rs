@@ -64,7 +64,7 @@ impl Exti {
     }
 
     /// Returns the bank and the kind of the register at an offset. `None` if there is none.
-    fn bank_and_register_kind(&self, offset: u32) -> Option<(usize, Register)> {
+    fn exti_bank_and_register_kind(&self, offset: u32) -> Option<(usize, Register)> {
         use Register::*;
         const ORDER: [Register; 6] = [Imr, Emr, Rtsr, Ftsr, Swier, Pr];
         match self.layout {
@@ -98,7 +98,7 @@ impl Exti {
         let lines = &self.banks[0];
         let trigger = if level { lines.rtsr } else { lines.ftsr };
         if trigger & bit != 0 {
-            self.raise_lines(0, bit, access);
+            self.raise_exti_lines(0, bit, access);
         }
     }
 
@@ -108,7 +108,7 @@ impl Exti {
     }
 
     /// Raises lines of a bank: sets their pending bits, and signals an event if they are enabled for it.
-    fn raise_lines(&mut self, bank: usize, bits: u32, access: &mut Access) {
+    fn raise_exti_lines(&mut self, bank: usize, bits: u32, access: &mut Access) {
         let lines = &mut self.banks[bank];
         lines.pr |= bits;
         access.effects.event |= lines.emr & bits != 0;
@@ -143,7 +143,7 @@ impl Block for Exti {
     /// Writes a register of the EXTI at a byte offset. `access` holds the time in core cycles and takes requests to the
     /// machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
-        let Some((bank, register)) = self.bank_and_register_kind(offset) else {
+        let Some((bank, register)) = self.exti_bank_and_register_kind(offset) else {
             return;
         };
         let configurable = self.edge_detecting_lines(bank);
@@ -164,7 +164,7 @@ impl Block for Exti {
 
     /// Returns the value of a register of the EXTI at a byte offset, without the side effects of a read.
     fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
-        self.bank_and_register_kind(offset).map_or(0, |(bank, register)| {
+        self.exti_bank_and_register_kind(offset).map_or(0, |(bank, register)| {
             let lines = &self.banks[bank];
             match register {
                 Register::Imr => lines.imr,
@@ -180,7 +180,7 @@ impl Block for Exti {
     /// Returns whether a narrow write fills the other bytes of this register with 0, because 0 bits have no effect
     /// there. This holds for the pending and the software trigger registers only.
     fn is_strobe(&self, offset: u32) -> bool {
-        matches!(self.bank_and_register_kind(offset), Some((_, Register::Pr | Register::Swier)))
+        matches!(self.exti_bank_and_register_kind(offset), Some((_, Register::Pr | Register::Swier)))
     }
 
     /// Returns the pending and unmasked lines 0 to 31, a bit each.

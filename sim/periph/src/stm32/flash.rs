@@ -1,13 +1,13 @@
 //! The flash interface's registers: access control, locks, programming and erasing.
 //!
-//! The machine owns the bytes and the timing of reads. It reads [`Flash::read_settings`] when ACR changes, carries out
-//! the erasures it finds in the effects, and asks [`Flash::handle_store_to_flash`] about every store into the array.
-//! Programming takes the typical times of the data sheets (assumed where a range is given). Reads meanwhile are not
-//! held up. The bus errors of a wrong key and of a write to a locked array are not raised.
+//! The machine owns the bytes and the timing of reads. It reads [`Flash::current_flash_read_settings`] when ACR
+//! changes, carries out the erasures it finds in the effects, and asks [`Flash::handle_store_to_flash`] about every
+//! store into the array. Programming takes the typical times of the data sheets (assumed where a range is given). Reads
+//! meanwhile are not held up. The bus errors of a wrong key and of a write to a locked array are not raised.
 
 use super::block::{Access, Block};
 use super::effects::FlashErase;
-use crate::{NEVER, RateCounter};
+use crate::{FractionalRateCounter, NEVER};
 
 mod banked;
 mod l0;
@@ -100,7 +100,7 @@ struct Bank {
     address: u32,
     keys: UnlockKeyProgress,
     option_keys: UnlockKeyProgress,
-    busy: Option<(RateCounter, u64)>,
+    busy: Option<(FractionalRateCounter, u64)>,
 }
 
 /// The progress of the key sequence that unlocks registers of the flash interface.
@@ -126,7 +126,7 @@ impl UnlockKeyProgress {
     }
 
     /// Returns whether both keys were entered, so that the registers are unlocked.
-    fn are_keys_entered(self) -> bool {
+    fn are_flash_unlock_keys_entered(self) -> bool {
         self == UnlockKeyProgress::Open
     }
 
@@ -143,12 +143,13 @@ impl Bank {
     }
 
     /// Begins to program or erase the bank, which takes `ns` nanoseconds.
-    fn begin_operation(&mut self, ns: u64, access: &Access) {
-        self.busy = Some((RateCounter::new_counting_from_cycle(access.now, 0, 1_000_000_000, 1, access.core_hz), ns));
+    fn begin_flash_operation(&mut self, ns: u64, access: &Access) {
+        self.busy =
+            Some((FractionalRateCounter::new_running_counter(access.now, 0, 1_000_000_000, 1, access.core_hz), ns));
     }
 
     /// Returns the core cycle at which programming or erasing ends, or [`NEVER`].
-    fn operation_end_cycle(&self) -> u64 {
+    fn flash_operation_end_cycle(&self) -> u64 {
         self.busy.as_ref().map_or(NEVER, |(time, ns)| time.first_cycle_at_counter_value(*ns))
     }
 }
@@ -171,7 +172,7 @@ impl Flash {
 
     /// Returns the settings of the flash's read accesses in force.
     #[must_use]
-    pub fn read_settings(&self) -> FlashControl {
+    pub fn current_flash_read_settings(&self) -> FlashControl {
         let (bits, acr) = (&self.spec.acr, self.acr);
         let l0 = matches!(self.spec.program, Program::L0);
         let buffers_off = l0 && acr & 1 << 5 != 0;
@@ -198,7 +199,7 @@ impl Flash {
 
     /// Returns the offset of a register without its alias: on the H7 the registers that both banks share appear in each
     /// bank's half.
-    fn offset_without_alias(&self, offset: u32) -> u32 {
+    fn register_offset_without_bank_alias(&self, offset: u32) -> u32 {
         match (&self.spec.program, offset) {
             (Program::Banked(spec), 0x100 | 0x108 | 0x118 | 0x11c | 0x120) if spec.has_banks() => offset - 0x100,
             _ => offset,
@@ -206,7 +207,7 @@ impl Flash {
     }
 
     /// Writes ACR, the access control register: wait states and caches. Reports the change in `access`.
-    fn write_acr(&mut self, value: u32, access: &mut Access) {
+    fn write_access_control_register(&mut self, value: u32, access: &mut Access) {
         let bits = &self.spec.acr;
         let before = self.acr;
         let mut acr = before & !bits.writable | value & bits.writable;
@@ -255,9 +256,9 @@ impl Block for Flash {
     /// requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance_to_now(access);
-        let offset = self.offset_without_alias(offset);
+        let offset = self.register_offset_without_bank_alias(offset);
         match self.spec.program {
-            _ if offset == 0 => self.write_acr(value, access),
+            _ if offset == 0 => self.write_access_control_register(value, access),
             Program::Banked(spec) => self.write_banked_register(spec, offset, value, access),
             Program::L0 => self.write_l0_register(offset, value),
         }
@@ -265,13 +266,13 @@ impl Block for Flash {
 
     /// Returns the value of a register of the flash interface at a byte offset, without the side effects of a read.
     fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
-        let offset = self.offset_without_alias(offset);
+        let offset = self.register_offset_without_bank_alias(offset);
         if offset == 0 {
             return self.acr;
         }
         let special = match self.spec.program {
             Program::Banked(spec) => self.banked_register(spec, offset),
-            Program::L0 => self.l0_register(offset),
+            Program::L0 => self.l0_flash_register_value(offset),
         };
         special.unwrap_or_else(|| self.words.get(offset as usize / 4).copied().unwrap_or(0))
     }
@@ -287,13 +288,13 @@ impl Block for Flash {
 
     /// Returns the core cycle of the next end of programming or erasing, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        self.banks[0].operation_end_cycle().min(self.banks[1].operation_end_cycle())
+        self.banks[0].flash_operation_end_cycle().min(self.banks[1].flash_operation_end_cycle())
     }
 
     /// Ends the programming and erasing that is complete, up to the cycle in `access`.
     fn advance_to_now(&mut self, access: &mut Access) {
         for n in 0..2 {
-            if self.banks[n].operation_end_cycle() <= access.now {
+            if self.banks[n].flash_operation_end_cycle() <= access.now {
                 self.banks[n].busy = None;
                 match self.spec.program {
                     Program::Banked(spec) => self.finish_flash_bank_operation(spec, n),
@@ -315,8 +316,8 @@ impl Block for Flash {
     /// Returns 1 while the flash interface requests its interrupt, after an operation or an error.
     fn interrupt_outputs(&self) -> u32 {
         u32::from(match self.spec.program {
-            Program::Banked(spec) => self.banked_interrupt_level(spec),
-            Program::L0 => self.l0_interrupt_level(),
+            Program::Banked(spec) => self.interrupt_level_of_banked_flash(spec),
+            Program::L0 => self.l0_flash_interrupt_level(),
         })
     }
 }

@@ -103,7 +103,7 @@ impl Gpio {
         self.output
     }
 
-    /// Drives pins from outside the chip. It takes effect with the next [`Gpio::update_levels`].
+    /// Drives pins from outside the chip. It takes effect with the next [`Gpio::update_gpio_pin_levels`].
     pub(super) fn drive_pins(&mut self, driven: u16, levels: u16) {
         let (held, rest) = self.rest;
         (self.outside_driven, self.outside) = (driven | held, levels & driven | rest & !driven);
@@ -124,7 +124,7 @@ impl Gpio {
 
     /// Updates the levels of the pins, and returns the pins that changed.
     #[inline]
-    pub(super) fn update_levels(&mut self) -> u16 {
+    pub(super) fn update_gpio_pin_levels(&mut self) -> u16 {
         let before = self.levels;
         self.levels = self.pin_levels();
         before ^ self.levels
@@ -164,7 +164,8 @@ impl Gpio {
         std::mem::take(&mut self.rerouted)
     }
 
-    /// Sets the pins that other blocks drive, and their levels. It takes effect with the next [`Gpio::update_levels`].
+    /// Sets the pins that other blocks drive, and their levels. It takes effect with the next
+    /// [`Gpio::update_gpio_pin_levels`].
     pub(super) fn set_pins_driven_by_blocks(&mut self, driven: u16, levels: u16) {
         (self.function_driven, self.function_levels) = (driven, levels & driven);
     }
@@ -236,7 +237,7 @@ impl Gpio {
     }
 
     /// Returns the bits of a mode register that the lock protects, with `width` bits for each pin from pin `first` on.
-    fn locked_bits(&self, width: u32, first: u32) -> u32 {
+    fn bits_protected_by_gpio_lock(&self, width: u32, first: u32) -> u32 {
         if self.lckr & LOCK_KEY == 0 {
             return 0;
         }
@@ -251,10 +252,10 @@ impl Gpio {
     }
 
     /// Writes a register of the F1's layout.
-    fn write_f1_register(&mut self, offset: u32, value: u32) {
+    fn write_f1_gpio_register(&mut self, offset: u32, value: u32) {
         match offset {
-            0x00 => self.mode = Self::keep_locked_bits(self.mode, value, self.locked_bits(4, 0)),
-            0x04 => self.kind = Self::keep_locked_bits(self.kind, value, self.locked_bits(4, 8)),
+            0x00 => self.mode = Self::keep_locked_bits(self.mode, value, self.bits_protected_by_gpio_lock(4, 0)),
+            0x04 => self.kind = Self::keep_locked_bits(self.kind, value, self.bits_protected_by_gpio_lock(4, 8)),
             0x0c => self.write_output_data_register(value as u16),
             0x10 => self.write_set_reset_register(value),
             0x14 => self.write_output_data_register(self.odr & !(value as u16)),
@@ -269,15 +270,23 @@ impl Gpio {
     /// Writes a register of the later layout.
     fn write_v2_register(&mut self, offset: u32, value: u32) {
         match offset {
-            0x00 => self.mode = Self::keep_locked_bits(self.mode, value, self.locked_bits(2, 0)),
-            0x04 => self.kind = Self::keep_locked_bits(self.kind, value & 0xffff, self.locked_bits(1, 0)),
-            0x08 => self.speed = Self::keep_locked_bits(self.speed, value, self.locked_bits(2, 0)),
-            0x0c => self.pull = Self::keep_locked_bits(self.pull, value, self.locked_bits(2, 0)),
+            0x00 => self.mode = Self::keep_locked_bits(self.mode, value, self.bits_protected_by_gpio_lock(2, 0)),
+            0x04 => {
+                self.kind = Self::keep_locked_bits(self.kind, value & 0xffff, self.bits_protected_by_gpio_lock(1, 0))
+            }
+            0x08 => self.speed = Self::keep_locked_bits(self.speed, value, self.bits_protected_by_gpio_lock(2, 0)),
+            0x0c => self.pull = Self::keep_locked_bits(self.pull, value, self.bits_protected_by_gpio_lock(2, 0)),
             0x14 => self.write_output_data_register(value as u16),
             0x18 => self.write_set_reset_register(value),
             0x1c => self.write_lock_register(value),
-            0x20 => self.alternate[0] = Self::keep_locked_bits(self.alternate[0], value, self.locked_bits(4, 0)),
-            0x24 => self.alternate[1] = Self::keep_locked_bits(self.alternate[1], value, self.locked_bits(4, 8)),
+            0x20 => {
+                self.alternate[0] =
+                    Self::keep_locked_bits(self.alternate[0], value, self.bits_protected_by_gpio_lock(4, 0))
+            }
+            0x24 => {
+                self.alternate[1] =
+                    Self::keep_locked_bits(self.alternate[1], value, self.bits_protected_by_gpio_lock(4, 8))
+            }
             0x28 if self.layout == GpioLayout::V2Brr => self.write_output_data_register(self.odr & !(value as u16)),
             _ => {}
         }
@@ -321,7 +330,7 @@ impl Block for Gpio {
     #[inline]
     fn write_register(&mut self, offset: u32, value: u32, _access: &mut Access) {
         match self.layout {
-            GpioLayout::F1 => self.write_f1_register(offset, value),
+            GpioLayout::F1 => self.write_f1_gpio_register(offset, value),
             _ => self.write_v2_register(offset, value),
         }
     }

@@ -1,7 +1,7 @@
 //! I2C of F1 and F4 as a master (RM0008 and RM0090 "I2C"): one event after the other, each cleared by firmware.
 //!
-//! A byte with its acknowledge takes nine periods of SCL, START and STOP one each. A period is 2 × CCR of the bus clock in
-//! standard mode, 3 × or 25 × CCR in fast mode. SCL stays low while the block waits for firmware.
+//! A byte with its acknowledge takes nine periods of SCL, START and STOP one each. A period is 2 × CCR of the bus clock
+//! in standard mode, 3 × or 25 × CCR in fast mode. SCL stays low while the block waits for firmware.
 
 use super::block::{Access, Block};
 use crate::NEVER;
@@ -140,18 +140,18 @@ impl I2cV1 {
     }
 
     /// Begins the START or STOP that firmware requests, if the bus is between two bytes. Returns true if there was one.
-    fn begin_requested_start_or_stop(&mut self, at: u64, access: &Access) -> bool {
+    fn begin_i2c_start_or_stop(&mut self, at: u64, access: &Access) -> bool {
         let may_stop = !matches!(self.phase, Phase::Idle | Phase::Start | Phase::Stop | Phase::Addressed(_));
         let between = self.end == NEVER;
         if between && may_stop && self.cr1 & CR1_STOP != 0 {
-            self.accept_held_byte();
+            self.accept_byte_held_on_bus();
             self.sr1 &= !(SR1_BTF | SR1_SB);
             self.enter_bus_phase(Phase::Stop, at, 1, access);
             return true;
         }
         let may_start = !matches!(self.phase, Phase::Started | Phase::Addressed(_));
         if between && may_start && self.cr1 & CR1_START != 0 {
-            self.accept_held_byte();
+            self.accept_byte_held_on_bus();
             self.sr1 &= !SR1_BTF;
             self.enter_bus_phase(Phase::Start, at, 1, access);
             return true;
@@ -160,7 +160,7 @@ impl I2cV1 {
     }
 
     /// Keeps the byte that was held back on the bus, for a read after the transfer.
-    fn accept_held_byte(&mut self) {
+    fn accept_byte_held_on_bus(&mut self) {
         if let Phase::Held(byte) = self.phase {
             self.held_after = Some(byte);
         }
@@ -210,7 +210,7 @@ impl I2cV1 {
             }
             _ => {}
         }
-        self.begin_requested_start_or_stop(at, access);
+        self.begin_i2c_start_or_stop(at, access);
     }
 
     /// Begins to send the byte in the data register, if there is one.
@@ -357,7 +357,7 @@ impl Block for I2cV1 {
         match offset {
             0x10 => {
                 let byte = self.read_data_register(access);
-                self.begin_requested_start_or_stop(access.now, access);
+                self.begin_i2c_start_or_stop(access.now, access);
                 byte
             }
             0x14 => {
@@ -368,7 +368,7 @@ impl Block for I2cV1 {
                 let status = self.second_status_register();
                 if std::mem::take(&mut self.looked) {
                     self.clear_address_flag(access);
-                    self.begin_requested_start_or_stop(access.now, access);
+                    self.begin_i2c_start_or_stop(access.now, access);
                 }
                 status
             }
@@ -392,7 +392,7 @@ impl Block for I2cV1 {
             0x24 => self.fltr = value & 0x1f,
             _ => access.effects.unmodelled = Some((offset, true)),
         }
-        self.begin_requested_start_or_stop(access.now, access);
+        self.begin_i2c_start_or_stop(access.now, access);
     }
 
     /// Returns the value of a register of the I2C controller at a byte offset, without the side effects of a read.

@@ -1,7 +1,8 @@
 //! I2C of L0, F7 and H7 as a master (RM0367, RM0410 and RM0433 "I2C"): the block counts the bytes of a transfer.
 //!
-//! A byte with its acknowledge takes nine periods of SCL, START and STOP one each. A period is SCLL + 1 and SCLH + 1 times
-//! the prescaled clock, and twice the synchronisation of SCL: two cycles of the kernel clock and the digital filter.
+//! A byte with its acknowledge takes nine periods of SCL, START and STOP one each. A period is SCLL + 1 and SCLH + 1
+//! times the prescaled clock, and twice the synchronisation of SCL: two cycles of the kernel clock and the digital
+//! filter.
 
 use super::block::{Access, Block};
 use crate::NEVER;
@@ -116,12 +117,12 @@ impl I2cV2 {
     }
 
     /// Returns whether firmware has asked for a read (CR2.RD_WRN), rather than a write.
-    fn is_read_requested(&self) -> bool {
+    fn is_i2c_read_requested(&self) -> bool {
         self.cr2 & CR2_READ != 0
     }
 
     /// Begins the START, STOP or data that CR2 requests, if the bus waits for it.
-    fn begin_requested_transfer(&mut self, at: u64, access: &Access) {
+    fn begin_requested_i2c_transfer(&mut self, at: u64, access: &Access) {
         if self.cr1 & CR1_PE == 0 || self.end != NEVER {
             return;
         }
@@ -143,7 +144,7 @@ impl I2cV2 {
             Phase::Address => {
                 self.cr2 &= !CR2_START;
                 let address = if self.cr2 & CR2_ADD10 != 0 { self.cr2 & 0x3ff } else { self.cr2 >> 1 & 0x7f };
-                if self.bus.i2c_start(address as u16, self.is_read_requested(), now_ns) {
+                if self.bus.i2c_start(address as u16, self.is_i2c_read_requested(), now_ns) {
                     self.continue_or_end_transfer(at, access);
                 } else {
                     self.stop_unacknowledged_transfer(at, access);
@@ -172,7 +173,7 @@ impl I2cV2 {
             }
             _ => {}
         }
-        self.begin_requested_transfer(at, access);
+        self.begin_requested_i2c_transfer(at, access);
     }
 
     /// Ends the transfer with STOP, because no device has acknowledged.
@@ -191,7 +192,7 @@ impl I2cV2 {
             } else {
                 self.stretch_clock_in_phase(Phase::Complete)
             }
-        } else if self.is_read_requested() {
+        } else if self.is_i2c_read_requested() {
             self.enter_bus_phase(Phase::Receiving, at, BYTE, access);
         } else {
             self.stretch_clock_in_phase(Phase::Unsent);
@@ -281,7 +282,7 @@ impl Block for I2cV2 {
         self.advance_to_now(access);
         if offset == 0x24 {
             let byte = self.read_data_register(access);
-            self.begin_requested_transfer(access.now, access);
+            self.begin_requested_i2c_transfer(access.now, access);
             return byte;
         }
         self.peek_register(offset, access)
@@ -309,7 +310,7 @@ impl Block for I2cV2 {
             }
             _ => access.effects.unmodelled = Some((offset, true)),
         }
-        self.begin_requested_transfer(access.now, access);
+        self.begin_requested_i2c_transfer(access.now, access);
     }
 
     /// Returns the value of a register of the I2C controller at a byte offset, without the side effects of a read.

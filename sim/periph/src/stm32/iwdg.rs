@@ -5,7 +5,7 @@
 
 use super::block::{Access, Block};
 use super::effects::ResetCause;
-use crate::{NEVER, RateCounter};
+use crate::{FractionalRateCounter, NEVER};
 
 const UNLOCK: u32 = 0x5555;
 const RELOAD: u32 = 0xaaaa;
@@ -25,9 +25,9 @@ pub struct Iwdg {
     loaded: u32,
     winr: u32,
     /// Watchdog ticks since the last reload. `None` before the start.
-    ticks: Option<RateCounter>,
+    ticks: Option<FractionalRateCounter>,
     /// LSI periods since the last register write, and the flags it raised.
-    updating: Option<(RateCounter, u32)>,
+    updating: Option<(FractionalRateCounter, u32)>,
 }
 
 impl Iwdg {
@@ -50,7 +50,7 @@ impl Iwdg {
     /// Loads the counter with the reload value.
     fn reload_watchdog_counter(&mut self, access: &Access) {
         self.loaded = self.rlr;
-        self.ticks = Some(RateCounter::new_counting_from_cycle(
+        self.ticks = Some(FractionalRateCounter::new_running_counter(
             access.now,
             0,
             access.clock_hz,
@@ -60,10 +60,10 @@ impl Iwdg {
     }
 
     /// Sets a flag of a register update in progress, which the slow clock clears later.
-    fn start_register_update(&mut self, flag: u32, access: &Access) {
+    fn begin_watchdog_register_update(&mut self, flag: u32, access: &Access) {
         let flags = self.updating.as_ref().map_or(0, |(_, flags)| *flags);
         self.updating = Some((
-            RateCounter::new_counting_from_cycle(access.now, 0, access.clock_hz, 1, access.core_hz),
+            FractionalRateCounter::new_running_counter(access.now, 0, access.clock_hz, 1, access.core_hz),
             flags | flag,
         ));
     }
@@ -84,7 +84,7 @@ impl Iwdg {
     }
 
     /// Returns the cycle in which the watchdog resets the chip, or [`NEVER`].
-    fn reset_cycle(&self) -> u64 {
+    fn watchdog_reset_cycle(&self) -> u64 {
         // The counter has to pass 0.
         self.ticks.as_ref().map_or(NEVER, |ticks| ticks.first_cycle_at_counter_value(u64::from(self.loaded) + 1))
     }
@@ -115,15 +115,15 @@ impl Block for Iwdg {
                 if let Some(ticks) = &mut self.ticks {
                     ticks.change_counting_rate(access.now, access.clock_hz, divider, access.core_hz);
                 }
-                self.start_register_update(1, access);
+                self.begin_watchdog_register_update(1, access);
             }
             0x08 if self.open => {
                 self.rlr = value & 0xfff;
-                self.start_register_update(2, access);
+                self.begin_watchdog_register_update(2, access);
             }
             0x10 if self.open && self.window => {
                 self.winr = value & 0xfff;
-                self.start_register_update(4, access);
+                self.begin_watchdog_register_update(4, access);
                 // Writing the window reloads the counter.
                 if self.ticks.is_some() {
                     self.reload_watchdog_counter(access);
@@ -149,7 +149,7 @@ impl Block for Iwdg {
     fn next_event_cycle(&self) -> u64 {
         let update =
             self.updating.as_ref().map_or(NEVER, |(periods, _)| periods.first_cycle_at_counter_value(UPDATE_PERIODS));
-        self.reset_cycle().min(update)
+        self.watchdog_reset_cycle().min(update)
     }
 
     /// Ends a register update, or requests the chip's reset, if its time has come at the cycle in `access`.
@@ -161,7 +161,7 @@ impl Block for Iwdg {
         {
             self.updating = None;
         }
-        if self.reset_cycle() <= access.now {
+        if self.watchdog_reset_cycle() <= access.now {
             access.effects.chip_reset = Some(ResetCause::Iwdg);
             self.reload_watchdog_counter(access);
         }
@@ -199,9 +199,9 @@ mod tests {
     fn resets_the_chip_unless_fed() {
         // /4, reload 99: 100 ticks of 4 periods.
         let (mut bench, mut iwdg) = running(false, &[(0, UNLOCK), (8, 99), (0, RELOAD), (0, START)]);
-        assert_eq!(iwdg.reset_cycle(), 100 * 4 * 500);
+        assert_eq!(iwdg.watchdog_reset_cycle(), 100 * 4 * 500);
         iwdg.write_register(0, RELOAD, &mut bench.access_at(150_000));
-        assert_eq!(iwdg.reset_cycle(), 350_000);
+        assert_eq!(iwdg.watchdog_reset_cycle(), 350_000);
         iwdg.advance_to_now(&mut bench.access_at(349_999));
         assert_eq!(bench.effects.chip_reset, None);
         iwdg.advance_to_now(&mut bench.access_at(350_000));
@@ -211,9 +211,9 @@ mod tests {
     #[test]
     fn new_reload_value_waits_for_the_next_reload() {
         let (mut bench, mut iwdg) = running(false, &[(0, UNLOCK), (8, 99), (0, START), (0, UNLOCK), (8, 9)]);
-        assert_eq!(iwdg.reset_cycle(), 100 * 4 * 500);
+        assert_eq!(iwdg.watchdog_reset_cycle(), 100 * 4 * 500);
         iwdg.write_register(0, RELOAD, &mut bench.access_at(100_000));
-        assert_eq!(iwdg.reset_cycle(), 100_000 + 10 * 4 * 500);
+        assert_eq!(iwdg.watchdog_reset_cycle(), 100_000 + 10 * 4 * 500);
     }
 
     /// IWDG_PR and IWDG_RLR accept writes only after the unlock key, and IWDG_SR shows the update for a while.

@@ -18,7 +18,7 @@ const fn core_limits(core: u64, apb1: u64, apb2: u64) -> PartClockLimits {
 
 /// Returns the highest clock frequencies of a chip (DS10152, DS10685; DS5319; DS8626, DS10314, DS10693; DS11532;
 /// DS12110, revision V with the boost).
-fn chip_limits(chip: Chip) -> PartClockLimits {
+fn chip_clock_limits(chip: Chip) -> PartClockLimits {
     match chip {
         Chip::L053 | Chip::L073 => core_limits(32, 32, 32),
         Chip::F103 => core_limits(72, 36, 72),
@@ -32,8 +32,8 @@ fn chip_limits(chip: Chip) -> PartClockLimits {
 
 /// Returns a sentence about the first clock that is beyond its limit. `stated`: the core clock in Hz that the run
 /// states.
-pub(super) fn first_exceeded_limit(chip: Chip, clocks: &Clocks, stated: Option<u64>) -> Option<String> {
-    let most = chip_limits(chip);
+pub(super) fn describe_first_exceeded_clock_limit(chip: Chip, clocks: &Clocks, stated: Option<u64>) -> Option<String> {
+    let most = chip_clock_limits(chip);
     let apbs = ["APB1", "APB2", "APB3", "APB4"].into_iter().zip(clocks.pclk_hz).zip(most.apb);
     let buses = apbs.map(|((name, hz), most)| (name, hz, most));
     let core = ("core clock", stated.unwrap_or(clocks.core_hz), most.core);

@@ -27,7 +27,7 @@ impl PageMap {
     }
 
     /// Returns the index of the page that contains an address. `None` outside all blocks.
-    fn page_index(&self, address: u32) -> Option<usize> {
+    fn peripheral_page_index(&self, address: u32) -> Option<usize> {
         let window = self.windows[(address >> 20) as usize];
         (window != EMPTY).then(|| usize::from(window) * PAGES_PER_WINDOW + (address >> 10 & 0x3ff) as usize)
     }
@@ -40,7 +40,7 @@ impl PageMap {
             return;
         }
         for address in (base..base + bytes).step_by(1024) {
-            let page = self.page_index(address).expect("a block outside the peripheral windows");
+            let page = self.peripheral_page_index(address).expect("a block outside the peripheral windows");
             assert_eq!(self.pages[page], EMPTY, "two blocks at {address:#x}");
             self.pages[page] = slot;
         }
@@ -48,8 +48,8 @@ impl PageMap {
 
     /// Returns the index of the block that answers at `address`. `None` if none does.
     #[inline]
-    pub fn slot_at_address(&self, address: u32) -> Option<usize> {
-        let slot = match self.page_index(address) {
+    pub fn peripheral_index_at_address(&self, address: u32) -> Option<usize> {
+        let slot = match self.peripheral_page_index(address) {
             Some(page) => self.pages[page],
             None if address >> 10 == DBGMCU_PAGE => self.dbgmcu,
             None => EMPTY,

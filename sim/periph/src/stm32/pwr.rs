@@ -3,7 +3,7 @@
 //! Low-power modes are registers only: a core in deep sleep sleeps.
 
 use super::block::{Access, Block};
-use crate::{NEVER, RateCounter};
+use crate::{FractionalRateCounter, NEVER};
 
 /// The kind of this block, by family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct Pwr {
     /// H7: CR3 was written since power-on, which it takes once.
     supply_set: bool,
     /// Nanoseconds since the voltage was changed.
-    settling: Option<RateCounter>,
+    settling: Option<FractionalRateCounter>,
 }
 
 impl Pwr {
@@ -74,7 +74,8 @@ impl Pwr {
 
     /// Begins the settling time of the voltage regulator.
     fn start_regulator_settling(&mut self, access: &Access) {
-        self.settling = Some(RateCounter::new_counting_from_cycle(access.now, 0, 1_000_000_000, 1, access.core_hz));
+        self.settling =
+            Some(FractionalRateCounter::new_running_counter(access.now, 0, 1_000_000_000, 1, access.core_hz));
     }
 
     /// Returns the value of the status register.
@@ -113,7 +114,7 @@ impl Pwr {
     }
 
     /// Writes a register of the H7.
-    fn write_h7_register(&mut self, word: usize, value: u32, access: &Access) {
+    fn write_h7_power_register(&mut self, word: usize, value: u32, access: &Access) {
         match word {
             H7_CR3 => {
                 let supply = if self.supply_set { self.words[word] } else { value } & SUPPLY;
@@ -168,7 +169,7 @@ impl Block for Pwr {
         self.advance_to_now(access);
         match (self.kind, offset) {
             (_, 0) => self.write_control_register(value, access),
-            (PwrKind::H7, 0x04..=0x3c) => self.write_h7_register(offset as usize / 4, value, access),
+            (PwrKind::H7, 0x04..=0x3c) => self.write_h7_power_register(offset as usize / 4, value, access),
             // EWUP, BRE: the low flags are the hardware's.
             (_, 4) => self.words[1] = value & 0xffff_ff00 & !(1 << 14 | 3 << 16),
             (PwrKind::OverDrive, 8 | 0xc) => self.words[offset as usize / 4] = value,

@@ -15,7 +15,7 @@ use super::block::{Access, Block};
 use super::chips::Chip;
 use super::clocks::{Bus, Clocks};
 use super::effects::ResetCause;
-use crate::{NEVER, RateCounter};
+use crate::{FractionalRateCounter, NEVER};
 
 pub(super) use f1::F1;
 pub(super) use f4::{F4, F7, F407, F411};
@@ -32,7 +32,7 @@ use spec::{
 #[derive(Debug, Clone, Copy, Default)]
 struct State {
     /// Nanoseconds since it was switched on. `None` while off or waiting for its source.
-    starting: Option<RateCounter>,
+    starting: Option<FractionalRateCounter>,
     ready: bool,
 }
 
@@ -115,18 +115,18 @@ impl Rcc {
     /// Returns whether the main PLL is locked.
     #[must_use]
     pub fn is_main_pll_ready(&self) -> bool {
-        self.is_source_ready(Osc::Pll1)
+        self.is_clock_source_ready(Osc::Pll1)
     }
 
     /// Returns whether an oscillator or PLL runs and is stable.
-    fn is_source_ready(&self, osc: Osc) -> bool {
+    fn is_clock_source_ready(&self, osc: Osc) -> bool {
         self.states[osc as usize].ready
     }
 
     /// Returns the frequency of an oscillator in Hz while it is ready, else 0. The families' code computes that of
     /// PLLs.
-    fn source_hz(&self, osc: Osc) -> u64 {
-        if !self.is_source_ready(osc) {
+    fn clock_source_hz(&self, osc: Osc) -> u64 {
+        if !self.is_clock_source_ready(osc) {
             return 0;
         }
         match osc {
@@ -143,10 +143,10 @@ impl Rcc {
     #[must_use]
     pub fn clock_frequencies(&self) -> Clocks {
         let mut clocks = Clocks {
-            hsi_hz: self.source_hz(Osc::Hsi),
-            hse_hz: self.source_hz(Osc::Hse),
-            lsi_hz: self.source_hz(Osc::Lsi),
-            lse_hz: self.source_hz(Osc::Lse),
+            hsi_hz: self.clock_source_hz(Osc::Hsi),
+            hse_hz: self.clock_source_hz(Osc::Hse),
+            lsi_hz: self.clock_source_hz(Osc::Lsi),
+            lse_hz: self.clock_source_hz(Osc::Lse),
             ..Clocks::default()
         };
         (self.spec.tree)(self, &mut clocks);
@@ -155,7 +155,7 @@ impl Rcc {
 
     /// Returns the frequency in Hz that a block's clock multiplexer selects. Its field is at (offset, shift), and the
     /// block is on `bus`.
-    pub(super) fn kernel_hz(&self, clocks: &Clocks, (offset, shift): (u32, u32), bus: Bus) -> u64 {
+    pub(super) fn peripheral_kernel_clock_hz(&self, clocks: &Clocks, (offset, shift): (u32, u32), bus: Bus) -> u64 {
         let code = self.field_value(register_field(offset, shift, self.spec.kernel_width));
         (self.spec.kernel)(clocks, code, clocks.bus_hz(bus))
     }
@@ -168,8 +168,8 @@ impl Rcc {
     /// Returns the frequency of the asynchronous clock of the ADCs of L0 and H7 in Hz.
     pub(super) fn adc_hz(&self, chip: Chip, clocks: &Clocks) -> u64 {
         match chip {
-            Chip::L053 | Chip::L073 => self.source_hz(Osc::Hsi),
-            Chip::H743 => self.h7_kernel_hz(clocks, KernelClock::Adc, Bus::Ahb1),
+            Chip::L053 | Chip::L073 => self.clock_source_hz(Osc::Hsi),
+            Chip::H743 => self.h7_peripheral_kernel_clock_hz(clocks, KernelClock::Adc, Bus::Ahb1),
             _ => 0,
         }
     }
@@ -188,8 +188,8 @@ impl Rcc {
     /// modelled and counts as off).
     pub(super) fn rtc_hz(&self) -> u64 {
         match self.rtc_clock_enable_and_selection() {
-            (true, 1) => self.source_hz(Osc::Lse),
-            (true, 2) => self.source_hz(Osc::Lsi),
+            (true, 1) => self.clock_source_hz(Osc::Lse),
+            (true, 2) => self.clock_source_hz(Osc::Lsi),
             _ => 0,
         }
     }
@@ -233,7 +233,7 @@ impl Rcc {
             Osc::Hse => self.crystals.hse_hz != 0,
             Osc::Lse => self.crystals.lse_hz != 0,
             Osc::Pll1 | Osc::Pll2 | Osc::Pll3 => (self.spec.pll_source)(self, osc as usize - Osc::Pll1 as usize)
-                .is_some_and(|source| self.is_source_ready(source)),
+                .is_some_and(|source| self.is_clock_source_ready(source)),
             _ => true,
         }
     }
@@ -253,7 +253,7 @@ impl Rcc {
                 self.set_register_bit(bits.ready, false);
             } else if !state.ready && state.starting.is_none() {
                 state.starting =
-                    Some(RateCounter::new_counting_from_cycle(access.now, 0, 1_000_000_000, 1, access.core_hz));
+                    Some(FractionalRateCounter::new_running_counter(access.now, 0, 1_000_000_000, 1, access.core_hz));
             }
         }
         self.update_ready_oscillators(access);
@@ -264,7 +264,7 @@ impl Rcc {
         let through = |pll: Osc| {
             self.system == pll && (self.spec.pll_source)(self, pll as usize - Osc::Pll1 as usize) == Some(osc)
         };
-        self.is_source_ready(self.system) && (osc == self.system || through(Osc::Pll1))
+        self.is_clock_source_ready(self.system) && (osc == self.system || through(Osc::Pll1))
     }
 
     /// Returns the core cycle at which a started oscillator becomes ready, or [`NEVER`].
@@ -289,7 +289,7 @@ impl Rcc {
             self.update_oscillators(access);
         }
         let source = self.spec.sources.get(self.field_value(self.spec.sw) as usize).copied().flatten();
-        if let Some(source) = source.filter(|&source| self.is_source_ready(source)) {
+        if let Some(source) = source.filter(|&source| self.is_clock_source_ready(source)) {
             self.system = source;
             let Field { offset, shift, width } = self.spec.sws;
             let code = self.field_value(self.spec.sw);

@@ -77,7 +77,7 @@ mod tests {
     use crate::stm32::testing::Bench;
 
     #[test]
-    fn stores_masked_values_and_has_no_events() {
+    fn register_file_stores_masked_values() {
         const FIXED: &[FixedRegisters] = &[fixed_register(4, 0x50, 0x0f)];
         let mut bench = Bench::new();
         let mut file = RegFile::new(0x20, FIXED, true);

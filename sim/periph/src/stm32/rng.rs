@@ -1,7 +1,7 @@
 //! Random number generator (RM0090 chapter 24): deterministic here, from the seed in the options.
 
 use super::block::{Access, Block};
-use crate::{NEVER, RateCounter};
+use crate::{FractionalRateCounter, NEVER};
 
 const RNGEN: u32 = 1 << 2;
 const IE: u32 = 1 << 3;
@@ -24,7 +24,7 @@ pub struct Rng {
     cr: u32,
     word: Option<u32>,
     /// Periods since the last word was taken.
-    making: Option<RateCounter>,
+    making: Option<FractionalRateCounter>,
 }
 
 impl Rng {
@@ -41,7 +41,7 @@ impl Rng {
     /// Begins to produce the generator's next random word, unless one is ready or in progress.
     fn start_next_random_word(&mut self, access: &Access) {
         if self.can_produce_random_words() && self.word.is_none() && self.making.is_none() {
-            self.making = Some(RateCounter::new_counting_from_cycle(access.now, 0, CLOCK_HZ, 1, access.core_hz));
+            self.making = Some(FractionalRateCounter::new_running_counter(access.now, 0, CLOCK_HZ, 1, access.core_hz));
         }
     }
 

@@ -3,7 +3,7 @@
 //! only. Setting one up is reported. The key of the backup domain (PWR's DBP) is the aggregate's.
 
 use super::block::{Access, Block};
-use crate::{NEVER, RateCounter};
+use crate::{FractionalRateCounter, NEVER};
 
 const ISR: usize = 3;
 const RSF: u32 = 1 << 5;
@@ -28,16 +28,22 @@ pub struct Rtc {
     /// Weekday of day 0 of the calendar, 0 = Monday.
     weekday: u64,
     /// Periods of the asynchronous prescaler's output.
-    sub: RateCounter,
+    sub: FractionalRateCounter,
     /// RTC clock periods since a synchronisation was asked for.
-    sync: Option<RateCounter>,
+    sync: Option<FractionalRateCounter>,
 }
 
 impl Rtc {
     /// Returns the real-time clock after power-on.
     pub(super) fn new() -> Self {
-        let mut rtc =
-            Self { words: [0; 64], keys: 0, base_seconds: 0, weekday: 0, sub: RateCounter::default(), sync: None };
+        let mut rtc = Self {
+            words: [0; 64],
+            keys: 0,
+            base_seconds: 0,
+            weekday: 0,
+            sub: FractionalRateCounter::default(),
+            sync: None,
+        };
         rtc.reset_registers();
         rtc
     }
@@ -101,8 +107,8 @@ impl Rtc {
     }
 
     /// Restarts the synchronisation of the shadow registers.
-    fn restart_shadow_sync(&mut self, access: &Access) {
-        self.sync = Some(RateCounter::new_counting_from_cycle(access.now, 0, access.clock_hz, 1, access.core_hz));
+    fn restart_shadow_register_sync(&mut self, access: &Access) {
+        self.sync = Some(FractionalRateCounter::new_running_counter(access.now, 0, access.clock_hz, 1, access.core_hz));
     }
 
     /// Writes ISR: clears flags, and enters or leaves initialisation.
@@ -121,7 +127,7 @@ impl Rtc {
         let (num, den) = self.clock_hz_and_prescaler(access);
         if (isr ^ value) & INIT != 0 || isr & RSF != 0 && value & RSF == 0 {
             self.sub.change_counting_rate(access.now, num, den, access.core_hz);
-            self.restart_shadow_sync(access);
+            self.restart_shadow_register_sync(access);
         }
     }
 
@@ -157,7 +163,7 @@ impl Block for Rtc {
         self.words[4] = 0x007f_00ff;
         self.words[5] = 0xffff;
         (self.keys, self.base_seconds, self.weekday) = (0, 0, 0);
-        self.sub = RateCounter::default();
+        self.sub = FractionalRateCounter::default();
         self.sync = None;
     }
 
@@ -221,7 +227,7 @@ impl Block for Rtc {
         match &mut self.sync {
             Some(periods) => periods.change_counting_rate(access.now, access.clock_hz, 1, access.core_hz),
             // The clock came up: the shadow registers follow.
-            None if access.clock_hz != 0 && self.words[ISR] & RSF == 0 => self.restart_shadow_sync(access),
+            None if access.clock_hz != 0 && self.words[ISR] & RSF == 0 => self.restart_shadow_register_sync(access),
             None => {}
         }
     }

@@ -2,7 +2,7 @@
 //! (RTOFF is always set). The key of the backup domain (PWR's DBP) is the aggregate's.
 
 use super::block::{Access, Block};
-use crate::{NEVER, RateCounter};
+use crate::{FractionalRateCounter, NEVER};
 
 const SECF: u32 = 1 << 0;
 const ALRF: u32 = 1 << 1;
@@ -19,7 +19,7 @@ pub struct RtcF1 {
     prl: u32,
     alarm: u32,
     /// Seconds, or whatever the prescaler makes of the clock.
-    counter: RateCounter,
+    counter: FractionalRateCounter,
     /// Value up to which flags have been raised.
     done: u64,
 }
@@ -27,7 +27,7 @@ pub struct RtcF1 {
 impl RtcF1 {
     /// Returns the real-time clock after power-on.
     pub(super) fn new() -> Self {
-        Self { crh: 0, crl: RTOFF, prl: 0x8000, alarm: u32::MAX, counter: RateCounter::default(), done: 0 }
+        Self { crh: 0, crl: RTOFF, prl: 0x8000, alarm: u32::MAX, counter: FractionalRateCounter::default(), done: 0 }
     }
 
     /// Updates the rate of the counter after a change of clock or prescaler.
@@ -41,7 +41,7 @@ impl RtcF1 {
     }
 
     /// Writes PRL, CNT or ALR, which is possible in configuration mode.
-    fn write_configuration_register(&mut self, offset: u32, value: u32, access: &Access) {
+    fn write_rtc_configuration_register(&mut self, offset: u32, value: u32, access: &Access) {
         match offset {
             0x08 => self.prl = Self::replace_word_half(self.prl, value & 0xf, true),
             0x0c => self.prl = Self::replace_word_half(self.prl, value, false),
@@ -92,7 +92,7 @@ impl Block for RtcF1 {
                     self.crl |= RSF;
                 }
             }
-            _ if self.crl & CNF != 0 => self.write_configuration_register(offset, value, access),
+            _ if self.crl & CNF != 0 => self.write_rtc_configuration_register(offset, value, access),
             _ => {}
         }
     }

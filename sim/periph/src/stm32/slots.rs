@@ -32,7 +32,7 @@ pub(super) enum Place {
 
 /// A block of the chip: its row in the table, its model, and the state of its clock and interrupts.
 #[derive(Debug, Clone)]
-pub(super) struct Slot {
+pub(super) struct PeripheralBlockSlot {
     pub row: &'static Row,
     pub place: Place,
     /// Clocked and not in reset.
@@ -49,7 +49,7 @@ pub(super) struct Slot {
     pub told: (bool, bool),
 }
 
-impl Slot {
+impl PeripheralBlockSlot {
     /// Returns the state of a block after reset: `row` describes it in the chip's table, `place` is its model.
     pub fn new(row: &'static Row, place: Place) -> Self {
         let open = row.gate.is_none();

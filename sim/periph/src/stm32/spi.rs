@@ -1,4 +1,5 @@
-//! SPI as a master (RM0008, RM0090, RM0367 and RM0410 "SPI"): one frame buffered each way, on the F7 FIFOs of four bytes.
+//! SPI as a master (RM0008, RM0090, RM0367 and RM0410 "SPI"): one frame buffered each way, on the F7 FIFOs of four
+//! bytes.
 //!
 //! A frame takes its bits in periods of the bus clock divided by 2 to 256. The next one follows without a gap.
 

@@ -57,7 +57,8 @@ pub struct SpiH7 {
     flags: u32,
     tx: VecDeque<u32>,
     rx: VecDeque<u32>,
-    /// Frames of the present transfer that TXDR has yet to take, and that the line has yet to carry. 0 if it is endless.
+    /// Frames of the present transfer that TXDR has yet to take, and that the line has yet to carry. 0 if it is
+    /// endless.
     unwritten: u32,
     unsent: u32,
     /// A transfer of a known length is under way: TXC waits for its end.
@@ -117,7 +118,7 @@ impl SpiH7 {
     }
 
     /// Returns the number of frames in a packet (FTHLV).
-    fn frames_per_packet(&self) -> usize {
+    fn spi_frames_per_packet(&self) -> usize {
         (self.cfg1 >> 5 & 15) as usize + 1
     }
 
@@ -168,7 +169,7 @@ impl SpiH7 {
     }
 
     /// Ends the present frame at cycle `at`, and begins the next one.
-    fn end_frame_and_begin_next(&mut self, at: u64, access: &Access) {
+    fn end_spi_frame_and_begin_next(&mut self, at: u64, access: &Access) {
         self.end = NEVER;
         if self.enabled_transfer_directions().1 {
             if self.rx.len() < self.fifo_frame_capacity() {
@@ -280,7 +281,7 @@ impl SpiH7 {
     /// Returns the value of SR, the status register.
     fn status_register(&self) -> u32 {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
-        let packet = self.frames_per_packet();
+        let packet = self.spi_frames_per_packet();
         let all_written = self.transfer_frame_count() != 0 && self.unwritten == 0 && self.cr1 & CR1_SPE != 0;
         let (received, ready) =
             (self.rx.len() >= packet, self.tx.len() + packet <= self.fifo_frame_capacity() && !all_written);
@@ -372,7 +373,7 @@ impl Block for SpiH7 {
     /// Completes the frames that have ended, up to the cycle in `access`.
     fn advance_to_now(&mut self, access: &mut Access) {
         while self.end <= access.now {
-            self.end_frame_and_begin_next(self.end, access);
+            self.end_spi_frame_and_begin_next(self.end, access);
         }
     }
 

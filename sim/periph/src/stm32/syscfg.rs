@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn remap_is_an_effect_where_it_exists() {
+    fn memory_remap_applies_where_supported() {
         for (kind, remap) in [(SyscfgKind::Memrmp, 3), (SyscfgKind::L0, 3), (SyscfgKind::Afio, 0), (SyscfgKind::H7, 0)]
         {
             let mut bench = Bench::new();

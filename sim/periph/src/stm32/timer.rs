@@ -6,7 +6,7 @@
 //! modes (`inputs`). Not modelled: the external trigger input, slave modes by another timer's trigger.
 
 use super::block::{Access, Block};
-use crate::{NEVER, RateCounter};
+use crate::{FractionalRateCounter, NEVER};
 
 pub(super) mod chain;
 mod events;
@@ -60,7 +60,7 @@ pub struct Timer {
     /// Overflows left before the next update event.
     repeats: u32,
     /// Ticks since the counter was last at the start of a run: at 0 counting up, at ARR counting down.
-    position: RateCounter,
+    position: FractionalRateCounter,
     /// Position up to which compare matches have been flagged.
     done: u64,
     /// Update events so far: what a timer that listens to this one counts.
@@ -88,7 +88,7 @@ impl Timer {
             arr: (top, top),
             ccr: [(0, 0); 4],
             repeats: 0,
-            position: RateCounter::default(),
+            position: FractionalRateCounter::default(),
             done: 0,
             updates: 0,
             requests: 0,
@@ -187,14 +187,14 @@ impl Timer {
             self.set_counter_value(count, access);
         }
         if self.cr1 & CEN != 0 && !was_on {
-            self.start_counting(access);
+            self.start_timer_counter(access);
         } else {
             self.update_count_rate(access);
         }
     }
 
     /// Starts the counter one timer clock after CEN was set.
-    fn start_counting(&mut self, access: &Access) {
+    fn start_timer_counter(&mut self, access: &Access) {
         let (num, den) = self.count_rate_as_fraction(access);
         let delay = access.core_hz.checked_div(access.clock_hz).unwrap_or(0);
         self.position.change_counting_rate(access.now + delay, num, den, access.core_hz);
@@ -223,18 +223,18 @@ impl Timer {
     }
 
     /// Returns the byte of CCMR1 or CCMR2 that configures a channel.
-    fn channel_mode_byte(&self, channel: usize) -> u32 {
+    fn timer_channel_mode_byte(&self, channel: usize) -> u32 {
         self.stored[0x18 / 4 + channel / 2] >> (channel % 2 * 8) & 0xff
     }
 
     /// Returns whether a channel's compare value is preloaded (OCxPE).
     fn is_compare_value_preloaded(&self, channel: usize) -> bool {
-        self.channel_mode_byte(channel) & 8 != 0
+        self.timer_channel_mode_byte(channel) & 8 != 0
     }
 
     /// Returns whether a channel is an output, by CCxS.
     fn is_output_channel(&self, channel: usize) -> bool {
-        channel < usize::from(self.kind.channels) && self.channel_mode_byte(channel) & 3 == 0
+        channel < usize::from(self.kind.channels) && self.timer_channel_mode_byte(channel) & 3 == 0
     }
 
     /// Returns the value of CNT, the counter, at the time in `access`, with a copy of UIF if that is enabled.
@@ -297,7 +297,7 @@ impl Block for Timer {
         match offset {
             0x00 => self.write_cr1(value, access),
             0x10 => self.sr &= value,
-            0x14 => self.generate_events(value, access),
+            0x14 => self.write_event_generation_register(value, access),
             0x24 => self.set_counter_value(value & self.counter_maximum(), access),
             0x28 => self.psc.0 = value & 0xffff,
             0x2c => self.write_auto_reload_register(value, access),
@@ -322,7 +322,7 @@ impl Block for Timer {
             _ => {}
         }
         self.advance_to_now(access);
-        self.refresh_outputs(access.now, access);
+        self.update_timer_pin_outputs(access.now, access);
     }
 
     /// Returns the value of a register of the timer at a byte offset, without the side effects of a read.
@@ -348,7 +348,7 @@ impl Block for Timer {
     /// Returns the core cycle of the next event: a flag whose interrupt is enabled, or a change of an output that a pin
     /// shows, or [`NEVER`].
     fn next_event_cycle(&self) -> u64 {
-        self.next_interrupt_event_cycle().min(self.next_output_event())
+        self.next_interrupt_event_cycle().min(self.next_pin_output_change_cycle())
     }
 
     /// Advances the timer to the cycle in `access`: its flags and outputs.

@@ -13,7 +13,7 @@ use super::usart::UsartLayout;
 /// A row of the table of unsupported features: what a write to a register can request, but the model does not do.
 #[derive(Debug)]
 pub struct Limit {
-    asks: fn(&WrittenBits) -> bool,
+    asks: fn(&PeripheralRegisterWrite) -> bool,
     /// The missing effect, as a sentence without its stop.
     pub about: &'static str,
     /// Writes (address, value) that ask for it on a chip: the last one, after what it needs.
@@ -21,16 +21,16 @@ pub struct Limit {
 }
 
 /// A write to a block, which may request something unsupported.
-struct WrittenBits<'a> {
+struct PeripheralRegisterWrite<'a> {
     spec: &'a Spec,
     device: Device,
     offset: u32,
     value: u32,
 }
 
-impl WrittenBits<'_> {
+impl PeripheralRegisterWrite<'_> {
     /// Returns whether the write sets one of these bits at this offset.
-    fn sets_bits_at(&self, offset: u32, bits: u32) -> bool {
+    fn does_write_set_bits_at(&self, offset: u32, bits: u32) -> bool {
         self.offset == offset && self.value & bits != 0
     }
 
@@ -42,35 +42,35 @@ impl WrittenBits<'_> {
 
     /// Returns whether the write sets one of these bits in CR1, CR2 or CR3 of a serial port. The bits must mean the
     /// same in both layouts.
-    fn sets_control_bits(&self, number: u32, bits: u32) -> bool {
-        self.sets_bits_at(if self.is_first_layout_usart() { 8 + number * 4 } else { number * 4 - 4 }, bits)
+    fn does_write_set_usart_control_bits(&self, number: u32, bits: u32) -> bool {
+        self.does_write_set_bits_at(if self.is_first_layout_usart() { 8 + number * 4 } else { number * 4 - 4 }, bits)
     }
 
     /// Returns whether the write sets one of these bits in a control register that only the later layout of serial
     /// ports has.
-    fn sets_later_usart_control_bits(&self, number: u32, bits: u32) -> bool {
-        !self.is_first_layout_usart() && self.sets_control_bits(number, bits)
+    fn does_write_set_later_usart_bits(&self, number: u32, bits: u32) -> bool {
+        !self.is_first_layout_usart() && self.does_write_set_usart_control_bits(number, bits)
     }
 
     /// Returns whether the chip is one of these.
-    fn is_chip_among(&self, chips: &[Chip]) -> bool {
+    fn is_chip_in_list(&self, chips: &[Chip]) -> bool {
         chips.contains(&self.spec.chip)
     }
 
     /// Returns whether the write sets bits of PWR that let pins wake the chip.
     fn enables_wake_up_pins(&self) -> bool {
         match self.spec.chip {
-            L053 | L073 => self.sets_bits_at(0x04, 7 << 8),
-            F446 => self.sets_bits_at(0x04, 3 << 7),
-            F767 => self.sets_bits_at(0x0c, 0x3f << 8),
-            H743 => self.sets_bits_at(0x28, 0x3f),
-            F103 | F407 | F411 => self.sets_bits_at(0x04, 1 << 8),
+            L053 | L073 => self.does_write_set_bits_at(0x04, 7 << 8),
+            F446 => self.does_write_set_bits_at(0x04, 3 << 7),
+            F767 => self.does_write_set_bits_at(0x0c, 0x3f << 8),
+            H743 => self.does_write_set_bits_at(0x28, 0x3f),
+            F103 | F407 | F411 => self.does_write_set_bits_at(0x04, 1 << 8),
         }
     }
 
     /// Returns whether the write sets these bits in this register of an ADC's converter, given for F1, F4 and F7, L0,
     /// H7 as (offset, bits).
-    fn sets_adc_bits(&self, f1: (u32, u32), f4: (u32, u32), l0: (u32, u32), h7: (u32, u32)) -> bool {
+    fn does_write_set_adc_bits(&self, f1: (u32, u32), f4: (u32, u32), l0: (u32, u32), h7: (u32, u32)) -> bool {
         let (register, bits) = match self.device {
             Device::Adc(AdcLayout::F1) => f1,
             Device::Adc(AdcLayout::F4) => f4,
@@ -81,30 +81,30 @@ impl WrittenBits<'_> {
     }
 
     /// Returns whether the write sets these bits in a register of the I2C of F1 and F4, or in CR1 of the later I2C.
-    fn sets_i2c_bits(&self, first: (u32, u32), later: u32) -> bool {
+    fn does_write_set_i2c_bits(&self, first: (u32, u32), later: u32) -> bool {
         match self.device {
-            Device::I2cV1 => self.sets_bits_at(first.0, first.1),
-            _ => self.sets_bits_at(0, later),
+            Device::I2cV1 => self.does_write_set_bits_at(first.0, first.1),
+            _ => self.does_write_set_bits_at(0, later),
         }
     }
 
     /// Returns the written bytes of CCMR1 or CCMR2 of a timer, one for each channel.
-    fn written_channel_modes(&self) -> impl Iterator<Item = u32> {
+    fn timer_channel_mode_bytes_of_write(&self) -> impl Iterator<Item = u32> {
         let is_modes = self.is_timer_with_channels() && matches!(self.offset, 0x18 | 0x1c);
         [self.value & 0xff, self.value >> 8 & 0xff].into_iter().filter(move |_| is_modes)
     }
 
     /// Returns whether the write sets these bits in a register of an SPI, given as (offset, bits) for all but the H7,
     /// and for the H7.
-    fn sets_spi_bits(&self, first: (u32, u32), h7: (u32, u32)) -> bool {
-        let (offset, bits) = if self.is_chip_among(&[H743]) { h7 } else { first };
-        self.sets_bits_at(offset, bits)
+    fn does_write_set_spi_bits(&self, first: (u32, u32), h7: (u32, u32)) -> bool {
+        let (offset, bits) = if self.is_chip_in_list(&[H743]) { h7 } else { first };
+        self.does_write_set_bits_at(offset, bits)
     }
 
     /// Returns whether the written register is CR of a DMA stream.
     fn is_stream_control(&self) -> bool {
-        !self.is_chip_among(L0)
-            && !self.is_chip_among(&[F103])
+        !self.is_chip_in_list(L0)
+            && !self.is_chip_in_list(&[F103])
             && self.offset >= 0x10
             && (self.offset - 0x10).is_multiple_of(24)
     }
@@ -117,7 +117,7 @@ impl WrittenBits<'_> {
 
 /// Returns the row of the table for writes that ask for something unsupported.
 const fn unsupported_row(
-    asks: fn(&WrittenBits) -> bool,
+    asks: fn(&PeripheralRegisterWrite) -> bool,
     about: &'static str,
     examples: &'static [(Chip, &'static [(u32, u32)])],
 ) -> Limit {
@@ -140,63 +140,63 @@ const L073_APB1: (u32, u32) = (0x4002_1038, 0x0002_0003);
 static USART: &[Limit] = &[
     unsupported_row(
         |at| {
-            at.is_first_layout_usart() && at.sets_control_bits(1, 1)
-                || !at.is_first_layout_usart() && at.sets_bits_at(0x18, 2)
+            at.is_first_layout_usart() && at.does_write_set_usart_control_bits(1, 1)
+                || !at.is_first_layout_usart() && at.does_write_set_bits_at(0x18, 2)
         },
         "USART: sending breaks is not modelled",
         &[(F103, &[F103_APB1, (0x4000_440c, 0x2009)]), (F767, &[F407_APB1, (0x4000_4418, 2)])],
     ),
     unsupported_row(
-        |at| at.sets_control_bits(1, 1 << 10),
+        |at| at.does_write_set_usart_control_bits(1, 1 << 10),
         "USART: parity is not modelled, neither sent nor checked",
         &[(F407, &[F407_APB1, (0x4000_440c, 0x240c)]), (L073, &[L073_APB1, (0x4000_4400, 0x40c)])],
     ),
     unsupported_row(
-        |at| at.sets_control_bits(1, 1 << 12) && at.value & 1 << 10 == 0,
+        |at| at.does_write_set_usart_control_bits(1, 1 << 12) && at.value & 1 << 10 == 0,
         "USART: the ninth bit of a word is not modelled and is lost",
         &[(F407, &[F407_APB1, (0x4000_440c, 0x300c)]), (H743, &[H743_APB1, (0x4000_4400, 0x100c)])],
     ),
     unsupported_row(
         |at| {
-            at.is_first_layout_usart() && at.sets_control_bits(1, 2)
-                || at.sets_later_usart_control_bits(1, 3 << 13)
-                || !at.is_first_layout_usart() && at.sets_bits_at(0x18, 4)
+            at.is_first_layout_usart() && at.does_write_set_usart_control_bits(1, 2)
+                || at.does_write_set_later_usart_bits(1, 3 << 13)
+                || !at.is_first_layout_usart() && at.does_write_set_bits_at(0x18, 4)
         },
         "USART: mute mode and character match are not modelled",
         &[(F103, &[F103_APB1, (0x4000_440c, 0x2002)]), (L073, &[L073_APB1, (0x4000_4400, 1 << 13)])],
     ),
     unsupported_row(
-        |at| at.sets_later_usart_control_bits(1, 3 << 26) || at.sets_later_usart_control_bits(2, 1 << 23),
+        |at| at.does_write_set_later_usart_bits(1, 3 << 26) || at.does_write_set_later_usart_bits(2, 1 << 23),
         "USART: the receiver time-out and the end of block are not modelled",
         &[(F767, &[F407_APB1, (0x4000_4404, 1 << 23)]), (H743, &[H743_APB1, (0x4000_4400, 1 << 26)])],
     ),
     unsupported_row(
-        |at| at.sets_control_bits(2, 1 << 14 | 1 << 6),
+        |at| at.does_write_set_usart_control_bits(2, 1 << 14 | 1 << 6),
         "USART: LIN breaks are not modelled, neither sent nor detected",
         &[(F407, &[F407_APB1, (0x4000_4410, 0x4000)]), (F767, &[F407_APB1, (0x4000_4404, 0x4000)])],
     ),
     unsupported_row(
-        |at| at.sets_control_bits(2, 1 << 11) || at.sets_later_usart_control_bits(2, 1),
+        |at| at.does_write_set_usart_control_bits(2, 1 << 11) || at.does_write_set_later_usart_bits(2, 1),
         "USART: the synchronous mode is not modelled",
         &[(F103, &[F103_APB1, (0x4000_4410, 0x800)]), (H743, &[H743_APB1, (0x4000_4404, 1)])],
     ),
     unsupported_row(
-        |at| at.sets_later_usart_control_bits(2, 0x1f << 16 | 1 << 15),
+        |at| at.does_write_set_later_usart_bits(2, 0x1f << 16 | 1 << 15),
         "USART: swapped or inverted lines, MSB first and automatic baud rates are not modelled",
         &[(F767, &[F407_APB1, (0x4000_4404, 1 << 19)]), (L073, &[L073_APB1, (0x4000_4404, 1 << 20)])],
     ),
     unsupported_row(
-        |at| at.sets_control_bits(3, 0x36),
+        |at| at.does_write_set_usart_control_bits(3, 0x36),
         "USART: IrDA and smartcard mode are not modelled",
         &[(F407, &[F407_APB1, (0x4000_4414, 2)]), (F767, &[F407_APB1, (0x4000_4408, 0x20)])],
     ),
     unsupported_row(
-        |at| at.sets_control_bits(3, 0x700) || at.sets_later_usart_control_bits(3, 1 << 14),
+        |at| at.does_write_set_usart_control_bits(3, 0x700) || at.does_write_set_later_usart_bits(3, 1 << 14),
         "USART: modem lines and driver enable are not modelled",
         &[(F407, &[F407_APB1, (0x4000_4414, 0x200)]), (L073, &[L073_APB1, (0x4000_4408, 1 << 14)])],
     ),
     unsupported_row(
-        |at| at.sets_later_usart_control_bits(3, 1 << 22),
+        |at| at.does_write_set_later_usart_bits(3, 1 << 22),
         "USART: waking from a stop mode is not modelled",
         &[(L073, &[L073_APB1, (0x4000_4408, 1 << 22)])],
     ),
@@ -248,48 +248,52 @@ static TIMER: &[Limit] = &[
         &[(F103, &[F103_APB1, (0x4000_0404, 0x10)])],
     ),
     unsupported_row(
-        |at| at.is_timer_with_channels() && at.sets_bits_at(0x0c, 3 << 13),
+        |at| at.is_timer_with_channels() && at.does_write_set_bits_at(0x0c, 3 << 13),
         "TIM: DMA requests of triggers and commutation are not modelled",
         &[(F407, &[F407_APB1, (0x4000_040c, 1 << 14)]), (L073, &[L073_APB1, (0x4000_000c, 1 << 14)])],
     ),
     unsupported_row(
-        |at| at.written_channel_modes().any(|mode| mode & 3 == 3),
+        |at| at.timer_channel_mode_bytes_of_write().any(|mode| mode & 3 == 3),
         "TIM: captures by a trigger are not modelled",
         &[(F407, &[F407_APB1, (0x4000_0418, 0x300)])],
     ),
     unsupported_row(
-        |at| at.written_channel_modes().any(|mode| mode & 0x83 == 0x80),
+        |at| at.timer_channel_mode_bytes_of_write().any(|mode| mode & 0x83 == 0x80),
         "TIM: clearing outputs by the external trigger input is not modelled",
         &[(F407, &[F407_APB1, (0x4000_0418, 0x80)])],
     ),
     unsupported_row(
-        |at| at.is_chip_among(&[F767, H743]) && at.written_channel_modes().count() > 0 && at.value & 0x0101_0000 != 0,
+        |at| {
+            at.is_chip_in_list(&[F767, H743])
+                && at.timer_channel_mode_bytes_of_write().count() > 0
+                && at.value & 0x0101_0000 != 0
+        },
         "TIM: the retriggerable, combined and asymmetric output modes are not modelled",
         &[(F767, &[F407_APB1, (0x4000_0418, 1 << 16)])],
     ),
     unsupported_row(
-        |at| matches!(at.device, Device::Timer(kind) if kind.advanced) && at.sets_bits_at(0x04, 1),
+        |at| matches!(at.device, Device::Timer(kind) if kind.advanced) && at.does_write_set_bits_at(0x04, 1),
         "TIM: preloaded output controls for commutation are not modelled",
         &[(F103, &[(0x4002_1018, 1 << 11), (0x4001_2c04, 1)])],
     ),
     unsupported_row(
         |at| {
             at.is_timer_with_channels()
-                && at.sets_bits_at(if at.is_chip_among(&[H743]) { 0x68 } else { 0x50 }, u32::MAX)
-                && !at.is_chip_among(&[F103])
+                && at.does_write_set_bits_at(if at.is_chip_in_list(&[H743]) { 0x68 } else { 0x50 }, u32::MAX)
+                && !at.is_chip_in_list(&[F103])
         },
         "TIM: inputs and triggers from other sources than pins are not modelled",
         &[(L073, &[L073_APB1, (0x4000_0050, 1)]), (H743, &[H743_APB1, (0x4000_0468, 1)])],
     ),
     unsupported_row(
-        |at| matches!(at.device, Device::Timer(kind) if kind.advanced) && at.sets_bits_at(0x44, 1 << 12),
+        |at| matches!(at.device, Device::Timer(kind) if kind.advanced) && at.does_write_set_bits_at(0x44, 1 << 12),
         "TIM: the break input is not modelled",
         &[(F407, &[F407_APB2, (0x4001_0044, 0x1000)])],
     ),
     unsupported_row(
         |at| {
             at.is_timer_with_channels()
-                && at.is_chip_among(&[F767, H743])
+                && at.is_chip_in_list(&[F767, H743])
                 && matches!(at.offset, 0x54 | 0x58 | 0x5c)
                 && at.value != 0
         },
@@ -303,10 +307,10 @@ static RCC: &[Limit] =
     &[
         unsupported_row(
             |at| match at.spec.chip {
-                F103 => at.sets_bits_at(0x04, 7 << 24),
-                L053 | L073 => at.sets_bits_at(0x0c, 0xf << 24),
-                H743 => at.sets_bits_at(0x10, 7 << 22 | 7 << 29),
-                _ => at.sets_bits_at(0x08, 3 << 21 | 3 << 30),
+                F103 => at.does_write_set_bits_at(0x04, 7 << 24),
+                L053 | L073 => at.does_write_set_bits_at(0x0c, 0xf << 24),
+                H743 => at.does_write_set_bits_at(0x10, 7 << 22 | 7 << 29),
+                _ => at.does_write_set_bits_at(0x08, 3 << 21 | 3 << 30),
             },
             "RCC: the MCO clock outputs are not modelled",
             &[
@@ -317,7 +321,7 @@ static RCC: &[Limit] =
             ],
         ),
         unsupported_row(
-            |at| at.is_chip_among(F4_F7) && at.sets_bits_at(0x80, 1 << 31),
+            |at| at.is_chip_in_list(F4_F7) && at.does_write_set_bits_at(0x80, 1 << 31),
             "RCC: spread-spectrum clocks are not modelled",
             &[(F407, &[(0x4002_3880, 1 << 31)])],
         ),
@@ -344,9 +348,9 @@ static RCC: &[Limit] =
 static FLASH: &[Limit] = &[
     unsupported_row(
         |at| match at.spec.chip {
-            L053 | L073 => at.sets_bits_at(0x04, 1 << 3 | 1 << 9 | 1 << 10),
-            H743 => at.sets_bits_at(0x0c, 7 << 1) || at.sets_bits_at(0x10c, 7 << 1),
-            _ => at.sets_bits_at(0x10, 7),
+            L053 | L073 => at.does_write_set_bits_at(0x04, 1 << 3 | 1 << 9 | 1 << 10),
+            H743 => at.does_write_set_bits_at(0x0c, 7 << 1) || at.does_write_set_bits_at(0x10c, 7 << 1),
+            _ => at.does_write_set_bits_at(0x10, 7),
         },
         "FLASH: reads do not wait for the end of an erase or program operation",
         &[
@@ -358,10 +362,10 @@ static FLASH: &[Limit] = &[
     ),
     unsupported_row(
         |at| match at.spec.chip {
-            F103 => at.sets_bits_at(0x10, 3 << 4),
-            L053 | L073 => at.sets_bits_at(0x04, 1 << 18),
-            H743 => at.sets_bits_at(0x18, 2) || at.sets_bits_at(0x118, 2),
-            _ => at.sets_bits_at(0x14, 2),
+            F103 => at.does_write_set_bits_at(0x10, 3 << 4),
+            L053 | L073 => at.does_write_set_bits_at(0x04, 1 << 18),
+            H743 => at.does_write_set_bits_at(0x18, 2) || at.does_write_set_bits_at(0x118, 2),
+            _ => at.does_write_set_bits_at(0x14, 2),
         },
         "FLASH: option bytes cannot be changed",
         &[
@@ -372,7 +376,7 @@ static FLASH: &[Limit] = &[
         ],
     ),
     unsupported_row(
-        |at| at.is_chip_among(L0) && at.sets_bits_at(0x00, 3 << 3),
+        |at| at.is_chip_in_list(L0) && at.does_write_set_bits_at(0x00, 3 << 3),
         "FLASH: the power-down mode is not modelled",
         &[(L053, &[(0x4002_2000, 1 << 3)])],
     ),
@@ -382,8 +386,8 @@ static FLASH: &[Limit] = &[
 static EXTI: &[Limit] = &[unsupported_row(
     |at| match at.spec.chip {
         H743 => {
-            at.sets_bits_at(0x00, !0xffff)
-                || at.sets_bits_at(0x04, !0xffff)
+            at.does_write_set_bits_at(0x00, !0xffff)
+                || at.does_write_set_bits_at(0x04, !0xffff)
                 || matches!(at.offset, 0x20 | 0x24 | 0x40 | 0x44)
         }
         _ => matches!(at.offset, 0x08 | 0x0c) && at.value > 0xffff,
@@ -394,7 +398,7 @@ static EXTI: &[Limit] = &[unsupported_row(
 
 /// The window watchdog.
 static WWDG: &[Limit] = &[unsupported_row(
-    |at| at.sets_bits_at(0, 0x80),
+    |at| at.does_write_set_bits_at(0, 0x80),
     "WWDG: every reload restarts the prescaler, unlike on silicon",
     &[(F407, &[F407_APB1, (0x4000_2c00, 0xff)])],
 )];
@@ -402,12 +406,12 @@ static WWDG: &[Limit] = &[unsupported_row(
 /// Real-time clocks with a calendar.
 static RTC: &[Limit] = &[
     unsupported_row(
-        |at| matches!(at.offset, 0x2c | 0x3c) && at.value != 0 || at.sets_bits_at(0x08, 1 << 4),
+        |at| matches!(at.offset, 0x2c | 0x3c) && at.value != 0 || at.does_write_set_bits_at(0x08, 1 << 4),
         "RTC: calibration and shifting have no effect",
         &[(F407, &[(0x4002_3840, 1 << 28), (0x4000_7000, 0x100), (0x4000_283c, 1)])],
     ),
     unsupported_row(
-        |at| at.sets_bits_at(0x40, 0x29) || at.sets_bits_at(0x08, 7 << 21),
+        |at| at.does_write_set_bits_at(0x40, 0x29) || at.does_write_set_bits_at(0x08, 7 << 21),
         "RTC: output pins and tamper detection are not modelled",
         &[(F407, &[(0x4002_3840, 1 << 28), (0x4000_7000, 0x100), (0x4000_2840, 1)])],
     ),
@@ -415,14 +419,14 @@ static RTC: &[Limit] = &[
 
 /// The F1's backup registers.
 static BACKUP: &[Limit] = &[unsupported_row(
-    |at| at.sets_bits_at(0x2c, 0x3ff) || at.sets_bits_at(0x30, 1),
+    |at| at.does_write_set_bits_at(0x2c, 0x3ff) || at.does_write_set_bits_at(0x30, 1),
     "BKP: calibration, output pins and tamper detection are not modelled",
     &[(F103, &[(0x4002_101c, 0x1800_0000), (0x4000_7000, 0x100), (0x4000_6c2c, 0x80)])],
 )];
 
 /// AFIO of the F1.
 static SYSCFG: &[Limit] = &[unsupported_row(
-    |at| at.is_chip_among(&[F103]) && at.sets_bits_at(0, 1 << 7),
+    |at| at.is_chip_in_list(&[F103]) && at.does_write_set_bits_at(0, 1 << 7),
     "AFIO: event outputs on pins are not modelled",
     &[(F103, &[(0x4002_1018, 1), (0x4001_0000, 0x80)])],
 )];
@@ -430,7 +434,7 @@ static SYSCFG: &[Limit] = &[unsupported_row(
 /// Pins.
 static GPIO: &[Limit] = &[unsupported_row(
     |at| {
-        at.is_chip_among(&[F407, F411, F446, F767, H743])
+        at.is_chip_in_list(&[F407, F411, F446, F767, H743])
             && matches!(at.offset, 0x20 | 0x24)
             && has_nibble_with_value(at.value, 15)
     },
@@ -461,12 +465,12 @@ static PWR: &[Limit] = &[
         ],
     ),
     unsupported_row(
-        |at| at.is_chip_among(L0) && at.sets_bits_at(0x00, 1 << 14),
+        |at| at.is_chip_in_list(L0) && at.does_write_set_bits_at(0x00, 1 << 14),
         "PWR: the low-power run mode is not modelled",
         &[(L053, &[(0x4002_1038, 1 << 28), (0x4000_7000, 0x5001)])],
     ),
     unsupported_row(
-        |at| at.is_chip_among(&[F411, F446]) && at.sets_bits_at(0x00, 3 << 20),
+        |at| at.is_chip_in_list(&[F411, F446]) && at.does_write_set_bits_at(0x00, 3 << 20),
         "PWR: stopping the flash while the core runs is not modelled",
         &[(F446, &[(0x4002_3840, 1 << 28), (0x4000_7000, 1 << 20)])],
     ),
@@ -476,8 +480,8 @@ static PWR: &[Limit] = &[
 static DBGMCU: &[Limit] = &[unsupported_row(
     |at| match at.spec.chip {
         L053 | L073 => false,
-        H743 => at.sets_bits_at(0x04, 1 << 20),
-        _ => at.sets_bits_at(0x04, 1 << 5),
+        H743 => at.does_write_set_bits_at(0x04, 1 << 20),
+        _ => at.does_write_set_bits_at(0x04, 1 << 5),
     },
     "DBGMCU: trace output is not modelled",
     &[(F103, &[(0xe004_2004, 0x20)]), (F767, &[(0xe004_2004, 0x20)]), (H743, &[(0x5c00_1004, 1 << 20)])],
@@ -500,33 +504,34 @@ const L073_I2C1: (u32, u32) = (0x4002_1038, 1 << 21);
 static SPI: &[Limit] = &[
     unsupported_row(
         |at| {
-            at.sets_spi_bits((0, 1 << 10), (0, 0)) || at.sets_spi_bits((0, 1 << 15), (0, 0)) && at.value & 1 << 14 == 0
+            at.does_write_set_spi_bits((0, 1 << 10), (0, 0))
+                || at.does_write_set_spi_bits((0, 1 << 15), (0, 0)) && at.value & 1 << 14 == 0
         },
         "SPI: receive-only mode is not modelled",
         &[(F407, &[F407_SPI1, (0x4001_3000, 0x704)]), (F407, &[F407_SPI1, (0x4001_3000, 0x8304)])],
     ),
     unsupported_row(
-        |at| at.sets_spi_bits((0, 1 << 13), (8, 1 << 22)),
+        |at| at.does_write_set_spi_bits((0, 1 << 13), (8, 1 << 22)),
         "SPI: the CRC is not modelled",
         &[(F407, &[F407_SPI1, (0x4001_3000, 0x2304)]), (H743, &[H743_SPI1, (0x4001_3008, 1 << 22)])],
     ),
     unsupported_row(
-        |at| matches!(at.device, Device::Spi(SpiLayout::Fifo)) && at.sets_bits_at(4, 3 << 13),
+        |at| matches!(at.device, Device::Spi(SpiLayout::Fifo)) && at.does_write_set_bits_at(4, 3 << 13),
         "SPI: odd numbers of frames that DMA packs in pairs are not modelled",
         &[(F767, &[F407_SPI1, (0x4001_3004, 1 << 13)])],
     ),
     unsupported_row(
-        |at| at.sets_spi_bits((4, 1 << 4), (0xc, 7 << 19)),
+        |at| at.does_write_set_spi_bits((4, 1 << 4), (0xc, 7 << 19)),
         "SPI: the TI format is not modelled",
         &[(F407, &[F407_SPI1, (0x4001_3004, 0x10)]), (H743, &[H743_SPI1, (0x4001_300c, 1 << 19)])],
     ),
     unsupported_row(
-        |at| at.sets_spi_bits((0x1c, 1 << 11), (0x50, 1)),
+        |at| at.does_write_set_spi_bits((0x1c, 1 << 11), (0x50, 1)),
         "SPI: I2S is not modelled",
         &[(F407, &[F407_SPI1, (0x4001_301c, 0x800)]), (H743, &[H743_SPI1, (0x4001_3050, 1)])],
     ),
     unsupported_row(
-        |at| at.sets_spi_bits((0, 0), (4, 0xffff << 16)),
+        |at| at.does_write_set_spi_bits((0, 0), (4, 0xffff << 16)),
         "SPI: extending a transfer by TSER is not modelled",
         &[(H743, &[H743_SPI1, (0x4001_3004, 1 << 16)])],
     ),
@@ -536,8 +541,8 @@ static SPI: &[Limit] = &[
 static ADC: &[Limit] = &[
     unsupported_row(
         |at| match at.device {
-            Device::Adc(AdcLayout::F1) => at.sets_bits_at(8, 1 << 20) && at.value >> 17 & 7 != 7,
-            _ => at.sets_adc_bits((0, 0), (8, 3 << 28), (0xc, 3 << 10), (0xc, 3 << 10)),
+            Device::Adc(AdcLayout::F1) => at.does_write_set_bits_at(8, 1 << 20) && at.value >> 17 & 7 != 7,
+            _ => at.does_write_set_adc_bits((0, 0), (8, 3 << 28), (0xc, 3 << 10), (0xc, 3 << 10)),
         },
         "ADC: starting a conversion by a timer or a pin is not modelled",
         &[
@@ -549,8 +554,8 @@ static ADC: &[Limit] = &[
     ),
     unsupported_row(
         |at| {
-            at.sets_adc_bits((8, 1 << 21 | 1 << 15), (8, 1 << 22 | 3 << 20), (0, 0), (8, 1 << 3))
-                || at.sets_adc_bits((0, 0), (0, 0), (0, 0), (0xc, 1 << 25))
+            at.does_write_set_adc_bits((8, 1 << 21 | 1 << 15), (8, 1 << 22 | 3 << 20), (0, 0), (8, 1 << 3))
+                || at.does_write_set_adc_bits((0, 0), (0, 0), (0, 0), (0xc, 1 << 25))
         },
         "ADC: injected conversions are not modelled",
         &[
@@ -561,9 +566,9 @@ static ADC: &[Limit] = &[
     ),
     unsupported_row(
         |at| {
-            at.sets_adc_bits((4, 3 << 22), (4, 3 << 22), (0xc, 1 << 23), (0xc, 3 << 23))
-                || at.sets_adc_bits((0, 0), (0, 0), (0, 0), (0xa0, u32::MAX))
-                || at.sets_adc_bits((0, 0), (0, 0), (0, 0), (0xa4, u32::MAX))
+            at.does_write_set_adc_bits((4, 3 << 22), (4, 3 << 22), (0xc, 1 << 23), (0xc, 3 << 23))
+                || at.does_write_set_adc_bits((0, 0), (0, 0), (0, 0), (0xa0, u32::MAX))
+                || at.does_write_set_adc_bits((0, 0), (0, 0), (0, 0), (0xa4, u32::MAX))
         },
         "ADC: the analog watchdog is not modelled",
         &[
@@ -574,9 +579,9 @@ static ADC: &[Limit] = &[
     ),
     unsupported_row(
         |at| match at.device {
-            Device::Adc(AdcLayout::F1) => at.sets_bits_at(4, 0xf << 16),
-            Device::Adc(AdcLayout::F4) => at.sets_bits_at(0x304, 0x1f),
-            _ => at.is_chip_among(&[H743]) && at.sets_bits_at(0x308, 0x1f),
+            Device::Adc(AdcLayout::F1) => at.does_write_set_bits_at(4, 0xf << 16),
+            Device::Adc(AdcLayout::F4) => at.does_write_set_bits_at(0x304, 0x1f),
+            _ => at.is_chip_in_list(&[H743]) && at.does_write_set_bits_at(0x308, 0x1f),
         },
         "ADC: modes with several converters are not modelled",
         &[
@@ -586,7 +591,11 @@ static ADC: &[Limit] = &[
         ],
     ),
     unsupported_row(
-        |at| at.is_chip_among(&[H743]) && at.sets_adc_bits((0, 0), (0, 0), (0, 0), (0xc, 2)) && at.value & 3 == 2,
+        |at| {
+            at.is_chip_in_list(&[H743])
+                && at.does_write_set_adc_bits((0, 0), (0, 0), (0, 0), (0xc, 2))
+                && at.value & 3 == 2
+        },
         "ADC: results for the DFSDM are not modelled",
         &[(H743, &[H743_ADC1, (0x4002_210c, 2)])],
     ),
@@ -594,7 +603,7 @@ static ADC: &[Limit] = &[
         |at| {
             [0x60, 0x64, 0x68, 0x6c, 0xc0]
                 .into_iter()
-                .any(|register| at.sets_adc_bits((0, 0), (0, 0), (0, 0), (register, u32::MAX)))
+                .any(|register| at.does_write_set_adc_bits((0, 0), (0, 0), (0, 0), (register, u32::MAX)))
         },
         "ADC: differential inputs and offsets are not modelled",
         &[(H743, &[H743_ADC1, (0x4002_20c0, 2)])],
@@ -603,7 +612,7 @@ static ADC: &[Limit] = &[
 
 /// I2C.
 static I2C: &[Limit] = &[unsupported_row(
-    |at| at.sets_i2c_bits((0, 0x32), 0xf << 20),
+    |at| at.does_write_set_i2c_bits((0, 0x32), 0xf << 20),
     "I2C: SMBus and packet error checking are not modelled",
     &[(F407, &[F407_I2C1, (0x4000_5400, 0x20)]), (L073, &[L073_I2C1, (0x4000_5400, 1 << 23)])],
 )];
@@ -623,7 +632,7 @@ static DMA_MUX: &[Limit] = &[unsupported_row(
 )];
 
 /// Returns the rows of a kind of block: what it does not support. A new kind of block must have its rows here.
-fn unsupported_rows(device: Device) -> &'static [Limit] {
+fn rows_of_unsupported_features(device: Device) -> &'static [Limit] {
     match device {
         Device::Usart(..) | Device::Lpuart(_) => USART,
         Device::Timer(_) => TIMER,
@@ -650,21 +659,21 @@ fn unsupported_rows(device: Device) -> &'static [Limit] {
 }
 
 /// Returns the rows of all blocks.
-pub fn all_unsupported_write_rows() -> impl Iterator<Item = &'static Limit> {
+pub fn all_unsupported_feature_rows() -> impl Iterator<Item = &'static Limit> {
     let tables = [USART, TIMER, RCC, FLASH, EXTI, WWDG, RTC, BACKUP, SYSCFG, GPIO, PWR, DBGMCU, SPI, I2C, ADC];
     let tables = tables.into_iter().chain([DMA, DMA_MUX]);
     tables.flatten().chain(FOUND)
 }
 
 /// Returns the rows of what is unsupported and requested by a write of `value` at this offset.
-pub(super) fn find_unsupported_requests(
+pub(super) fn find_unsupported_write_requests(
     spec: &Spec,
     device: Device,
     offset: u32,
     value: u32,
 ) -> impl Iterator<Item = &'static Limit> {
-    let at = WrittenBits { spec, device, offset, value };
-    unsupported_rows(device).iter().filter(move |row| (row.asks)(&at))
+    let at = PeripheralRegisterWrite { spec, device, offset, value };
+    rows_of_unsupported_features(device).iter().filter(move |row| (row.asks)(&at))
 }
 
 #[cfg(test)]
@@ -676,14 +685,14 @@ mod tests {
 
     #[test]
     fn page_lists_every_limit() {
-        for row in all_unsupported_write_rows() {
+        for row in all_unsupported_feature_rows() {
             assert!(PAGE.contains(row.about), "docs/virtual-stm32.md does not say: {}", row.about);
         }
     }
 
     #[test]
-    fn every_limit_has_an_example_and_a_unique_sentence() {
-        let all: Vec<_> = all_unsupported_write_rows().collect();
+    fn every_model_limit_has_unique_sentence() {
+        let all: Vec<_> = all_unsupported_feature_rows().collect();
         for (n, row) in all.iter().enumerate() {
             assert!(!row.examples.is_empty(), "{}", row.about);
             assert!(all[..n].iter().all(|other| !other.about.contains(row.about) && !row.about.contains(other.about)));

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::block::{Access, Block};
-use crate::{NEVER, RateCounter};
+use crate::{FractionalRateCounter, NEVER};
 
 mod receiver;
 mod registers;
@@ -74,13 +74,13 @@ pub struct Usart {
     /// The frame on the line: a byte, or the idle frame that precedes the first one.
     sending: Option<Frame>,
     /// Half bits of the frame being sent.
-    tx_bits: RateCounter,
+    tx_bits: FractionalRateCounter,
     /// Bytes from the host that are still to come.
     rx_line: VecDeque<u8>,
     receiving: Option<u8>,
-    rx_bits: RateCounter,
+    rx_bits: FractionalRateCounter,
     /// Half bits since the last stop bit. `None` while no idle line is looked for.
-    idle_bits: Option<RateCounter>,
+    idle_bits: Option<FractionalRateCounter>,
     /// Cycle of the next event, as of the last change.
     next: u64,
     /// The host does not wait for the receiver to have room.
@@ -113,10 +113,10 @@ impl Usart {
             tx: VecDeque::new(),
             rx: VecDeque::new(),
             sending: None,
-            tx_bits: RateCounter::default(),
+            tx_bits: FractionalRateCounter::default(),
             rx_line: VecDeque::new(),
             receiving: None,
-            rx_bits: RateCounter::default(),
+            rx_bits: FractionalRateCounter::default(),
             idle_bits: None,
             next: NEVER,
             host_overruns,
@@ -136,7 +136,7 @@ impl Usart {
     }
 
     /// Returns the offset of the status register, SR or ISR.
-    pub(super) fn status_offset(&self) -> u32 {
+    pub(super) fn usart_status_register_offset(&self) -> u32 {
         if self.has_newer_register_layout() { 0x1c } else { 0 }
     }
 
@@ -198,7 +198,7 @@ impl Usart {
     }
 
     /// Returns the rate of half bits as a fraction of the kernel clock. `None` while the divider forbids any.
-    fn half_bit_rate(&self) -> Option<(u64, u64)> {
+    fn half_bit_frequency_fraction(&self) -> Option<(u64, u64)> {
         const PRESCALERS: [u64; 12] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256];
         let brr = u64::from(self.brr);
         let prescaler = PRESCALERS[(self.presc & 0xf).min(11) as usize];
@@ -212,14 +212,14 @@ impl Usart {
     }
 
     /// Returns a counter of half bits on the line, which is 0 at cycle `at`.
-    fn new_half_bit_counter(&self, at: u64, access: &Access) -> RateCounter {
-        let (num, den) = self.half_bit_rate().unwrap_or((0, 1));
-        RateCounter::new_counting_from_cycle(at, 0, access.clock_hz * num, den, access.core_hz)
+    fn new_half_bit_counter(&self, at: u64, access: &Access) -> FractionalRateCounter {
+        let (num, den) = self.half_bit_frequency_fraction().unwrap_or((0, 1));
+        FractionalRateCounter::new_running_counter(at, 0, access.clock_hz * num, den, access.core_hz)
     }
 
     /// Adapts the half-bit counters to a new clock or baud rate. Frames on the line go on.
     fn apply_changed_baud_rate(&mut self, access: &Access) {
-        let (num, den) = self.half_bit_rate().unwrap_or((0, 1));
+        let (num, den) = self.half_bit_frequency_fraction().unwrap_or((0, 1));
         let counters = [Some(&mut self.tx_bits), Some(&mut self.rx_bits), self.idle_bits.as_mut()];
         for counter in counters.into_iter().flatten() {
             counter.change_counting_rate(access.now, access.clock_hz * num, den, access.core_hz);
@@ -297,7 +297,7 @@ impl Usart {
         let before = std::mem::replace(&mut self.cr1, value);
         let was_on = before & TE != 0 && before & self.port_enable_mask() != 0;
         if (before ^ value) & self.port_enable_mask() != 0 && !self.is_enabled() {
-            self.disable_port();
+            self.disable_serial_port();
         }
         if self.is_transmitter_enabled() && !was_on && self.sending.is_none() {
             // The transmitter starts with an idle frame.
@@ -314,7 +314,7 @@ impl Usart {
     }
 
     /// Stops transmitter and receiver at once and resets the flags, because UE was cleared.
-    fn disable_port(&mut self) {
+    fn disable_serial_port(&mut self) {
         self.return_unread_bytes();
         self.tx.clear();
         self.sending = None;
@@ -323,7 +323,7 @@ impl Usart {
     }
 
     /// Carries out a write to RQR, the request register of later USARTs: it may drop received bytes or unsent ones.
-    fn write_request_register(&mut self, value: u32) {
+    fn write_usart_request_register(&mut self, value: u32) {
         if value >> 3 & 1 != 0 {
             self.rx.clear();
         }
@@ -366,7 +366,7 @@ impl Block for Usart {
     fn write_register(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance_to_now(access);
         match self.layout {
-            UsartLayout::V1 { over8 } => self.write_v1_register(offset, value, over8, access),
+            UsartLayout::V1 { over8 } => self.write_first_layout_usart_register(offset, value, over8, access),
             UsartLayout::V2 { fifo, .. } => self.write_v2_register(offset, value, fifo, access),
         }
         self.update_next_event_cycle();

@@ -2,7 +2,7 @@
 
 use super::block::{Access, Block};
 use super::effects::ResetCause;
-use crate::{NEVER, RateCounter};
+use crate::{FractionalRateCounter, NEVER};
 
 const WDGA: u32 = 1 << 7;
 const EWI: u32 = 1 << 9;
@@ -19,7 +19,7 @@ pub struct Wwdg {
     /// T has passed 0x40 since CR was written.
     warned: bool,
     /// Ticks since CR was written. Stopped before the start.
-    ticks: RateCounter,
+    ticks: FractionalRateCounter,
 }
 
 impl Wwdg {
@@ -27,7 +27,7 @@ impl Wwdg {
     /// bit 7.
     pub(super) fn new(wide: bool) -> Self {
         let timebase = if wide { (11, 7) } else { (7, 3) };
-        Self { timebase, cr: 0x7f, cfr: 0x7f, flag: false, warned: false, ticks: RateCounter::default() }
+        Self { timebase, cr: 0x7f, cfr: 0x7f, flag: false, warned: false, ticks: FractionalRateCounter::default() }
     }
 
     /// Returns the frequency of the watchdog's clock in Hz and the clock's cycles for one count. The frequency is 0
@@ -51,7 +51,7 @@ impl Wwdg {
             access.effects.chip_reset = Some(ResetCause::Wwdg);
         }
         let (num, den) = self.clock_hz_and_divider(access);
-        self.ticks = RateCounter::new_counting_from_cycle(access.now, 0, num, den, access.core_hz);
+        self.ticks = FractionalRateCounter::new_running_counter(access.now, 0, num, den, access.core_hz);
         self.warned = false;
     }
 
@@ -117,7 +117,7 @@ impl Block for Wwdg {
         if self.cycle_at_counter_value(0x3f) <= access.now {
             access.effects.chip_reset = Some(ResetCause::Wwdg);
             self.cr &= !WDGA;
-            self.ticks = RateCounter::default();
+            self.ticks = FractionalRateCounter::default();
         }
     }
 
@@ -140,7 +140,7 @@ mod tests {
     use crate::stm32::testing::Bench;
 
     #[test]
-    fn warns_then_resets() {
+    fn window_watchdog_warns_then_resets() {
         for (wide, cfr, tick) in [(false, 0x7f | 1 << 7 | EWI, 8192), (true, 0x7f | 5 << 11 | EWI, 4096 << 5)] {
             let mut bench = Bench::new();
             let mut wwdg = Wwdg::new(wide);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn off_until_started() {
+    fn window_watchdog_is_off_until_started() {
         let mut bench = Bench::new();
         let mut wwdg = Wwdg::new(false);
         assert_eq!((wwdg.read_register(0, &mut bench.access_at(1 << 30)), wwdg.next_event_cycle()), (0x7f, NEVER));

@@ -5,11 +5,11 @@ use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use super::super::{CachedConstantMemory, MARKED_BYTES, NativeSpeculationLogLayout, WatchedStoreLayout};
 use super::access_forms::{
     Block, Form, Memory, accessed_word_offset, has_constant_offset, has_register_offset, is_literal_access,
-    load_store_form, writes_base_back,
+    load_store_properties, writes_base_back,
 };
 use super::prediction::MARKS;
-use super::spans::{CheckedWordRange, FAR};
-use super::{HostFlagsOrigin, NativeCodeEmitter, RAX};
+use super::spans::{BoundsCheckedWordRange, FAR};
+use super::{HostCpuFlagsSource, NativeCodeEmitter, RAX};
 use crate::v7m::code::Code;
 use crate::v7m::op::Op;
 
@@ -18,7 +18,7 @@ const MARK_SHIFT: u32 = MARKED_BYTES.ilog2();
 
 /// Code that is emitted later, for a store near marked bytes of RAM: before the store, the bus is asked whether it
 /// changes code or a watched word.
-pub(super) struct MarkedRamStoreCheck {
+pub(super) struct CodeOrWatchStoreCheck {
     marked: DynamicLabel,
     /// The place where they are made.
     fine: DynamicLabel,
@@ -33,7 +33,7 @@ pub(super) struct MarkedRamStoreCheck {
 /// word, else the third.
 macro_rules! load {
     ($writer:expr, $op:expr, $form:expr, $byte:tt, $half:tt, $word:tt) => {
-        let value = if $form.single { RAX } else { $writer.register_to_write($op.rd) };
+        let value = if $form.single { RAX } else { $writer.host_register_for_new_value($op.rd) };
         let asm = &mut $writer.asm;
         match ($form.bytes, $form.signed) {
             (1, false) => dynasm!(asm ; .arch x64 ; movzx Rd(value), BYTE $byte),
@@ -51,42 +51,43 @@ macro_rules! load {
 impl NativeCodeEmitter {
     /// Emits a load or store at `ip` that reached this memory when the path was recorded. Returns false if it cannot be
     /// JIT-compiled.
-    pub fn emit_access(&mut self, number: u32, op: Op, ip: u64, memory: Memory) -> bool {
+    pub fn emit_load_or_store(&mut self, number: u32, op: Op, ip: u64, memory: Memory) -> bool {
         match (memory, op.code) {
             (Memory::Ram(block), Code::Ldrd | Code::Strd) if op.rn != 15 => {
-                return self.emit_double_access(number, op, block);
+                return self.emit_doubleword_load_or_store(number, op, block);
             }
             (Memory::Ram(block), Code::Ldm | Code::LdmPc | Code::Stm) => {
-                return self.emit_multiple_access(number, op, ip, block);
+                return self.emit_load_or_store_multiple(number, op, ip, block);
             }
             _ => {}
         }
-        let Some(form) = load_store_form(op) else { return false };
+        let Some(form) = load_store_properties(op) else { return false };
         if form.single {
-            let exit = self.exit_label_before_step(number);
-            self.host_flags = HostFlagsOrigin::None;
+            let exit = self.label_of_exit_before_instruction(number);
+            self.host_flags = HostCpuFlagsSource::None;
             dynasm!(self.asm ; .arch x64 ; cmp BYTE [rbx + self.at.float_ready], 0 ; je =>exit);
         }
         let block = match memory {
             Memory::Ram(block) => block,
             Memory::Elsewhere(home) => return self.emit_bus_load(number, op, form, home),
         };
-        let base = (!is_literal_access(op)).then(|| self.register_to_read(op.rn));
-        let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
-        let value = (form.store && !form.single).then(|| self.register_to_read(op.rd));
-        let checked = accessed_word_offset(op).filter(|&offset| self.is_word_offset_checked(op.rn, block, offset));
+        let base = (!is_literal_access(op)).then(|| self.host_register_of_guest_value(op.rn));
+        let index = has_register_offset(op).then(|| self.host_register_of_guest_value(op.rm));
+        let value = (form.store && !form.single).then(|| self.host_register_of_guest_value(op.rd));
+        let checked =
+            accessed_word_offset(op).filter(|&offset| self.is_word_offset_bounds_checked(op.rn, block, offset));
         let is_plain = !(form.store || form.single || self.foresight.is_some() || self.ahead.is_some());
         if let (Some(offset), Some(base), true) = (checked, base, is_plain) {
-            let value = self.register_to_write(op.rd);
+            let value = self.host_register_for_new_value(op.rd);
             let from = offset.wrapping_sub(self.ram as i32);
             dynasm!(self.asm ; .arch x64 ; mov Rd(value), [rbp + Rq(base) + from]);
             return true;
         }
-        let exit = self.exit_label_before_step(number);
-        self.emit_accessed_item_index(op, base, index, (block, form.bytes), exit);
+        let exit = self.label_of_exit_before_instruction(number);
+        self.emit_ram_item_index_calculation(op, base, index, (block, form.bytes), exit);
         let first = block.first as i32;
         if form.store {
-            self.emit_marked_ram_check(block, form.bytes, 1, exit);
+            self.emit_code_or_watch_store_check(block, form.bytes, 1, exit);
             self.log_stores(block, form.bytes, 1);
             let asm = &mut self.asm;
             if form.single {
@@ -98,11 +99,11 @@ impl NativeCodeEmitter {
                 2 => dynasm!(asm ; .arch x64 ; mov [rbp + rcx * 2 + first], Rw(value)),
                 _ => dynasm!(asm ; .arch x64 ; mov [rbp + rcx * 4 + first], Rd(value)),
             }
-            self.emit_recent_store_update(block, form.bytes, 1);
+            self.emit_recent_store_table_update(block, form.bytes, 1);
             self.emit_base_write_back(op, base, index);
             return true;
         }
-        self.emit_load_after_store_log(block, form.bytes, exit);
+        self.emit_log_of_stores_before_load(block, form.bytes, exit);
         self.log_loads(block, form.bytes, 1);
         self.emit_base_write_back(op, base, index);
         load!(self, op, form, [rbp + rcx + first], [rbp + rcx * 2 + first], [rbp + rcx * 4 + first]);
@@ -118,17 +119,17 @@ impl NativeCodeEmitter {
         block: Block,
         (log, asks, pc): (WatchedStoreLayout, usize, u32),
     ) -> bool {
-        if !load_store_form(op).is_some_and(|form| form.store && form.bytes == 4 && !form.single)
+        if !load_store_properties(op).is_some_and(|form| form.store && form.bytes == 4 && !form.single)
             || writes_base_back(op)
         {
             return false;
         }
-        let base = (!is_literal_access(op)).then(|| self.register_to_read(op.rn));
-        let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
-        let value = self.register_to_read(op.rd);
-        let exit = self.exit_label_before_step(number);
-        self.emit_accessed_item_index(op, base, index, (block, 4), exit);
-        self.host_flags = HostFlagsOrigin::None;
+        let base = (!is_literal_access(op)).then(|| self.host_register_of_guest_value(op.rn));
+        let index = has_register_offset(op).then(|| self.host_register_of_guest_value(op.rm));
+        let value = self.host_register_of_guest_value(op.rd);
+        let exit = self.label_of_exit_before_instruction(number);
+        self.emit_ram_item_index_calculation(op, base, index, (block, 4), exit);
+        self.host_flags = HostCpuFlagsSource::None;
         let first = block.first as i32;
         dynasm!(self.asm
             ; .arch x64
@@ -154,11 +155,11 @@ impl NativeCodeEmitter {
 
     /// Emits a load from constant memory that a cache contains.
     fn emit_constant_load(&mut self, number: u32, op: Op, form: Form, constants: CachedConstantMemory) {
-        let base = (!is_literal_access(op)).then(|| self.register_to_read(op.rn));
-        let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
-        self.emit_address(op, base, index, constants.base);
-        let exit = self.exit_label_before_step(number);
-        self.emit_cached_constant_check(constants, form.bytes, exit);
+        let base = (!is_literal_access(op)).then(|| self.host_register_of_guest_value(op.rn));
+        let index = has_register_offset(op).then(|| self.host_register_of_guest_value(op.rm));
+        self.emit_access_address_computation(op, base, index, constants.base);
+        let exit = self.label_of_exit_before_instruction(number);
+        self.emit_constant_in_cache_check(constants, form.bytes, exit);
         load!(self, op, form, [r13 + rcx], [r13 + rcx], [r13 + rcx]);
     }
 
@@ -172,17 +173,17 @@ impl NativeCodeEmitter {
             self.emit_constant_load(number, op, form, constants);
             return true;
         }
-        let base = (!is_literal_access(op)).then(|| self.register_to_read(op.rn));
-        let index = has_register_offset(op).then(|| self.register_to_read(op.rm));
-        self.emit_address(op, base, index, 0);
-        self.host_flags = HostFlagsOrigin::None;
+        let base = (!is_literal_access(op)).then(|| self.host_register_of_guest_value(op.rn));
+        let index = has_register_offset(op).then(|| self.host_register_of_guest_value(op.rm));
+        self.emit_access_address_computation(op, base, index, 0);
+        self.host_flags = HostCpuFlagsSource::None;
         if form.bytes > 1 {
-            let exit = self.exit_label_before_step(number);
+            let exit = self.label_of_exit_before_instruction(number);
             dynasm!(self.asm ; .arch x64 ; test cl, (form.bytes - 1) as i8 ; jnz =>exit);
         }
         dynasm!(self.asm ; .arch x64 ; mov eax, ecx);
-        self.write_back_before_call();
-        self.emit_log_save();
+        self.emit_register_write_back_for_call();
+        self.emit_timing_log_save();
         dynasm!(self.asm
             ; .arch x64
             ; mov esi, eax
@@ -193,12 +194,12 @@ impl NativeCodeEmitter {
             ; mov rcx, rax
             ; shr rcx, 32
         );
-        self.emit_log_reload();
+        self.emit_timing_log_reload();
         self.registers.drop_registers_changed_by_call();
-        let exit = self.exit_label_before_step(number);
+        let exit = self.label_of_exit_before_instruction(number);
         dynasm!(self.asm ; .arch x64 ; cmp ecx, home as i32 ; jne =>exit);
         self.emit_log_of_memory_bank(4);
-        let value = if form.single { RAX } else { self.register_to_write(op.rd) };
+        let value = if form.single { RAX } else { self.host_register_for_new_value(op.rd) };
         let asm = &mut self.asm;
         match (form.bytes, form.signed) {
             (1, true) => dynasm!(asm ; .arch x64 ; movsx Rd(value), al),
@@ -227,9 +228,9 @@ impl NativeCodeEmitter {
     /// Emits BX or BLX.
     pub fn emit_bx_or_blx(&mut self, number: u32, op: Op, ip: u64) {
         let place = self.place;
-        let target = self.register_to_read(op.rm);
-        let exit = self.exit_label_before_step(number);
-        self.host_flags = HostFlagsOrigin::None;
+        let target = self.host_register_of_guest_value(op.rm);
+        let exit = self.label_of_exit_before_instruction(number);
+        self.host_flags = HostCpuFlagsSource::None;
         dynasm!(self.asm
             ; .arch x64
             ; mov eax, Rd(target)
@@ -241,8 +242,8 @@ impl NativeCodeEmitter {
         );
         self.emit_register_branch_prediction_log(ip);
         if op.code == Code::Blx {
-            let link = self.place.board_address_of_op(ip).wrapping_add(3);
-            let host = self.register_to_write(14);
+            let link = self.place.instruction_address_of_op(ip).wrapping_add(3);
+            let host = self.host_register_for_new_value(14);
             dynasm!(self.asm ; .arch x64 ; mov Rd(host), link as i32);
         }
         self.emit_jump();
@@ -263,7 +264,7 @@ impl NativeCodeEmitter {
     /// Emits an exit that is taken unless `count` accesses of `bytes` from offset ecx of the block are inside it and
     /// aligned. Ecx becomes a number of such items.
     pub(super) fn emit_bounds_check(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
-        self.host_flags = HostFlagsOrigin::None;
+        self.host_flags = HostCpuFlagsSource::None;
         let asm = &mut self.asm;
         // Turned by as many bits as must be zero, no address that is not aligned is in range.
         let turned = bytes.ilog2();
@@ -276,7 +277,7 @@ impl NativeCodeEmitter {
 
     /// Emits an exit that is taken if one of `count` stores, from item number ecx on, would change code or a watched
     /// word.
-    pub(super) fn emit_marked_ram_check(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
+    pub(super) fn emit_code_or_watch_store_check(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
         let (turned, first) = (bytes.ilog2(), (block.first >> MARK_SHIFT) as i32);
         if self.foresight.is_some() {
             dynasm!(self.asm ; .arch x64 ; mov r13, [rsp + MARKS]);
@@ -298,15 +299,15 @@ impl NativeCodeEmitter {
         if marked != exit {
             let fine = self.asm.new_dynamic_label();
             dynasm!(self.asm ; .arch x64 ; =>fine);
-            self.near_marks.push(MarkedRamStoreCheck { marked, fine, exit, turned, first: block.first, count });
+            self.near_marks.push(CodeOrWatchStoreCheck { marked, fine, exit, turned, first: block.first, count });
         }
     }
 
     /// Emits the calls that ask the bus, for stores near marked bytes of RAM, whether they change code or a watched
     /// word.
-    pub(super) fn emit_marked_ram_store_checks(&mut self) {
+    pub(super) fn emit_code_or_watch_store_checks(&mut self) {
         let function = self.near.unwrap_or(0);
-        for MarkedRamStoreCheck { marked, fine, exit, turned, first, count } in std::mem::take(&mut self.near_marks) {
+        for CodeOrWatchStoreCheck { marked, fine, exit, turned, first, count } in std::mem::take(&mut self.near_marks) {
             dynasm!(self.asm
                 ; .arch x64
                 ; =>marked
@@ -327,14 +328,14 @@ impl NativeCodeEmitter {
     }
 
     /// Returns whether the word at this offset from the base register was already found to be inside the block.
-    fn is_word_offset_checked(&self, base: u8, block: Block, offset: i32) -> bool {
+    fn is_word_offset_bounds_checked(&self, base: u8, block: Block, offset: i32) -> bool {
         self.registers.is_register_steady(base)
             && self.checked.iter().any(|checked| checked.contains_word_offset(base, block, offset))
     }
 
     /// Emits code that computes, into ecx, the number of the accessed item in the block of RAM. The code leaves the
     /// path if the item is outside the block or not aligned.
-    fn emit_accessed_item_index(
+    fn emit_ram_item_index_calculation(
         &mut self,
         op: Op,
         base: Option<u8>,
@@ -344,14 +345,14 @@ impl NativeCodeEmitter {
     ) {
         let start = self.ram.wrapping_add(block.first);
         match (accessed_word_offset(op), self.span) {
-            (Some(offset), _) if self.is_word_offset_checked(op.rn, block, offset) => {
-                self.emit_address(op, base, index, start);
-                self.host_flags = HostFlagsOrigin::None;
+            (Some(offset), _) if self.is_word_offset_bounds_checked(op.rn, block, offset) => {
+                self.emit_access_address_computation(op, base, index, start);
+                self.host_flags = HostCpuFlagsSource::None;
                 dynasm!(self.asm ; .arch x64 ; shr ecx, 2);
             }
             (Some(offset), Some(span)) if block.bytes > 4 * FAR => {
                 let first = Op { imm: span.first as u32, ..op };
-                self.emit_address(first, base, index, start);
+                self.emit_access_address_computation(first, base, index, start);
                 self.emit_bounds_check(block, bytes, (span.last - span.first) as u32 / 4 + 1, exit);
                 if offset != span.first {
                     dynasm!(self.asm ; .arch x64 ; add ecx, (offset - span.first) / 4);
@@ -360,17 +361,17 @@ impl NativeCodeEmitter {
                     self.checked.retain(|checked| checked.base != op.rn);
                 }
                 self.registers.mark_guest_register_unchanging(op.rn);
-                self.checked.push(CheckedWordRange { base: op.rn, block, span });
+                self.checked.push(BoundsCheckedWordRange { base: op.rn, block, span });
             }
             _ => {
-                self.emit_address(op, base, index, start);
+                self.emit_access_address_computation(op, base, index, start);
                 self.emit_bounds_check(block, bytes, 1, exit);
             }
         }
     }
 
     /// Emits code that computes the address of an access minus `start` into ecx.
-    fn emit_address(&mut self, op: Op, base: Option<u8>, index: Option<u8>, start: u32) {
+    fn emit_access_address_computation(&mut self, op: Op, base: Option<u8>, index: Option<u8>, start: u32) {
         let asm = &mut self.asm;
         let Some(base) = base else {
             dynasm!(asm ; .arch x64 ; mov ecx, op.imm.wrapping_sub(start) as i32);
@@ -409,7 +410,7 @@ impl NativeCodeEmitter {
 
     /// Emits code that adds `more` to the base register of the op.
     pub(super) fn emit_base_register_addition(&mut self, op: Op, more: u32) {
-        let base = self.register_to_read(op.rn);
+        let base = self.host_register_of_guest_value(op.rn);
         self.registers.mark_register_dirty(op.rn);
         dynasm!(self.asm ; .arch x64 ; add Rd(base), more as i32);
         self.emit_stack_pointer_base_alignment(op, base);

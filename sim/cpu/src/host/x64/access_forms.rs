@@ -42,7 +42,7 @@ pub(super) struct Form {
 }
 
 /// Returns the form of a load or store of one word or less. `None` if it cannot be JIT-compiled.
-pub(super) fn load_store_form(op: Op) -> Option<Form> {
+pub(super) fn load_store_properties(op: Op) -> Option<Form> {
     let (bytes, signed, store) = match op.code {
         Code::LdrImm | Code::LdrReg | Code::LdrLit | Code::Vldr32 => (4, false, false),
         Code::LdrhImm | Code::LdrhReg => (2, false, false),
@@ -88,7 +88,7 @@ pub(super) fn writes_base_back(op: Op) -> bool {
 /// Returns the offset from the base register of the word that is accessed. `None` if the access is narrower, or depends
 /// on an index.
 pub(super) fn accessed_word_offset(op: Op) -> Option<i32> {
-    let plain = load_store_form(op)?.bytes == 4
+    let plain = load_store_properties(op)?.bytes == 4
         && !is_literal_access(op)
         && !has_register_offset(op)
         && !writes_base_back(op)

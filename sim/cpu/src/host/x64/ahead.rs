@@ -7,8 +7,8 @@ use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use super::super::{Home, NativeSpeculationLogLayout};
 use super::access_forms::Block;
 use super::registers::Registers;
-use super::spans::CheckedWordRange;
-use super::{HostFlagsOrigin, NativeCodeEmitter, Store};
+use super::spans::BoundsCheckedWordRange;
+use super::{HostCpuFlagsSource, NativeCodeEmitter, Store};
 use crate::v7m::op::Op;
 
 /// The end of a path: where execution continues, and what is reported.
@@ -64,28 +64,28 @@ pub(super) struct LoggedWords {
 pub struct Fork {
     label: DynamicLabel,
     registers: Registers,
-    host_flags: HostFlagsOrigin,
-    checked: Vec<CheckedWordRange>,
+    host_flags: HostCpuFlagsSource,
+    checked: Vec<BoundsCheckedWordRange>,
     words: LoggedWords,
 }
 
 impl NativeCodeEmitter {
     /// Makes the code keep a speculation log of this form, and continue at `onward` after each path. Called before the
     /// first step.
-    pub fn log_speculation(&mut self, log: NativeSpeculationLogLayout, onward: PathContinuationPoint) {
+    pub fn enable_speculation_logging(&mut self, log: NativeSpeculationLogLayout, onward: PathContinuationPoint) {
         self.ahead = Some((log, onward));
-        self.registers = Registers::allocation_without_host_registers(&[11, 14, 15]);
+        self.registers = Registers::new_guest_register_allocation(&[11, 14, 15]);
     }
 
     /// Sets the bank of memory that the next access goes to.
-    pub fn set_access_bank(&mut self, home: Home) {
+    pub fn set_memory_bank_of_next_access(&mut self, home: Home) {
         self.home = home;
     }
 
     /// Emits a conditional branch that was `taken` or not on the path being written, and returns its other way.
-    pub fn emit_branch_and_save_other_side(&mut self, op: Op, taken: bool) -> Fork {
+    pub fn emit_branch_and_return_other_way(&mut self, op: Op, taken: bool) -> Fork {
         let label = self.asm.new_dynamic_label();
-        self.emit_exit_unless_branch_agrees(op, taken, label);
+        self.emit_exit_on_branch_mismatch(op, taken, label);
         Fork {
             label,
             registers: self.registers.clone(),
@@ -96,20 +96,20 @@ impl NativeCodeEmitter {
     }
 
     /// Begins to emit the code of the other way of a conditional branch.
-    pub fn begin_other_branch_side(&mut self, fork: Fork) {
+    pub fn begin_deferred_branch_side(&mut self, fork: Fork) {
         let Fork { label, registers, host_flags, checked, words } = fork;
         dynasm!(self.asm ; .arch x64 ; =>label);
         (self.registers, self.host_flags, self.checked, self.words) = (registers, host_flags, checked, words);
     }
 
     /// Emits the end of a path: the registers are written back, and execution continues as `ending` says.
-    pub fn emit_native_path_end(&mut self, ending: PathEnd) {
+    pub fn emit_end_of_compiled_path(&mut self, ending: PathEnd) {
         self.emit_write_back_of_registers(self.registers.dirty_registers());
-        self.emit_path_end_after_write_back(self.words, ending);
+        self.emit_code_path_end(self.words, ending);
     }
 
     /// Emits the end of a path whose register values are all in the core.
-    fn emit_path_end_after_write_back(&mut self, words: LoggedWords, ending: PathEnd) {
+    fn emit_code_path_end(&mut self, words: LoggedWords, ending: PathEnd) {
         let (Some((log, onward)), counts) = (self.ahead, u16::from_le_bytes([words.read, words.written])) else {
             return;
         };
@@ -146,11 +146,9 @@ impl NativeCodeEmitter {
 
     /// Finishes the code after the last path's end, copies it into the store and returns its host address. `endings`
     /// has, for each step, the end of a path that is left before this step.
-    pub fn finish_speculative_path(mut self, store: &mut Store, endings: &[PathEnd]) -> Option<u64> {
-        self.emit_marked_ram_store_checks();
-        self.emit_all_path_exits(|writer, step, words| {
-            writer.emit_path_end_after_write_back(words, endings[step as usize])
-        });
+    pub fn finish_speculative_native_code(mut self, store: &mut Store, endings: &[PathEnd]) -> Option<u64> {
+        self.emit_code_or_watch_store_checks();
+        self.emit_compiled_path_exits(|writer, step, words| writer.emit_code_path_end(words, endings[step as usize]));
         // Nothing leaves otherwise, and nothing is called that ends a path.
         dynasm!(self.asm ; .arch x64 ; =>self.leave ; =>self.called);
         let at = store.copy_into_executable_memory(&self.asm.finalize().ok()?)?;
@@ -166,7 +164,7 @@ impl NativeCodeEmitter {
     }
 
     /// Emits code that reloads the folded set of logged writes after a call.
-    pub(super) fn reload_logged_writes(&mut self) {
+    pub(super) fn emit_logged_write_set_reload(&mut self) {
         if let Some((log, _)) = self.ahead {
             dynasm!(self.asm ; .arch x64 ; mov r11, [r15 + log.writes]);
         }
@@ -177,9 +175,9 @@ impl NativeCodeEmitter {
         let Some((log, _)) = self.ahead else { return };
         self.emit_log_of_memory_bank(bytes);
         for further in 0..count {
-            self.emit_word_filter_bit(block, bytes, further);
+            self.emit_access_filter_bit_number(block, bytes, further);
             self.asm.extend(&BTS_R12_RAX);
-            self.log_entry_at(log, block, bytes, further);
+            self.emit_speculation_log_entry(log, block, bytes, further);
             dynasm!(self.asm ; .arch x64 ; mov [r15 + log.read + 4 * i32::from(self.words.read)], eax);
             self.words.read += 1;
         }
@@ -196,7 +194,7 @@ impl NativeCodeEmitter {
             ; bts r12, BYTE bit
         );
         self.words.read += 1;
-        self.host_flags = HostFlagsOrigin::None;
+        self.host_flags = HostCpuFlagsSource::None;
     }
 
     /// Emits code that logs stores to `count` items from item number ecx on, before they are made.
@@ -204,19 +202,19 @@ impl NativeCodeEmitter {
         let Some((log, _)) = self.ahead else { return };
         self.emit_log_of_memory_bank(bytes);
         for further in 0..count {
-            self.emit_word_filter_bit(block, bytes, further);
+            self.emit_access_filter_bit_number(block, bytes, further);
             self.asm.extend(&BTS_R11_RAX);
             let entry = log.written + 8 * i32::from(self.words.written);
-            self.emit_old_word_load(block, bytes, further);
+            self.emit_containing_ram_word_load(block, bytes, further);
             dynasm!(self.asm ; .arch x64 ; mov [r15 + entry + 4], eax);
-            self.log_entry_at(log, block, bytes, further);
+            self.emit_speculation_log_entry(log, block, bytes, further);
             dynasm!(self.asm ; .arch x64 ; mov [r15 + entry], eax);
             self.words.written += 1;
         }
     }
 
     /// Emits code that loads the word of RAM that contains an item into eax. The item's number is ecx plus `further`.
-    fn emit_old_word_load(&mut self, block: Block, bytes: u32, further: u32) {
+    fn emit_containing_ram_word_load(&mut self, block: Block, bytes: u32, further: u32) {
         let from = (block.first + 4 * further) as i32;
         let asm = &mut self.asm;
         match bytes {
@@ -227,7 +225,7 @@ impl NativeCodeEmitter {
     }
 
     /// Emits code that computes the log's entry for an item narrower than a word into eax. The item's number is in ecx.
-    fn narrow_log_entry_at(&mut self, log: NativeSpeculationLogLayout, block: Block, bytes: u32) {
+    fn emit_narrow_speculation_log_entry(&mut self, log: NativeSpeculationLogLayout, block: Block, bytes: u32) {
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; push rcx);
         if bytes == 2 {
@@ -247,7 +245,7 @@ impl NativeCodeEmitter {
     }
 
     /// Emits code that computes, into eax, the number of a word's bit in the folded sets of reads and writes.
-    fn emit_word_filter_bit(&mut self, block: Block, bytes: u32, further: u32) {
+    fn emit_access_filter_bit_number(&mut self, block: Block, bytes: u32, further: u32) {
         let more = ((block.first >> WORD) + further) as i32 * FOLDED;
         let asm = &mut self.asm;
         if bytes == 4 {
@@ -265,9 +263,9 @@ impl NativeCodeEmitter {
 
     /// Emits code that computes the speculation log's entry of an accessed item into eax. The entry is the offset of
     /// the word of RAM and the mask of the accessed bytes. The item's number in `block` is ecx plus `further`.
-    fn log_entry_at(&mut self, log: NativeSpeculationLogLayout, block: Block, bytes: u32, further: u32) {
+    fn emit_speculation_log_entry(&mut self, log: NativeSpeculationLogLayout, block: Block, bytes: u32, further: u32) {
         if bytes < 4 {
-            self.narrow_log_entry_at(log, block, bytes);
+            self.emit_narrow_speculation_log_entry(log, block, bytes);
             return;
         }
         let all = ((block.first + 4 * further) | 0xf << log.lanes) as i32;
@@ -297,15 +295,15 @@ impl NativeCodeEmitter {
 impl NativeCodeEmitter {
     /// Emits an exit before this step, taken unless the byte at offset `at` of the core is `value`.
     pub fn emit_exit_unless_core_byte_is(&mut self, step: u32, at: i32, value: u8) {
-        let exit = self.exit_label_before_step(step);
-        self.host_flags = HostFlagsOrigin::None;
+        let exit = self.label_of_exit_before_instruction(step);
+        self.host_flags = HostCpuFlagsSource::None;
         dynasm!(self.asm ; .arch x64 ; cmp BYTE [rbx + at], value as i8 ; jne =>exit);
     }
 
     /// Emits an exit before this step, taken if two doublewords of the core have a bit in common.
-    pub fn emit_exit_if_core_bits_overlap(&mut self, step: u32, [first, second]: [i32; 2]) {
-        let exit = self.exit_label_before_step(step);
-        self.host_flags = HostFlagsOrigin::None;
+    pub fn emit_exit_if_core_doublewords_overlap(&mut self, step: u32, [first, second]: [i32; 2]) {
+        let exit = self.label_of_exit_before_instruction(step);
+        self.host_flags = HostCpuFlagsSource::None;
         dynasm!(self.asm ; .arch x64 ; mov rax, [rbx + first] ; test [rbx + second], rax ; jnz =>exit);
     }
 
@@ -315,34 +313,34 @@ impl NativeCodeEmitter {
     }
 
     /// Emits code that stores the lowest bit of a register as the byte at offset `at` of the core.
-    pub fn emit_core_bit_store(&mut self, register: u8, at: i32) {
-        let host = self.register_to_read(register);
-        self.host_flags = HostFlagsOrigin::None;
+    pub fn emit_core_struct_bit_store(&mut self, register: u8, at: i32) {
+        let host = self.host_register_of_guest_value(register);
+        self.host_flags = HostCpuFlagsSource::None;
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(host) ; and eax, 1 ; mov [rbx + at], al);
     }
 
     /// Emits code that loads the byte at offset `at` of the core into a register.
-    pub fn emit_core_byte_load(&mut self, register: u8, at: i32) {
-        let host = self.register_to_write(register);
+    pub fn emit_core_struct_byte_load(&mut self, register: u8, at: i32) {
+        let host = self.host_register_for_new_value(register);
         dynasm!(self.asm ; .arch x64 ; movzx Rd(host), BYTE [rbx + at]);
     }
 
     /// Emits code that copies one register of the board's core to another.
     pub fn emit_register_copy(&mut self, to: u8, from: u8) {
-        let (source, target) = (self.register_to_read(from), self.register_to_write(to));
+        let (source, target) = (self.host_register_of_guest_value(from), self.host_register_for_new_value(to));
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), Rd(source));
     }
 
     /// Emits code that loads the word at offset `at` of the core into a register.
-    pub fn emit_core_word_load(&mut self, register: u8, at: i32) {
-        let host = self.register_to_write(register);
+    pub fn emit_core_struct_word_load(&mut self, register: u8, at: i32) {
+        let host = self.host_register_for_new_value(register);
         dynasm!(self.asm ; .arch x64 ; mov Rd(host), [rbx + at]);
     }
 
     /// Emits code that stores a register, with its two low bits cleared, as the word at offset `at` of the core.
     pub fn store_aligned_word(&mut self, register: u8, at: i32) {
-        let host = self.register_to_read(register);
-        self.host_flags = HostFlagsOrigin::None;
+        let host = self.host_register_of_guest_value(register);
+        self.host_flags = HostCpuFlagsSource::None;
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(host) ; and eax, -4 ; mov [rbx + at], eax);
     }
 
@@ -350,9 +348,9 @@ impl NativeCodeEmitter {
     /// is another one.
     pub fn emit_core_number_load(&mut self, step: u32, op: Op, address: u32) {
         let Some((_, onward)) = self.ahead else { return };
-        let base = self.register_to_read(op.rn);
-        let exit = self.exit_label_before_step(step);
-        self.host_flags = HostFlagsOrigin::None;
+        let base = self.host_register_of_guest_value(op.rn);
+        let exit = self.label_of_exit_before_instruction(step);
+        self.host_flags = HostCpuFlagsSource::None;
         dynasm!(self.asm
             ; .arch x64
             ; lea eax, [Rq(base) + op.imm as i32]
@@ -361,7 +359,7 @@ impl NativeCodeEmitter {
         );
         self.emit_log_of_memory_bank(4);
         self.words.is_own = true;
-        let host = self.register_to_write(op.rd);
+        let host = self.host_register_for_new_value(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(host), [rbx + onward.number]);
     }
 }

@@ -4,18 +4,18 @@
 use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 
 use super::forms::{
-    Form, Second, Work, constant_shift_kind, data_processing_form, is_rare_data_processing, register_shift_kind,
+    Form, Second, Work, constant_shift_kind, data_processing_properties, is_rare_data_processing, register_shift_kind,
 };
-use super::{HostFlagsOrigin, NativeCodeEmitter, RAX, flags};
+use super::{HostCpuFlagsSource, NativeCodeEmitter, RAX, flags};
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::Op;
 
 impl NativeCodeEmitter {
     /// Emits x86-64 code for an instruction that only changes registers and flags. Returns false if it cannot be
     /// JIT-compiled.
-    pub fn emit_operation(&mut self, op: Op) -> bool {
-        if let Some(form) = data_processing_form(op) {
-            self.write_data_processing(op, form);
+    pub fn emit_register_only_instruction(&mut self, op: Op) -> bool {
+        if let Some(form) = data_processing_properties(op) {
+            self.emit_data_processing_instruction(op, form);
         } else if let Some((kind, sets)) = constant_shift_kind(op) {
             self.emit_shift(op, kind, sets);
         } else if let Some((kind, sets)) = register_shift_kind(op) {
@@ -42,14 +42,14 @@ impl NativeCodeEmitter {
             return false;
         }
         let constant = if matches!(work, Work::Bic | Work::Orn | Work::Mvn) { !op.imm } else { op.imm } as i32;
-        let first = (!matches!(work, Work::Mov | Work::Mvn)).then(|| self.register_to_read(op.rn));
-        let register = (second == Second::Register).then(|| self.register_to_read(op.rm));
+        let first = (!matches!(work, Work::Mov | Work::Mvn)).then(|| self.host_register_of_guest_value(op.rn));
+        let register = (second == Second::Register).then(|| self.host_register_of_guest_value(op.rm));
         // A difference cannot be taken where the second operand is.
         if work == Work::Sub && !tests && op.rd == op.rm && op.rd != op.rn && register.is_some() {
             return false;
         }
-        let target = if tests { RAX } else { self.register_to_write(op.rd) };
-        self.host_flags = HostFlagsOrigin::None;
+        let target = if tests { RAX } else { self.host_register_for_new_value(op.rd) };
+        self.host_flags = HostCpuFlagsSource::None;
         match (first, register) {
             (None, None) => dynasm!(self.asm ; .arch x64 ; mov Rd(target), constant),
             (None, Some(register)) => dynasm!(self.asm ; .arch x64 ; mov Rd(target), Rd(register)),
@@ -107,9 +107,9 @@ impl NativeCodeEmitter {
         let Form { work, second, .. } = form;
         let is_sum = matches!(work, Work::Add | Work::Adc | Work::Sub | Work::Sbc | Work::Rsb);
         self.host_flags = match work {
-            Work::Sub | Work::Rsb | Work::Sbc => HostFlagsOrigin::Difference,
-            Work::Mov | Work::Mvn => HostFlagsOrigin::None,
-            _ => HostFlagsOrigin::Result,
+            Work::Sub | Work::Rsb | Work::Sbc => HostCpuFlagsSource::Difference,
+            Work::Mov | Work::Mvn => HostCpuFlagsSource::None,
+            _ => HostCpuFlagsSource::Result,
         };
         let live = self.live;
         let asm = &mut self.asm;
@@ -132,14 +132,14 @@ impl NativeCodeEmitter {
     }
 
     /// Emits a data-processing instruction (AND, ADD, MOV and so on) by way of eax and ecx if need be.
-    fn write_data_processing(&mut self, op: Op, form: Form) {
+    fn emit_data_processing_instruction(&mut self, op: Op, form: Form) {
         if self.emit_as_host_instructions(op, form) {
             return;
         }
         let Form { work, second, sets, tests } = form;
-        let first = (!matches!(work, Work::Mov | Work::Mvn)).then(|| self.register_to_read(op.rn));
+        let first = (!matches!(work, Work::Mov | Work::Mvn)).then(|| self.host_register_of_guest_value(op.rn));
         // The second operand: a constant, or ecx where its register is not to be had as it is.
-        let register = (second != Second::Constant).then(|| self.register_to_read(op.rm));
+        let register = (second != Second::Constant).then(|| self.host_register_of_guest_value(op.rm));
         if let (Second::Shifted, Some(register)) = (second, register) {
             self.emit_shifted_operand(op, register);
         }
@@ -169,9 +169,9 @@ impl NativeCodeEmitter {
             Work::Rsb => dynasm!(asm ; .arch x64 ; sub ecx, eax ; mov eax, ecx),
             Work::Mov | Work::Mvn => dynasm!(asm ; .arch x64 ; mov eax, ecx),
         }
-        self.host_flags = HostFlagsOrigin::None;
+        self.host_flags = HostCpuFlagsSource::None;
         if !tests {
-            let target = self.register_to_write(op.rd);
+            let target = self.host_register_for_new_value(op.rd);
             dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
         }
         if sets {
@@ -188,7 +188,7 @@ impl NativeCodeEmitter {
 
     /// Emits code that loads a register, shifted by the op's constant, into ecx.
     fn emit_shifted_operand(&mut self, op: Op, register: u8) {
-        self.host_flags = HostFlagsOrigin::None;
+        self.host_flags = HostCpuFlagsSource::None;
         let asm = &mut self.asm;
         let amount = op.shift;
         dynasm!(asm ; .arch x64 ; mov ecx, Rd(register));
@@ -204,10 +204,10 @@ impl NativeCodeEmitter {
 
     /// Emits LSL, LSR, ASR or ROR by a constant.
     fn emit_shift(&mut self, op: Op, kind: u8, sets: bool) {
-        let register = self.register_to_read(op.rm);
+        let register = self.host_register_of_guest_value(op.rm);
         let amount = op.shift;
         let is_whole = amount > 31;
-        self.host_flags = if sets && !is_whole { HostFlagsOrigin::Result } else { HostFlagsOrigin::None };
+        self.host_flags = if sets && !is_whole { HostCpuFlagsSource::Result } else { HostCpuFlagsSource::None };
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; mov eax, Rd(register));
         match kind {
@@ -218,7 +218,7 @@ impl NativeCodeEmitter {
             _ if is_whole => dynasm!(asm ; .arch x64 ; sar eax, 31 ; bt eax, 31),
             _ => dynasm!(asm ; .arch x64 ; sar eax, amount as i8),
         }
-        let target = self.register_to_write(op.rd);
+        let target = self.host_register_for_new_value(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
         if sets {
             if self.live & flags::C != 0 {
@@ -230,8 +230,8 @@ impl NativeCodeEmitter {
 
     /// Emits LSL, LSR, ASR or ROR by a register. More than 32 places are as many as 40.
     fn write_shift_by_register(&mut self, op: Op, kind: u8, sets: bool) {
-        let (value, amount) = (self.register_to_read(op.rn), self.register_to_read(op.rm));
-        self.host_flags = HostFlagsOrigin::None;
+        let (value, amount) = (self.host_register_of_guest_value(op.rn), self.host_register_of_guest_value(op.rm));
+        self.host_flags = HostCpuFlagsSource::None;
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; movzx ecx, Rb(amount));
         if kind < 3 {
@@ -255,7 +255,7 @@ impl NativeCodeEmitter {
         if matches!(kind, 1 | 2) {
             dynasm!(asm ; .arch x64 ; shr rax, 1);
         }
-        let target = self.register_to_write(op.rd);
+        let target = self.host_register_for_new_value(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
         if sets {
             self.emit_nz_stores(RAX);
@@ -264,22 +264,22 @@ impl NativeCodeEmitter {
 
     /// Emits bit-field, byte-reversal, extension, MOVT, move-to-SP and multiply instructions.
     fn emit_rare_data_processing(&mut self, op: Op) {
-        self.host_flags = HostFlagsOrigin::None;
+        self.host_flags = HostCpuFlagsSource::None;
         let number = op.code as u8;
         match number {
-            code::Ubfx | code::Sbfx => self.write_bit_field_extract(op),
-            code::Bfi => self.write_bit_field_insert(op),
-            code::Rev | code::Rev16 | code::Revsh => self.write_byte_reversal(op),
+            code::Ubfx | code::Sbfx => self.emit_bit_field_extract(op),
+            code::Bfi => self.emit_bit_field_insert(op),
+            code::Rev | code::Rev16 | code::Revsh => self.emit_byte_reversal(op),
             code::Sxtb..=code::Uxth | code::Sxtab..=code::Uxtah => self.emit_sign_or_zero_extension(op),
             code::MovToSp => {
-                let source = self.register_to_read(op.rm);
+                let source = self.host_register_of_guest_value(op.rm);
                 dynasm!(self.asm ; .arch x64 ; mov eax, Rd(source) ; and eax, -4);
-                let target = self.register_to_write(13);
+                let target = self.host_register_for_new_value(13);
                 dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
             }
             code::Movt => {
-                let target = self.register_to_read(op.rd);
-                self.register_to_write(op.rd);
+                let target = self.host_register_of_guest_value(op.rd);
+                self.host_register_for_new_value(op.rd);
                 dynasm!(self.asm ; .arch x64 ; movzx Rd(target), Rw(target) ; or Rd(target), op.imm as i32);
             }
             _ => self.emit_multiplication(op),
@@ -288,17 +288,17 @@ impl NativeCodeEmitter {
 
     /// Emits MUL, MLA or MLS.
     fn emit_multiplication(&mut self, op: Op) {
-        let (first, second) = (self.register_to_read(op.rn), self.register_to_read(op.rm));
+        let (first, second) = (self.host_register_of_guest_value(op.rn), self.host_register_of_guest_value(op.rm));
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(first) ; imul eax, Rd(second));
         if matches!(op.code, Code::Mla | Code::Mls) {
-            let third = self.register_to_read(op.ra);
+            let third = self.host_register_of_guest_value(op.ra);
             if op.code == Code::Mla {
                 dynasm!(self.asm ; .arch x64 ; add eax, Rd(third));
             } else {
                 dynasm!(self.asm ; .arch x64 ; neg eax ; add eax, Rd(third));
             }
         }
-        let target = self.register_to_write(op.rd);
+        let target = self.host_register_for_new_value(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
         if op.code == Code::MulS {
             self.emit_nz_stores(RAX);
@@ -306,8 +306,8 @@ impl NativeCodeEmitter {
     }
 
     /// Emits UBFX or SBFX.
-    fn write_bit_field_extract(&mut self, op: Op) {
-        let source = self.register_to_read(op.rn);
+    fn emit_bit_field_extract(&mut self, op: Op) {
+        let source = self.host_register_of_guest_value(op.rn);
         let (above, unused) = ((32 - op.shift - op.ra) as i8, (32 - op.shift) as i8);
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; mov eax, Rd(source) ; shl eax, above);
@@ -316,16 +316,16 @@ impl NativeCodeEmitter {
         } else {
             dynasm!(asm ; .arch x64 ; sar eax, unused);
         }
-        let target = self.register_to_write(op.rd);
+        let target = self.host_register_for_new_value(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
     }
 
     /// Emits BFI or BFC.
-    fn write_bit_field_insert(&mut self, op: Op) {
+    fn emit_bit_field_insert(&mut self, op: Op) {
         let mask = (u32::MAX >> (32 - u32::from(op.shift))) << op.ra;
-        let source = (op.rn != 15).then(|| self.register_to_read(op.rn));
-        let target = self.register_to_read(op.rd);
-        self.register_to_write(op.rd);
+        let source = (op.rn != 15).then(|| self.host_register_of_guest_value(op.rn));
+        let target = self.host_register_of_guest_value(op.rd);
+        self.host_register_for_new_value(op.rd);
         let asm = &mut self.asm;
         if let Some(source) = source {
             dynasm!(asm ; .arch x64 ; mov eax, Rd(source) ; shl eax, op.ra as i8 ; and eax, mask as i32);
@@ -337,8 +337,8 @@ impl NativeCodeEmitter {
     }
 
     /// Emits REV, REV16 or REVSH.
-    fn write_byte_reversal(&mut self, op: Op) {
-        let source = self.register_to_read(op.rm);
+    fn emit_byte_reversal(&mut self, op: Op) {
+        let source = self.host_register_of_guest_value(op.rm);
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; mov eax, Rd(source) ; bswap eax);
         match op.code {
@@ -346,13 +346,13 @@ impl NativeCodeEmitter {
             Code::Revsh => dynasm!(asm ; .arch x64 ; sar eax, 16),
             _ => {}
         }
-        let target = self.register_to_write(op.rd);
+        let target = self.host_register_for_new_value(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
     }
 
     /// Emits a sign or zero extension of a byte or halfword (SXTB, UXTH and so on), with or without addition.
     fn emit_sign_or_zero_extension(&mut self, op: Op) {
-        let source = self.register_to_read(op.rm);
+        let source = self.host_register_of_guest_value(op.rm);
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; mov eax, Rd(source));
         if op.shift & 31 != 0 {
@@ -365,10 +365,10 @@ impl NativeCodeEmitter {
             _ => dynasm!(asm ; .arch x64 ; movzx eax, ax),
         }
         if matches!(op.code, Code::Sxtab | Code::Sxtah | Code::Uxtab | Code::Uxtah) {
-            let more = self.register_to_read(op.rn);
+            let more = self.host_register_of_guest_value(op.rn);
             dynasm!(self.asm ; .arch x64 ; add eax, Rd(more));
         }
-        let target = self.register_to_write(op.rd);
+        let target = self.host_register_for_new_value(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
     }
 
@@ -377,18 +377,18 @@ impl NativeCodeEmitter {
         if !matches!(op.code, Code::Vmov32 | Code::VmovToCore | Code::VmovFromCore) {
             return false;
         }
-        let exit = self.exit_label_before_step(number);
-        self.host_flags = HostFlagsOrigin::None;
+        let exit = self.label_of_exit_before_instruction(number);
+        self.host_flags = HostCpuFlagsSource::None;
         dynasm!(self.asm ; .arch x64 ; cmp BYTE [rbx + self.at.float_ready], 0 ; je =>exit);
         let s = self.at.s;
         let single = |register: u8| s + 4 * i32::from(register);
         match op.code {
             Code::VmovToCore => {
-                let target = self.register_to_write(op.rd);
+                let target = self.host_register_for_new_value(op.rd);
                 dynasm!(self.asm ; .arch x64 ; mov Rd(target), [rbx + single(op.rn)]);
             }
             Code::VmovFromCore => {
-                let source = self.register_to_read(op.rn);
+                let source = self.host_register_of_guest_value(op.rn);
                 dynasm!(self.asm ; .arch x64 ; mov [rbx + single(op.rd)], Rd(source));
             }
             _ => {

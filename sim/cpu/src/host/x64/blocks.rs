@@ -36,17 +36,17 @@ impl BlockEntry {
 pub fn block_entry_points(store: &mut Store, layout: &BlockLayout) -> Option<EntryPoints> {
     let mut writer = BlockChainingEmitter { asm: VecAssembler::new(0), layout };
     writer.emit_function_entry();
-    let entry = writer.copy_into_code_store(store)?;
+    let entry = writer.copy_to_native_code_memory(store)?;
     let mut way = |has_account| {
         let mut writer = BlockChainingEmitter { asm: VecAssembler::new(0), layout };
-        let begins = writer.emit_transition(has_account);
-        let at = writer.copy_into_code_store(store)? as u64;
+        let begins = writer.emit_basic_block_transition(has_account);
+        let at = writer.copy_to_native_code_memory(store)? as u64;
         Some([at, at + begins])
     };
     let transit = [way(false)?, way(true)?];
     let mut writer = BlockChainingEmitter { asm: VecAssembler::new(0), layout };
     writer.emit_return(layout.back_none);
-    let none = writer.copy_into_code_store(store)?;
+    let none = writer.copy_to_native_code_memory(store)?;
     // SAFETY: that is what was written.
     let entry = unsafe { std::mem::transmute::<*const u8, BlockEntry>(entry) };
     Some(EntryPoints { entry, transit, none: none as u64 })
@@ -60,7 +60,7 @@ struct BlockChainingEmitter<'a> {
 
 impl BlockChainingEmitter<'_> {
     /// Copies the written code into the store and returns its host address.
-    fn copy_into_code_store(self, store: &mut Store) -> Option<*const u8> {
+    fn copy_to_native_code_memory(self, store: &mut Store) -> Option<*const u8> {
         store.copy_into_executable_memory(&self.asm.finalize().ok()?)
     }
 
@@ -88,17 +88,17 @@ impl BlockChainingEmitter<'_> {
 
     /// Emits the code from the end of a block to the next one. Returns the offset in bytes at which the next block
     /// begins.
-    fn emit_transition(&mut self, has_account: bool) -> u64 {
+    fn emit_basic_block_transition(&mut self, has_account: bool) -> u64 {
         let context = self.layout.context;
         dynasm!(self.asm ; .arch x64 ; ended:);
-        self.emit_cached_transition_lookup();
+        self.emit_timing_transition_lookup();
         if has_account {
-            self.emit_transition_count();
+            self.emit_timing_transition_count();
         }
-        self.emit_advance_of_both_cores();
+        self.emit_cached_timing_application();
         let begins = self.asm.offset().0;
-        self.emit_block_begin();
-        self.emit_wait();
+        self.emit_basic_block_entry();
+        self.emit_wait_for_other_core();
         dynasm!(self.asm
             ; .arch x64
             ; hand_in:
@@ -116,7 +116,7 @@ impl BlockChainingEmitter<'_> {
     /// Emits the look-up of the ended block's cached transition: its address goes to rdi, that of the other core's log
     /// to rdx. If it is not found, or if both cores' blocks may access the same memory, the code returns to Rust with
     /// the block.
-    fn emit_cached_transition_lookup(&mut self) {
+    fn emit_timing_transition_lookup(&mut self) {
         let BlockLayout { context, log, transition, hash, .. } = *self.layout;
         dynasm!(self.asm
             ; .arch x64
@@ -154,7 +154,7 @@ impl BlockChainingEmitter<'_> {
     }
 
     /// Emits code that counts the transition at rdi for the profile.
-    fn emit_transition_count(&mut self) {
+    fn emit_timing_transition_count(&mut self) {
         let BlockLayout { context, hash, .. } = *self.layout;
         let counters_bytes = 2 * size_of::<[u64; 2]>();
         dynasm!(self.asm
@@ -170,7 +170,7 @@ impl BlockChainingEmitter<'_> {
 
     /// Emits code that advances both cores by the cached transition at rdi. Rbx and r15 then point to the core that
     /// continues and to its log.
-    fn emit_advance_of_both_cores(&mut self) {
+    fn emit_cached_timing_application(&mut self) {
         let BlockLayout { context, core, log, transition, .. } = *self.layout;
         dynasm!(self.asm
             ; .arch x64
@@ -215,7 +215,7 @@ impl BlockChainingEmitter<'_> {
 
     /// Emits code that begins the core's next block, if the block is JIT-compiled, its code is in the chip's cache and
     /// its probes have fired.
-    fn emit_block_begin(&mut self) {
+    fn emit_basic_block_entry(&mut self) {
         let BlockLayout { context, core, log, head, translation, .. } = *self.layout;
         dynasm!(self.asm
             ; .arch x64
@@ -299,7 +299,7 @@ impl BlockChainingEmitter<'_> {
     }
 
     /// Emits a wait for the other core, as the core's next block.
-    fn emit_wait(&mut self) {
+    fn emit_wait_for_other_core(&mut self) {
         let BlockLayout { log, wait_shape, .. } = *self.layout;
         dynasm!(self.asm ; .arch x64 ; wait:);
         self.emit_register_saves();

@@ -49,7 +49,7 @@ pub struct Records {
 
 /// Where the code of a path continues, with a record in rax.
 #[derive(Debug, Clone, Copy)]
-struct PathContinuationLabels {
+struct CompiledPathExitLabels {
     /// The path was executed up to there.
     executed: DynamicLabel,
     /// The same. Its last step has said where execution continues.
@@ -91,7 +91,7 @@ impl NativeCodeEmitter {
     /// Finishes a path of `steps` steps, copies its code into the store and returns its host address. The code leaves
     /// the path with one of these records. `jumps`: the last step has set where execution continues. `called` is
     /// returned in rax if a call has ended the path.
-    pub fn finish_chained_path(
+    pub fn finish_chained_code_path(
         mut self,
         store: &mut Store,
         records: Records,
@@ -100,10 +100,10 @@ impl NativeCodeEmitter {
         layout: &PathLayout,
     ) -> Option<u64> {
         let [executed, jumped, otherwise] = std::array::from_fn(|_| self.asm.new_dynamic_label());
-        let ways = PathContinuationLabels { executed, jumped, otherwise, leave: self.leave };
+        let ways = CompiledPathExitLabels { executed, jumped, otherwise, leave: self.leave };
         self.emit_write_back_of_registers(self.registers.dirty_registers());
-        self.emit_jump_with_exit_record(records, steps, if jumps { jumped } else { executed });
-        self.emit_jump_to_next_path(layout, ways);
+        self.emit_path_exit_jump_with_record(records, steps, if jumps { jumped } else { executed });
+        self.emit_jump_to_next_compiled_path(layout, ways);
         dynasm!(self.asm ; .arch x64 ; =>self.called ; mov rax, QWORD called as i64 ; =>self.leave);
         if let Some((foresight, at)) = self.foresight {
             dynasm!(self.asm
@@ -117,10 +117,10 @@ impl NativeCodeEmitter {
             ; pop r15 ; pop r14 ; pop r13 ; pop r12 ; pop rbp ; pop rbx
             ; ret
         );
-        self.emit_marked_ram_store_checks();
-        self.emit_rare_prediction_cases();
-        self.emit_all_path_exits(|writer, step, _| {
-            writer.emit_jump_with_exit_record(records, step, if step == 0 { otherwise } else { executed })
+        self.emit_code_or_watch_store_checks();
+        self.emit_out_of_line_prediction_code();
+        self.emit_compiled_path_exits(|writer, step, _| {
+            writer.emit_path_exit_jump_with_record(records, step, if step == 0 { otherwise } else { executed })
         });
         let body = self.asm.labels().resolve_dynamic(self.body).unwrap_or(AssemblyOffset(0));
         let at = store.copy_into_executable_memory(&self.asm.finalize().ok()?)?;
@@ -128,13 +128,13 @@ impl NativeCodeEmitter {
     }
 
     /// Emits a jump to a way out, with the record of this step in rax.
-    fn emit_jump_with_exit_record(&mut self, records: Records, step: u32, way: DynamicLabel) {
+    fn emit_path_exit_jump_with_record(&mut self, records: Records, step: u32, way: DynamicLabel) {
         let record = records.first + u64::from(step * records.bytes);
         dynasm!(self.asm ; .arch x64 ; mov rax, QWORD record as i64 ; jmp =>way);
     }
 
     /// Emits the code that goes from the end of a path to the next one if its timing is known.
-    fn emit_jump_to_next_path(&mut self, layout: &PathLayout, ways: PathContinuationLabels) {
+    fn emit_jump_to_next_compiled_path(&mut self, layout: &PathLayout, ways: CompiledPathExitLabels) {
         let PathLayout { state, executed, counts, record, core, transition, .. } = *layout;
         dynasm!(self.asm
             ; .arch x64
@@ -145,7 +145,7 @@ impl NativeCodeEmitter {
             ; jmp rcx
             ; =>ways.jumped
         );
-        self.emit_exit_record_selection(layout);
+        self.emit_exit_timing_record_selection(layout);
         dynasm!(self.asm
             ; .arch x64
             ; mov rdx, [rbx + core.ip]
@@ -154,7 +154,7 @@ impl NativeCodeEmitter {
             ; jmp >chosen
             ; =>ways.executed
         );
-        self.emit_exit_record_selection(layout);
+        self.emit_exit_timing_record_selection(layout);
         dynasm!(self.asm ; .arch x64 ; chosen:);
         if self.foresight.is_some() {
             dynasm!(self.asm ; .arch x64 ; cmp [rax + record.log], r14 ; jne >asks);
@@ -168,7 +168,7 @@ impl NativeCodeEmitter {
             ; cmp [rcx + transition.serial], edx
             ; jne >asks
         );
-        self.emit_lookup_repetition(layout);
+        self.emit_cache_lookup_replay(layout);
         dynasm!(self.asm
             ; .arch x64
             ; mov edx, [rcx + transition.bus_wait]
@@ -192,7 +192,7 @@ impl NativeCodeEmitter {
             ; test rcx, rcx
             ; jz >done
         );
-        self.emit_log_reset();
+        self.emit_timing_log_clear();
         dynasm!(self.asm
             ; .arch x64
             ; jmp rcx
@@ -207,9 +207,9 @@ impl NativeCodeEmitter {
     }
 
     /// Emits code that selects, among the records of an exit, that for the current state and log.
-    fn emit_exit_record_selection(&mut self, layout: &PathLayout) {
+    fn emit_exit_timing_record_selection(&mut self, layout: &PathLayout) {
         let record = layout.record;
-        self.emit_context_load();
+        self.emit_context_address_load();
         dynasm!(self.asm ; .arch x64 ; mov ecx, [r13 + layout.state] ; mov edx, ecx);
         if self.foresight.is_some() {
             // All bits of the log. The last ones belong to the first accesses.
@@ -230,7 +230,7 @@ impl NativeCodeEmitter {
 
     /// Emits the repetition of the cache look-ups that were recorded with the transition at rcx, or a jump to the code
     /// that lets the bus repeat them.
-    fn emit_lookup_repetition(&mut self, layout: &PathLayout) {
+    fn emit_cache_lookup_replay(&mut self, layout: &PathLayout) {
         let lookups = |at: usize| (layout.transition.lookups + at) as i32;
         let (Repeats::Held { version } | Repeats::Touched { version, .. }) = layout.repeats else { return };
         dynasm!(self.asm
@@ -254,14 +254,14 @@ impl NativeCodeEmitter {
     }
 
     /// Emits code that loads the context's address into r13, unless it is always there.
-    fn emit_context_load(&mut self) {
+    fn emit_context_address_load(&mut self) {
         if self.foresight.is_some() {
             dynasm!(self.asm ; .arch x64 ; mov r13, [rsp + CONTEXT]);
         }
     }
 
     /// Emits code that empties the log.
-    fn emit_log_reset(&mut self) {
+    fn emit_timing_log_clear(&mut self) {
         if self.foresight.is_some() {
             dynasm!(self.asm ; .arch x64 ; mov r14d, 1);
         }

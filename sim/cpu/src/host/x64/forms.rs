@@ -42,7 +42,7 @@ pub(super) struct Form {
 }
 
 /// Returns the form of a data-processing instruction. `None` if the op is another instruction.
-pub(super) fn data_processing_form(op: Op) -> Option<Form> {
+pub(super) fn data_processing_properties(op: Op) -> Option<Form> {
     use Second::{Constant, Register, Shifted};
     use Work::{Adc, Add, And, Bic, Eor, Mov, Mvn, Orn, Orr, Rsb, Sbc, Sub};
     let known = |work, second, sets, tests| Some(Form { work, second, sets, tests });
@@ -152,8 +152,8 @@ pub(super) fn register_shift_kind(op: Op) -> Option<(u8, bool)> {
 }
 
 /// Returns whether a data-processing instruction can be JIT-compiled.
-pub fn is_translatable(op: Op) -> bool {
-    data_processing_form(op).is_some()
+pub fn can_compile_data_processing(op: Op) -> bool {
+    data_processing_properties(op).is_some()
         || constant_shift_kind(op).is_some()
         || register_shift_kind(op).is_some()
         || is_rare_data_processing(op)
@@ -177,7 +177,7 @@ pub fn flags_set_by_op(op: Op) -> u8 {
         // A shift by 0 leaves C alone.
         return if sets { flags::NZ } else { 0 };
     }
-    match data_processing_form(op) {
+    match data_processing_properties(op) {
         Some(Form { sets: false, .. }) => 0,
         Some(Form { work: Work::Add | Work::Adc | Work::Sbc | Work::Sub | Work::Rsb, .. }) => flags::ALL,
         Some(Form { second: Second::Constant, .. }) if op.shift != 0 => flags::NZ | flags::C,
@@ -189,7 +189,7 @@ pub fn flags_set_by_op(op: Op) -> u8 {
 
 /// Returns the flags that an instruction reads.
 pub fn flags_read_by_op(op: Op) -> u8 {
-    match data_processing_form(op) {
+    match data_processing_properties(op) {
         Some(Form { work: Work::Adc | Work::Sbc, .. }) => flags::C,
         _ => 0,
     }

@@ -23,16 +23,16 @@ use super::{
 };
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::Op;
-use access::MarkedRamStoreCheck;
+use access::CodeOrWatchStoreCheck;
 pub use access_forms::{Block, Memory};
 pub use ahead::{Fork, PathContinuationPoint, PathEnd};
 pub use blocks::{BlockEntry, block_entry_points};
 pub use chain::{Entry, Records, write_path_entry_function};
 pub use prediction::Limit;
-use prediction::{CONTEXT, Load, PredictionRequest};
+use prediction::{BranchPredictorCall, CONTEXT, Load};
 use registers::Registers;
-use spans::CheckedWordRange;
-pub use spans::{Span, checked_word_ranges_of_path};
+use spans::BoundsCheckedWordRange;
+pub use spans::{Span, bounds_check_ranges_of_path};
 pub use store::Store;
 
 /// A native function for one path: it takes the core, the bytes of the RAM, their marks and the context.
@@ -65,7 +65,7 @@ mod flags {
 
 /// The operation that set the host's flags, which decides what the next branch can read from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum HostFlagsOrigin {
+enum HostCpuFlagsSource {
     None,
     Difference,
     /// Only that it is zero or negative.
@@ -78,7 +78,7 @@ enum HostFlagsOrigin {
 pub struct NativeCodeEmitter {
     asm: VecAssembler<X64Relocation>,
     registers: Registers,
-    host_flags: HostFlagsOrigin,
+    host_flags: HostCpuFlagsSource,
     /// Offsets of the core's fields.
     at: CoreFieldOffsets,
     /// The address of its instructions.
@@ -86,13 +86,13 @@ pub struct NativeCodeEmitter {
     /// The address of its main RAM.
     ram: u32,
     exits: Vec<Exit>,
-    near_marks: Vec<MarkedRamStoreCheck>,
+    near_marks: Vec<CodeOrWatchStoreCheck>,
     /// The constants that loads may use without asking, where something is logged.
     constants: Option<CachedConstantMemory>,
     /// The log's form, if something is logged.
     foresight: Option<(TimingPredictorLayout, TraceLogLayout)>,
     loads: Vec<Load>,
-    asked: Vec<PredictionRequest>,
+    asked: Vec<BranchPredictorCall>,
     /// The log place of the bank of a load that is to be repeated, and the exit before it.
     unlikely: Vec<(DynamicLabel, DynamicLabel)>,
     limit: Limit,
@@ -111,7 +111,7 @@ pub struct NativeCodeEmitter {
     live: u8,
     /// The span that it should check.
     span: Option<Span>,
-    checked: Vec<CheckedWordRange>,
+    checked: Vec<BoundsCheckedWordRange>,
 }
 
 /// An exit from native code before a step, with the registers to be written back there.
@@ -133,7 +133,7 @@ impl NativeCodeEmitter {
         NativeCodeEmitter {
             asm,
             registers: Registers::default(),
-            host_flags: HostFlagsOrigin::None,
+            host_flags: HostCpuFlagsSource::None,
             at,
             place,
             ram,
@@ -161,13 +161,13 @@ impl NativeCodeEmitter {
 
     /// Makes stores near marked bytes of RAM ask this function whether they may be made. Without the function the code
     /// leaves the path before them.
-    pub fn set_marked_ram_store_callback(&mut self, function: usize) {
+    pub fn set_code_or_watch_store_callback(&mut self, function: usize) {
         self.near = Some(function);
     }
 
     /// Makes the code log what this kind of pipeline needs for its timing, loads of `constants` included. Called before
     /// the first step.
-    pub fn set_timing_log_kind(
+    pub fn set_pipeline_timing_log_kind(
         &mut self,
         foresight: TimingPredictorLayout,
         logging: TraceLogLayout,
@@ -175,16 +175,16 @@ impl NativeCodeEmitter {
     ) {
         self.constants = constants;
         self.foresight = Some((foresight, logging));
-        self.registers = Registers::allocation_without_host_registers(&[14, 15]);
+        self.registers = Registers::new_guest_register_allocation(&[14, 15]);
     }
 
     /// Sets the known facts about the load of the next step.
-    pub fn set_load_bounds(&mut self, limit: Limit) {
+    pub fn set_next_load_bounds(&mut self, limit: Limit) {
         self.limit = limit;
     }
 
     /// Begins to emit the next step. `live` has the flags that are read after it, `span` the range of words whose
-    /// addresses it checks, for later steps too ([`checked_word_ranges_of_path`]).
+    /// addresses it checks, for later steps too ([`bounds_check_ranges_of_path`]).
     pub fn begin_instruction_step(&mut self, live: u8, span: Option<Span>) {
         (self.live, self.span) = (live, span);
         self.registers.unlock_all_registers();
@@ -192,7 +192,7 @@ impl NativeCodeEmitter {
 
     /// Finishes the function, which returns `how` after its last instruction, and copies it into the store. Execution
     /// continues at `ip`, unless the last step has set another address.
-    pub fn finish_function(mut self, store: &mut Store, how: u32, ip: Option<u64>) -> Option<Function> {
+    pub fn finish_native_function(mut self, store: &mut Store, how: u32, ip: Option<u64>) -> Option<Function> {
         let start = self.emit_function_end(how, ip);
         let at = store.copy_into_executable_memory(&self.asm.finalize().ok()?)?;
         // SAFETY: the function that begins there was written in this form.
@@ -208,7 +208,7 @@ impl NativeCodeEmitter {
                 self.emit_bx_or_blx(number, op, ip);
                 true
             }
-            _ => self.emit_operation(op) || self.emit_float_move(number, op),
+            _ => self.emit_register_only_instruction(op) || self.emit_float_move(number, op),
         }
     }
 
@@ -234,8 +234,8 @@ impl NativeCodeEmitter {
             ; mov eax, CALLED as i32
             ; jmp =>self.leave
         );
-        self.emit_marked_ram_store_checks();
-        self.emit_all_path_exits(|writer, step, _| {
+        self.emit_code_or_watch_store_checks();
+        self.emit_compiled_path_exits(|writer, step, _| {
             dynasm!(writer.asm ; .arch x64 ; mov eax, step as i32 ; jmp =>writer.leave);
         });
         let start = self.asm.offset();
@@ -266,7 +266,7 @@ impl NativeCodeEmitter {
     }
 
     /// Emits all exits: each writes the registers back, and continues with the code that `go` emits for its step.
-    fn emit_all_path_exits(&mut self, mut go: impl FnMut(&mut NativeCodeEmitter, u32, ahead::LoggedWords)) {
+    fn emit_compiled_path_exits(&mut self, mut go: impl FnMut(&mut NativeCodeEmitter, u32, ahead::LoggedWords)) {
         for Exit { label, step, dirty, words } in std::mem::take(&mut self.exits) {
             dynasm!(self.asm ; .arch x64 ; =>label);
             self.emit_write_back_of_registers(dirty);
@@ -275,15 +275,15 @@ impl NativeCodeEmitter {
     }
 
     /// Returns the label of an exit before this step, with the registers as they are now.
-    fn exit_label_before_step(&mut self, step: u32) -> DynamicLabel {
+    fn label_of_exit_before_instruction(&mut self, step: u32) -> DynamicLabel {
         let label = self.asm.new_dynamic_label();
         self.exits.push(Exit { label, step, dirty: self.registers.dirty_registers(), words: self.words });
         label
     }
 
     /// Returns the host register that holds this guest register, and emits its load if necessary.
-    fn register_to_read(&mut self, guest: u8) -> u8 {
-        if let Some(host) = self.registers.find_and_lock_register(guest) {
+    fn host_register_of_guest_value(&mut self, guest: u8) -> u8 {
+        if let Some(host) = self.registers.find_and_lock_host_register(guest) {
             return host;
         }
         let host = self.allocate_host_register(guest);
@@ -292,8 +292,8 @@ impl NativeCodeEmitter {
     }
 
     /// Returns the host register for a new value of this guest register, which is written back later.
-    fn register_to_write(&mut self, guest: u8) -> u8 {
-        let host = match self.registers.find_and_lock_register(guest) {
+    fn host_register_for_new_value(&mut self, guest: u8) -> u8 {
+        let host = match self.registers.find_and_lock_host_register(guest) {
             Some(host) => host,
             None => self.allocate_host_register(guest),
         };
@@ -311,17 +311,17 @@ impl NativeCodeEmitter {
     }
 
     /// Emits the write-back of all values to the core before a call, which keeps the flags and eax.
-    fn write_back_before_call(&mut self) {
+    fn emit_register_write_back_for_call(&mut self) {
         self.emit_write_back_of_registers(self.registers.dirty_registers());
         self.registers.drop_registers_changed_by_call();
     }
 
     /// Emits a call of a function with the context and the value `with`. A return value other than 0 ends the path.
     pub fn emit_call(&mut self, function: usize, with: u64) {
-        self.write_back_before_call();
+        self.emit_register_write_back_for_call();
         self.registers.forget_held_guest_registers();
-        self.host_flags = HostFlagsOrigin::None;
-        self.emit_log_save();
+        self.host_flags = HostCpuFlagsSource::None;
+        self.emit_timing_log_save();
         dynasm!(self.asm
             ; .arch x64
             ; mov rdi, r13
@@ -329,13 +329,13 @@ impl NativeCodeEmitter {
             ; mov rax, QWORD function as i64
             ; call rax
         );
-        self.emit_log_reload();
+        self.emit_timing_log_reload();
         dynasm!(self.asm ; .arch x64 ; test eax, eax ; jnz =>self.called);
     }
 
     /// Emits code that loads the context's address into r13 and stores the log there for the function that is called
     /// next.
-    fn emit_log_save(&mut self) {
+    fn emit_timing_log_save(&mut self) {
         if let Some((foresight, at)) = self.foresight {
             dynasm!(self.asm
                 ; .arch x64
@@ -346,11 +346,11 @@ impl NativeCodeEmitter {
     }
 
     /// Emits code that reloads the log into host registers after a call.
-    fn emit_log_reload(&mut self) {
+    fn emit_timing_log_reload(&mut self) {
         if let Some((foresight, at)) = self.foresight {
             dynasm!(self.asm ; .arch x64 ; mov r14, [r13 + at.log] ; mov r15, [r12 + foresight.stores]);
         }
-        self.reload_logged_writes();
+        self.emit_logged_write_set_reload();
     }
 
     /// Returns the region of board code that is translated.
@@ -361,16 +361,16 @@ impl NativeCodeEmitter {
     /// Emits an exit before this step, taken if byte `index` of the table is 0. The context has the pointer to the
     /// table at offset `table`.
     pub fn require_nonzero_byte(&mut self, step: u32, table: i32, index: u32) {
-        let exit = self.exit_label_before_step(step);
-        self.host_flags = HostFlagsOrigin::None;
+        let exit = self.label_of_exit_before_instruction(step);
+        self.host_flags = HostCpuFlagsSource::None;
         dynasm!(self.asm ; .arch x64 ; mov rax, [r13 + table] ; cmp BYTE [rax + index as i32], 0 ; je =>exit);
     }
 
     /// Emits an exit before this step, taken unless the register plus `more`, masked by `mask`, is `value`.
     pub fn emit_register_value_check(&mut self, step: u32, register: u8, more: u32, (mask, value): (u32, u32)) {
-        let host = self.register_to_read(register);
-        let exit = self.exit_label_before_step(step);
-        self.host_flags = HostFlagsOrigin::None;
+        let host = self.host_register_of_guest_value(register);
+        let exit = self.label_of_exit_before_instruction(step);
+        self.host_flags = HostCpuFlagsSource::None;
         dynasm!(self.asm
             ; .arch x64
             ; lea eax, [Rq(host) + more as i32]
@@ -382,26 +382,26 @@ impl NativeCodeEmitter {
 
     /// Emits code that sets a guest register to a constant.
     pub fn emit_constant(&mut self, register: u8, value: u32) {
-        let host = self.register_to_write(register);
+        let host = self.host_register_for_new_value(register);
         dynasm!(self.asm ; .arch x64 ; mov Rd(host), value as i32);
     }
 
     /// Emits code that stores a constant word at offset `at` of the context. `low` is the offset of a word of the
     /// context that is or-ed into it.
-    pub fn store_context_word(&mut self, at: i32, word: u64, low: Option<i32>) {
+    pub fn emit_context_constant_store(&mut self, at: i32, word: u64, low: Option<i32>) {
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; mov rax, QWORD word as i64);
         if let Some(low) = low {
             dynasm!(asm ; .arch x64 ; mov ecx, [r13 + low] ; or rax, rcx);
         }
         dynasm!(asm ; .arch x64 ; mov [r13 + at], rax);
-        self.host_flags = HostFlagsOrigin::None;
+        self.host_flags = HostCpuFlagsSource::None;
     }
 
     /// Emits a load of the word at this offset of the RAM, or of the memory whose pointer is at offset `memory` of the
     /// context.
     pub fn load_word(&mut self, register: u8, memory: Option<i32>, offset: u32) {
-        let host = self.register_to_write(register);
+        let host = self.host_register_for_new_value(register);
         match memory {
             Some(at) => dynasm!(self.asm
                 ; .arch x64
@@ -417,15 +417,15 @@ impl NativeCodeEmitter {
         match op.code {
             Code::B => {}
             Code::Bl => {
-                let link = self.place.board_address_of_op(ip).wrapping_add(5);
-                let host = self.register_to_write(14);
+                let link = self.place.instruction_address_of_op(ip).wrapping_add(5);
+                let host = self.host_register_for_new_value(14);
                 dynasm!(self.asm ; .arch x64 ; mov Rd(host), link as i32);
             }
             Code::Cbz | Code::Cbnz => {
-                let host = self.register_to_read(op.rn);
-                let exit = self.exit_label_before_step(number);
+                let host = self.host_register_of_guest_value(op.rn);
+                let exit = self.label_of_exit_before_instruction(number);
                 dynasm!(self.asm ; .arch x64 ; test Rd(host), Rd(host));
-                self.host_flags = HostFlagsOrigin::None;
+                self.host_flags = HostCpuFlagsSource::None;
                 if (op.code == Code::Cbz) == taken {
                     dynasm!(self.asm ; .arch x64 ; jnz =>exit);
                 } else {
@@ -433,21 +433,21 @@ impl NativeCodeEmitter {
                 }
             }
             _ => {
-                let exit = self.exit_label_before_step(number);
-                self.emit_exit_unless_branch_agrees(op, taken, exit);
+                let exit = self.label_of_exit_before_instruction(number);
+                self.emit_exit_on_branch_mismatch(op, taken, exit);
             }
         }
         self.emit_branch_prediction_log(op, ip, conditional.then_some(taken));
     }
 
     /// Emits a jump to `exit` that is taken unless the condition of a branch agrees with `taken`.
-    fn emit_exit_unless_branch_agrees(&mut self, op: Op, taken: bool, exit: DynamicLabel) {
+    fn emit_exit_on_branch_mismatch(&mut self, op: Op, taken: bool, exit: DynamicLabel) {
         // As in opcodes: the lowest bit is the opposite.
         let condition = (op.code as u8 - code::Beq) ^ u8::from(!taken);
         let known = match self.host_flags {
-            HostFlagsOrigin::None => false,
-            HostFlagsOrigin::Difference => true,
-            HostFlagsOrigin::Result => matches!(condition >> 1, 0 | 2),
+            HostCpuFlagsSource::None => false,
+            HostCpuFlagsSource::Difference => true,
+            HostCpuFlagsSource::Result => matches!(condition >> 1, 0 | 2),
         };
         if known {
             let asm = &mut self.asm;
@@ -469,7 +469,7 @@ impl NativeCodeEmitter {
             }
             return;
         }
-        self.host_flags = HostFlagsOrigin::None;
+        self.host_flags = HostCpuFlagsSource::None;
         let asm = &mut self.asm;
         // The flags as they are in the core: al is 1 if the even condition of the pair holds.
         match condition >> 1 {
@@ -501,7 +501,7 @@ pub fn live_flags(ops: &[Op]) -> Vec<u8> {
     let mut needed = flags::ALL;
     for (live, &op) in live.iter_mut().zip(ops).rev() {
         *live = needed;
-        if forms::is_translatable(op) {
+        if forms::can_compile_data_processing(op) {
             needed = needed & !forms::flags_set_by_op(op) | forms::flags_read_by_op(op);
         } else if !matches!(op.code as u8, code::B | code::Bl | code::Nop) {
             needed = flags::ALL;

@@ -1,8 +1,8 @@
 //! The inputs of access and branch timing besides the path, on a core that determines them during speculative
 //! execution: see [`TimingPredictorLayout`].
 //!
-//! r12 is its pipeline, r14 the log, r15 how many stores there were. r13 is for intermediate values, the context is on the
-//! stack.
+//! r12 is its pipeline, r14 the log, r15 how many stores there were. r13 is for intermediate values, the context is on
+//! the stack.
 
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
@@ -10,7 +10,7 @@ use std::mem::offset_of;
 
 use super::super::{CachedConstantMemory, ConstantMemoryAddresses, TimingPredictorLayout};
 use super::access_forms::Block;
-use super::{HostFlagsOrigin, NativeCodeEmitter};
+use super::{HostCpuFlagsSource, NativeCodeEmitter};
 use crate::v7m::op::Op;
 
 /// log2 of the bytes of a doubleword.
@@ -46,7 +46,7 @@ pub struct Limit {
 }
 
 /// A branch whose code asks the branch predictor by a call.
-pub(super) struct PredictionRequest {
+pub(super) struct BranchPredictorCall {
     label: DynamicLabel,
     done: DynamicLabel,
     from: u32,
@@ -60,7 +60,7 @@ impl NativeCodeEmitter {
     /// Emits code that computes, into eax, the number of the doubleword that contains an item. The item's number is ecx
     /// plus `further`. Its bank goes to the carry, and is logged for the first item. Its place in the table of recent
     /// stores goes to r13.
-    fn emit_doubleword_number(
+    fn emit_doubleword_number_calculation(
         &mut self,
         TimingPredictorLayout { recent, origin, .. }: TimingPredictorLayout,
         block: Block,
@@ -91,10 +91,10 @@ impl NativeCodeEmitter {
 
     /// Emits code that logs how many stores ago the doubleword of a load was stored to. It leaves the path if the log
     /// has no room for that.
-    pub(super) fn emit_load_after_store_log(&mut self, block: Block, bytes: u32, exit: DynamicLabel) {
+    pub(super) fn emit_log_of_stores_before_load(&mut self, block: Block, bytes: u32, exit: DynamicLabel) {
         let Some((at, _)) = self.foresight else { return };
         let [hit, miss, done] = std::array::from_fn(|_| self.asm.new_dynamic_label());
-        self.emit_doubleword_number(at, block, bytes, 0);
+        self.emit_doubleword_number_calculation(at, block, bytes, 0);
         dynasm!(self.asm ; .arch x64 ; cmp [r12 + r13 * 4 + at.numbers], eax);
         let load = Load { hit, miss, done, exit, limit: self.limit.bits, likely: self.limit.likely };
         if load.likely {
@@ -132,14 +132,14 @@ impl NativeCodeEmitter {
 
     /// Emits a check that the cache contains the constant at the offset in ecx, and leaves the path otherwise. Loads
     /// its host address into r13.
-    pub(super) fn emit_cached_constant_check(
+    pub(super) fn emit_constant_in_cache_check(
         &mut self,
         CachedConstantMemory { base, bytes, line_bytes, sets }: CachedConstantMemory,
         size: u32,
         exit: DynamicLabel,
     ) {
         let Some((at, logging)) = self.foresight else { return };
-        self.host_flags = HostFlagsOrigin::None;
+        self.host_flags = HostCpuFlagsSource::None;
         let stored = self.asm.new_dynamic_label();
         if size > 1 {
             dynasm!(self.asm ; .arch x64 ; test cl, (size - 1) as i8 ; jnz =>exit);
@@ -174,10 +174,10 @@ impl NativeCodeEmitter {
     }
 
     /// Emits code that enters `count` stores, from item number ecx on, into the table of recent stores.
-    pub(super) fn emit_recent_store_update(&mut self, block: Block, bytes: u32, count: u32) {
+    pub(super) fn emit_recent_store_table_update(&mut self, block: Block, bytes: u32, count: u32) {
         let Some((at, _)) = self.foresight else { return };
         for further in 0..count {
-            self.emit_doubleword_number(at, block, bytes, further);
+            self.emit_doubleword_number_calculation(at, block, bytes, further);
             dynasm!(self.asm
                 ; .arch x64
                 ; inc r15
@@ -191,8 +191,8 @@ impl NativeCodeEmitter {
     /// conditional branch was taken, and is `None` for others.
     pub(super) fn emit_branch_prediction_log(&mut self, op: Op, ip: u64, verdict: Option<bool>) {
         let Some((at, _)) = self.foresight else { return };
-        self.host_flags = HostFlagsOrigin::None;
-        let from = self.place.board_address_of_op(ip);
+        self.host_flags = HostCpuFlagsSource::None;
+        let from = self.place.instruction_address_of_op(ip);
         let (entry, asked) = (at.predictor_entry_offset(from), self.asm.new_dynamic_label());
         let done = self.asm.new_dynamic_label();
         let target = if verdict == Some(false) {
@@ -210,7 +210,7 @@ impl NativeCodeEmitter {
             NOT_TAKEN
         } else {
             let distance = i64::from(op.imm as i32) * i64::from(self.place.op_bytes);
-            let target = self.place.board_address_of_op(ip.wrapping_add_signed(distance));
+            let target = self.place.instruction_address_of_op(ip.wrapping_add_signed(distance));
             dynasm!(self.asm
                 ; .arch x64
                 ; cmp DWORD [r12 + entry + at.branch], (from | 1) as i32
@@ -228,14 +228,14 @@ impl NativeCodeEmitter {
             target
         };
         dynasm!(self.asm ; .arch x64 ; =>done);
-        self.asked.push(PredictionRequest { label: asked, done, from, target: Some(target), verdict });
+        self.asked.push(BranchPredictorCall { label: asked, done, from, target: Some(target), verdict });
     }
 
     /// Emits code that logs whether a branch by register at `ip` to the address in eax, whose lowest bit is set, was
     /// predicted right.
     pub(super) fn emit_register_branch_prediction_log(&mut self, ip: u64) {
         let Some((at, _)) = self.foresight else { return };
-        let from = self.place.board_address_of_op(ip);
+        let from = self.place.instruction_address_of_op(ip);
         let (entry, asked) = (at.predictor_entry_offset(from), self.asm.new_dynamic_label());
         let done = self.asm.new_dynamic_label();
         dynasm!(self.asm
@@ -251,11 +251,11 @@ impl NativeCodeEmitter {
             ; lea r14, [r14 * 2 + 1]
             ; =>done
         );
-        self.asked.push(PredictionRequest { label: asked, done, from, target: None, verdict: None });
+        self.asked.push(BranchPredictorCall { label: asked, done, from, target: None, verdict: None });
     }
 
     /// Emits the rare cases of load and branch prediction, after the path's own code.
-    pub(super) fn emit_rare_prediction_cases(&mut self) {
+    pub(super) fn emit_out_of_line_prediction_code(&mut self) {
         let Some((at, log)) = self.foresight else { return };
         for load in std::mem::take(&mut self.loads) {
             let Load { hit, miss, done, likely, .. } = load;
@@ -271,7 +271,7 @@ impl NativeCodeEmitter {
         for (label, exit) in std::mem::take(&mut self.unlikely) {
             dynasm!(self.asm ; .arch x64 ; =>label ; shr r14, 1 ; jmp =>exit);
         }
-        for PredictionRequest { label, done, from, target, verdict } in std::mem::take(&mut self.asked) {
+        for BranchPredictorCall { label, done, from, target, verdict } in std::mem::take(&mut self.asked) {
             dynasm!(self.asm ; .arch x64 ; =>label);
             if let Some(target) = target {
                 dynasm!(self.asm ; .arch x64 ; mov r13d, target as i32);

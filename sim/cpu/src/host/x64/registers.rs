@@ -31,7 +31,7 @@ pub(super) struct Registers {
 
 impl Registers {
     /// Creates an empty allocation of guest registers that never uses these registers of the host processor.
-    pub fn allocation_without_host_registers(hosts: &[u8]) -> Registers {
+    pub fn new_guest_register_allocation(hosts: &[u8]) -> Registers {
         let mut registers = Registers::default();
         for (held, host) in registers.held.iter_mut().zip(HOSTS) {
             held.reserved = hosts.contains(&host);
@@ -46,7 +46,7 @@ impl Registers {
     }
 
     /// Returns the host register that holds this guest register, and locks it for the current instruction.
-    pub fn find_and_lock_register(&mut self, guest: u8) -> Option<u8> {
+    pub fn find_and_lock_host_register(&mut self, guest: u8) -> Option<u8> {
         let index = self.held.iter().position(|held| held.guest == Some(guest))?;
         let held = &mut self.held[index];
         (held.used, held.locked) = (self.now, true);
@@ -93,7 +93,8 @@ impl Registers {
         self.steady |= 1 << guest;
     }
 
-    /// Returns whether the guest register still has the value that it had at [`Registers::mark_guest_register_unchanging`].
+    /// Returns whether the guest register still has the value that it had at
+    /// [`Registers::mark_guest_register_unchanging`].
     pub fn is_register_steady(&self, guest: u8) -> bool {
         self.steady >> guest & 1 != 0
     }

@@ -18,13 +18,13 @@ pub struct Span {
 
 /// A range of words relative to a base register that was found to be inside a block of RAM.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CheckedWordRange {
+pub(super) struct BoundsCheckedWordRange {
     pub base: u8,
     pub block: Block,
     pub span: Span,
 }
 
-impl CheckedWordRange {
+impl BoundsCheckedWordRange {
     /// Returns whether the word at this offset from the base register is inside the checked range.
     pub fn contains_word_offset(&self, base: u8, block: Block, offset: i32) -> bool {
         let Span { first, last } = self.span;
@@ -38,13 +38,13 @@ impl CheckedWordRange {
 /// Returns, for each instruction of a path, the range of words that it checks at once for itself and for later accesses
 /// with the same base register. `path` has each instruction with the begin of the block of main RAM that it accessed,
 /// if it did.
-pub fn checked_word_ranges_of_path(path: &[(Op, Option<u32>)]) -> Vec<Option<Span>> {
-    (0..path.len()).map(|index| checked_word_span(&path[index..])).collect()
+pub fn bounds_check_ranges_of_path(path: &[(Op, Option<u32>)]) -> Vec<Option<Span>> {
+    (0..path.len()).map(|index| address_check_range_of_path(&path[index..])).collect()
 }
 
 /// Returns the range of words that the first instruction of this path checks for itself and for later accesses with the
 /// same base register.
-fn checked_word_span(path: &[(Op, Option<u32>)]) -> Option<Span> {
+fn address_check_range_of_path(path: &[(Op, Option<u32>)]) -> Option<Span> {
     let (&(op, block), rest) = path.split_first()?;
     let (own, base) = (accessed_word_offset(op)?, op.rn);
     block?;
@@ -89,28 +89,28 @@ mod tests {
     }
 
     #[test]
-    fn span_ends_where_its_base_changes() {
+    fn check_range_ends_at_base_change() {
         let path = [load(0, 7, 8), load(1, 7, -4), load(2, 6, 100), load(7, 7, 20), load(3, 7, 40)];
-        let covered = checked_word_ranges_of_path(&path);
+        let covered = bounds_check_ranges_of_path(&path);
         assert_eq!(covered[0], Some(Span { first: -4, last: 20 }));
         assert_eq!(covered[1], Some(Span { first: -4, last: 20 }));
         assert_eq!(covered[2..], [None, None, None]);
     }
 
     #[test]
-    fn distant_unaligned_or_foreign_words_are_not_in_a_span() {
+    fn check_range_excludes_distant_words() {
         let mut path = [load(0, 7, 0), load(1, 7, 2), load(1, 7, 2000), load(1, 7, 4)];
-        assert_eq!(checked_word_ranges_of_path(&path)[0], Some(Span { first: 0, last: 4 }));
+        assert_eq!(bounds_check_ranges_of_path(&path)[0], Some(Span { first: 0, last: 4 }));
         path[3].1 = Some(0x1000);
-        assert_eq!(checked_word_ranges_of_path(&path)[0], None);
+        assert_eq!(bounds_check_ranges_of_path(&path)[0], None);
         path[0].1 = None;
-        assert_eq!(checked_word_ranges_of_path(&path)[0], None);
+        assert_eq!(bounds_check_ranges_of_path(&path)[0], None);
     }
 
     #[test]
-    fn only_whole_words_of_the_span_are_checked() {
+    fn bounds_check_covers_only_whole_words() {
         let block = Block { first: 0, bytes: 64 };
-        let checked = CheckedWordRange { base: 7, block, span: Span { first: -4, last: 8 } };
+        let checked = BoundsCheckedWordRange { base: 7, block, span: Span { first: -4, last: 8 } };
         let held = |base, offset| checked.contains_word_offset(base, block, offset);
         assert!(held(7, -4) && held(7, 0) && held(7, 8));
         assert!(!held(7, -8) && !held(7, 12) && !held(7, 2) && !held(6, 0));

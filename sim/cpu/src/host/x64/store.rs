@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn code_keeps_its_address() {
+    fn native_code_keeps_its_address() {
         let mut store = Store::default();
         let functions: Vec<_> =
             (0..5000).map(|number| store.copy_into_executable_memory(&returning(number)).expect("memory")).collect();

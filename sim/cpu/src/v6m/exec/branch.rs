@@ -15,7 +15,7 @@ const NO_THUMB_BIT: &str = "branch to an address without the Thumb bit";
 
 /// Returns the reason why nothing can be executed at the core's address, for a fault report.
 #[cold]
-pub(super) fn why_nothing_executable(core: &Core) -> &'static str {
+pub(super) fn non_executable_address_reason(core: &Core) -> &'static str {
     match core.stray {
         None => "execution continued past the end of a memory",
         Some(_) if core.thumb => NO_CODE,
@@ -32,7 +32,12 @@ pub(super) fn returns_from_exception(core: &Core, value: u32) -> bool {
 impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> {
     /// Executes a conditional branch inside the region.
     #[inline(always)]
-    pub fn branch_inside_region_if<B: Bus>(&mut self, core: &mut Core, bus: &mut B, condition: bool) -> Flow {
+    pub fn execute_conditional_branch_in_region<B: Bus>(
+        &mut self,
+        core: &mut Core,
+        bus: &mut B,
+        condition: bool,
+    ) -> Flow {
         let taken = match (Self::TIMES, Self::PAIRED) {
             (false, _) => condition,
             (true, false) => core.trace.take_next_branch_outcome(),
@@ -42,7 +47,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
             self.branches = self.branches << 1 | u64::from(taken);
         }
         if taken {
-            return self.branch_inside_region(core, bus, self.t);
+            return self.execute_branch_in_code_region(core, bus, self.t);
         }
         self.t += timing::SINGLE_CYCLES;
         Flow::Next
@@ -50,7 +55,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
 
     /// Executes a branch inside the region, with its target fetched in cycle `at`.
     #[inline(always)]
-    pub fn branch_inside_region<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) -> Flow {
+    pub fn execute_branch_in_code_region<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) -> Flow {
         self.ip = self.ip.wrapping_offset(self.word.imm() as i32 as isize);
         self.fetch_branch_target(core, bus, at);
         if Self::PAIRED && Self::AHEAD { Flow::Turned } else { Flow::Jumped }
@@ -58,15 +63,15 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
 
     /// Executes a BL inside the region.
     #[inline(always)]
-    pub fn call_inside_region<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+    pub fn execute_call_in_code_region<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         core.r[14] = core.address_of_op(self.ip).wrapping_add(5);
         let second_half = second_half_ready::<CONTEND>(core, self.ip, self.t);
-        self.branch_inside_region(core, bus, second_half + 1)
+        self.execute_branch_in_code_region(core, bus, second_half + 1)
     }
 
     /// Executes a conditional branch to another region.
     #[inline(always)]
-    pub fn branch_to_other_region_if<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+    pub fn execute_conditional_region_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         if Self::TRACED {
             return Flow::InTime;
         }
@@ -79,7 +84,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
 
     /// Executes a BL to another region.
     #[inline(always)]
-    pub fn call_other_region<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+    pub fn execute_call_to_other_code_region<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         if Self::TRACED {
             return Flow::InTime;
         }
@@ -101,7 +106,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
     /// Executes BX or POP {PC}: an exception return in handler mode, else the Thumb bit must be set.
     #[inline(always)]
     pub fn execute_bx<B: Bus>(&mut self, core: &mut Core, bus: &mut B, value: u32, at: u64) -> Flow {
-        if Self::PAIRED && Self::TIMES && core.remainder.is_last_instruction_of_kind(Block::LEAVES) {
+        if Self::PAIRED && Self::TIMES && core.remainder.does_block_end_with_instruction_kind(Block::LEAVES) {
             self.t = at;
             return Flow::Jumped;
         }
@@ -115,7 +120,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
         }
         if returns_from_exception(core, value) {
             self.t = at;
-            return self.retire_with_machine_request(core, Request::ExceptionReturn(value));
+            return self.retire_instruction_with_request(core, Request::ExceptionReturn(value));
         }
         self.branch_to_thumb_address(core, bus, value, at)
     }
@@ -177,7 +182,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
         } else if CONTEND {
             core.trace.indirect_branch_target(&core.region)
         } else {
-            match self.indirect_target(core, address, odd) {
+            match self.op_at_indirect_branch_target(core, address, odd) {
                 Ok(target) => {
                     if let Some(link) = link {
                         core.r[14] = link;
@@ -194,7 +199,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
     /// Returns the op at the target of a branch by register, and logs it for a trace. An error if only timed execution
     /// can go there.
     #[inline(always)]
-    fn indirect_target(&mut self, core: &Core, address: u32, odd: bool) -> Result<*mut Op, Flow> {
+    fn op_at_indirect_branch_target(&mut self, core: &Core, address: u32, odd: bool) -> Result<*mut Op, Flow> {
         if odd && address & 1 == 0 {
             return Err(Flow::InTime);
         }

@@ -81,7 +81,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
         InterpreterRegisters {
             ip: core.ip,
             t: core.t,
-            word: Op::default().to_word(),
+            word: Op::default().pack_op_into_word(),
             count: if Self::COUNTS { core.instructions } else { 0 },
             branches: Trace::NO_BRANCHES,
             indirect: Trace::NO_INDIRECT,
@@ -96,7 +96,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
 
     /// Writes the state of the core's turn from host registers back to the core.
     #[inline(always)]
-    pub fn save_turn_state_to_core(&self, core: &mut Core) {
+    pub fn write_executor_state_back_to_core(&self, core: &mut Core) {
         core.ip = self.ip;
         core.t = self.t;
     }
@@ -156,8 +156,8 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
     /// As for [`Ahead::run_native_paths`].
     #[inline(always)]
     pub unsafe fn run_native_paths<B: Bus>(&mut self, core: &mut Core, other: &mut Core, bus: &mut B) {
-        self.save_turn_state_to_core(core);
-        self.write_instruction_count(core);
+        self.write_executor_state_back_to_core(core);
+        self.write_back_instruction_count(core);
         // SAFETY: the caller's promise.
         unsafe { B::Ahead::run_native_paths(bus, core, other) };
         (self.ip, self.t) = (core.ip, core.t);
@@ -184,7 +184,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
 
     /// Writes the number of retired instructions back to the core.
     #[inline(always)]
-    pub fn write_instruction_count(&self, core: &mut Core) {
+    pub fn write_back_instruction_count(&self, core: &mut Core) {
         if Self::COUNTS {
             core.instructions = self.count;
         }
@@ -192,7 +192,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
 
     /// Calls a function that advances time, with a copy of `t`.
     #[inline(always)]
-    pub fn advance_time_with<R>(&mut self, call: impl FnOnce(&mut u64) -> R) -> R {
+    pub fn advance_time_by_callback<R>(&mut self, call: impl FnOnce(&mut u64) -> R) -> R {
         let mut copy = self.t;
         let result = call(&mut copy);
         self.t = copy;
@@ -211,7 +211,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
 
     /// Retires the current instruction, which left a request to the machine.
     #[inline(always)]
-    pub fn retire_with_machine_request(&mut self, core: &mut Core, request: Request) -> Flow {
+    pub fn retire_instruction_with_request(&mut self, core: &mut Core, request: Request) -> Flow {
         self.count_retired_instruction(core);
         core.request = request;
         Flow::Left
@@ -221,7 +221,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
 /// Writes the position and time of a core back to the core. Only called outside the interpreter's frequent paths.
 #[cold]
 #[inline(never)]
-pub(super) fn save_ip_and_time_to_core(core: &mut Core, ip: *mut Op, t: u64) {
+pub(super) fn save_position_and_time_to_core(core: &mut Core, ip: *mut Op, t: u64) {
     core.ip = ip;
     core.t = t;
 }

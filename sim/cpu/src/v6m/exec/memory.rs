@@ -67,13 +67,13 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
         address: u32,
     ) -> Result<u32, Flow> {
         if Self::PAIRED && CONTEND {
-            let memory = core.remainder.take_next_accessed_memory();
+            let memory = core.remainder.take_memory_of_next_access();
             if memory == B::CONSTANT_MEMORY {
                 self.t = bus.charge_constant_load(core, self.t);
                 return Ok(0);
             }
             if memory == B::ORDERED_MEMORY {
-                self.account_ordered_access_cycle(core, other, bus)?;
+                self.account_cycle_of_cross_core_access(core, other, bus)?;
                 return Ok(0);
             }
             let sample = B::sample_address_in_memory(memory);
@@ -93,7 +93,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
         address: u32,
     ) -> Result<u32, Flow> {
         let address = if Self::TIMES && !Self::PAIRED {
-            core.trace.indirect_read_address(core.instructions).unwrap_or(B::RAM_BASE)
+            core.trace.address_of_constant_read(core.instructions).unwrap_or(B::RAM_BASE)
         } else {
             address
         };
@@ -142,7 +142,8 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
         self.apart = true;
         // Reports of accesses come from here.
         core.ip = self.ip;
-        match self.advance_time_with(|at| bus.load_data::<CONTEND, false>(core, Some(other), address, BYTES, at)) {
+        match self.advance_time_by_callback(|at| bus.load_data::<CONTEND, false>(core, Some(other), address, BYTES, at))
+        {
             Ok(value) => Ok(low_bytes_of_word::<BYTES>(value)),
             Err(trap) => Err(self.end_instruction_by_trap(core, bus, trap)),
         }
@@ -154,7 +155,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
         if Self::AHEAD {
             return bus.load_constant::<true>(address, 4).ok_or(Flow::InTime);
         }
-        self.advance_time_with(|at| bus.load_data::<CONTEND, true>(core, None, address, 4, at))
+        self.advance_time_by_callback(|at| bus.load_data::<CONTEND, true>(core, None, address, 4, at))
             .map_err(|trap| self.end_instruction_by_trap(core, bus, trap))
     }
 
@@ -177,9 +178,9 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
                     self.t += timing::MEMORY_CYCLES;
                     return Ok(());
                 }
-                let memory = core.remainder.take_next_accessed_memory();
+                let memory = core.remainder.take_memory_of_next_access();
                 if memory == B::ORDERED_MEMORY {
-                    return self.account_ordered_access_cycle(core, other, bus);
+                    return self.account_cycle_of_cross_core_access(core, other, bus);
                 }
                 B::sample_address_in_memory(memory)
             }
@@ -233,7 +234,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
         }
         self.apart = true;
         core.ip = self.ip;
-        self.advance_time_with(|at| bus.store_data::<CONTEND>(core, Some(other), address, BYTES, value, at))
+        self.advance_time_by_callback(|at| bus.store_data::<CONTEND>(core, Some(other), address, BYTES, value, at))
             .map_err(|trap| self.end_instruction_by_trap(core, bus, trap))
     }
 
@@ -338,9 +339,14 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
     /// Charges one cycle for an access that both cores make in the order of their cycles. An error if the other core
     /// goes first.
     #[inline(always)]
-    fn account_ordered_access_cycle<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
+    fn account_cycle_of_cross_core_access<B: Bus>(
+        &mut self,
+        core: &mut Core,
+        other: &Core,
+        bus: &mut B,
+    ) -> Result<(), Flow> {
         if bus.must_wait_for_other_core(core, other, self.t) {
-            core.remainder.put_back_accessed_memory(B::ORDERED_MEMORY);
+            core.remainder.restore_memory_access_to_remainder(B::ORDERED_MEMORY);
             core.limit = 0;
             return Err(Flow::Stalled);
         }

@@ -176,7 +176,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
         }
         core.transfer.mask = mask;
         core.transfer.address = if Self::PAIRED && CONTEND {
-            B::sample_address_in_memory(core.remainder.take_next_accessed_memory())
+            B::sample_address_in_memory(core.remainder.take_memory_of_next_access())
         } else {
             address
         };

@@ -16,7 +16,7 @@ fn is_exception_pending_here(core: &Core) -> bool {
 
 /// Makes the interpreter return to the machine before the core's next instruction.
 #[inline(always)]
-fn exit_interpreter_to_machine<B: Bus>(core: &mut Core, bus: &mut B) {
+fn request_interpreter_return<B: Bus>(core: &mut Core, bus: &mut B) {
     core.limit = 0;
     *bus.next_event_cycle() = 0;
 }
@@ -43,7 +43,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
         if core.is_privileged() {
             core.primask = false;
             if !Self::TRACED && is_exception_pending_here(core) {
-                exit_interpreter_to_machine(core, bus);
+                request_interpreter_return(core, bus);
             }
         }
         self.t += timing::SINGLE_CYCLES;
@@ -57,7 +57,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
         let register = self.word.a();
         core.r[(register & 15) as usize] = if register == 13 { value & !3 } else { value };
         self.t += timing::SPECIAL_REGISTER_CYCLES;
-        self.end_wide_instruction(core, bus)
+        self.finish_32_bit_instruction(core, bus)
     }
 
     /// Executes MSR.
@@ -76,17 +76,17 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
         }
         let value = core.r[(self.word.b() & 15) as usize];
         if core.write_special_register(self.word.imm(), value) && !Self::TRACED && is_exception_pending_here(core) {
-            exit_interpreter_to_machine(core, bus);
+            request_interpreter_return(core, bus);
         }
         self.t += timing::SPECIAL_REGISTER_CYCLES;
-        self.end_wide_instruction(core, bus)
+        self.finish_32_bit_instruction(core, bus)
     }
 
     /// Executes DMB, DSB or ISB.
     #[inline(always)]
     pub fn execute_barrier<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         self.t += timing::BARRIER_CYCLES;
-        self.end_wide_instruction(core, bus)
+        self.finish_32_bit_instruction(core, bus)
     }
 
     /// Executes SEV.
@@ -98,7 +98,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
         core.event = true;
         other.event = true;
         if other.is_asleep() {
-            exit_interpreter_to_machine(core, bus);
+            request_interpreter_return(core, bus);
         }
         self.t += timing::SINGLE_CYCLES;
         Flow::Next
@@ -114,7 +114,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
         if core.event {
             core.event = false;
         } else {
-            self.sleep_and_return_to_machine(core, bus, Phase::SleepEvent);
+            self.put_core_to_sleep_and_return(core, bus, Phase::SleepEvent);
         }
         Flow::Next
     }
@@ -126,16 +126,16 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
             return Flow::InTime;
         }
         self.t += timing::SLEEP_CYCLES;
-        self.sleep_and_return_to_machine(core, bus, Phase::SleepInterrupt { on_exit: None });
+        self.put_core_to_sleep_and_return(core, bus, Phase::SleepInterrupt { on_exit: None });
         Flow::Next
     }
 
     /// Puts the core to sleep, by WFI or WFE, and calls the machine.
     #[inline(always)]
-    fn sleep_and_return_to_machine<B: Bus>(&self, core: &mut Core, bus: &mut B, phase: Phase) {
+    fn put_core_to_sleep_and_return<B: Bus>(&self, core: &mut Core, bus: &mut B, phase: Phase) {
         core.phase = phase;
         core.slept_at = self.t;
-        exit_interpreter_to_machine(core, bus);
+        request_interpreter_return(core, bus);
     }
 
     /// Executes SVC: the exception returns to the next instruction.
@@ -153,7 +153,7 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
             core.request = Request::Svc;
             return Flow::Taken;
         }
-        self.retire_with_machine_request(core, Request::Svc)
+        self.retire_instruction_with_request(core, Request::Svc)
     }
 
     /// Executes a call of a boot ROM function that the machine performs.
@@ -162,16 +162,16 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
         if Self::TRACED {
             return Flow::InTime;
         }
-        self.retire_with_machine_request(core, Request::RomHook(self.word.imm() as u8))
+        self.retire_instruction_with_request(core, Request::RomHook(self.word.imm() as u8))
     }
 
     /// Returns the instruction in whose place is a stub op, after doing what the stub op stands for: a cache line is
     /// filled, or probes fire.
     #[inline(always)]
-    pub fn run_stub_op_and_get_instruction<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Result<Word, Flow> {
+    pub fn execute_stub_op_and_get_original<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Result<Word, Flow> {
         let address = core.address_of_op(self.ip);
         if Self::TIMES {
-            return Ok(bus.op_behind_stub(address).to_word());
+            return Ok(bus.op_behind_stub(address).pack_op_into_word());
         }
         if Self::TRACED {
             let begins = if Self::PAIRED { self.basic_block_length_to(self.ip) == 0 } else { self.count == 0 };
@@ -179,14 +179,14 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
                 return Err(Flow::NextTrace);
             }
             return match bus.fire_probes_ahead(core, address) {
-                OrderedAccess::Now(op) | OrderedAccess::Always(op) => Ok(op.to_word()),
+                OrderedAccess::Now(op) | OrderedAccess::Always(op) => Ok(op.pack_op_into_word()),
                 OrderedAccess::NotYet => Err(Flow::Ordered),
                 OrderedAccess::Behind | OrderedAccess::InTime => Err(Flow::InTime),
             };
         }
         if core.brought.take() != Some(address) {
             let requested = self.t;
-            let stays = self.advance_time_with(|at| bus.fill_code_line::<CONTEND>(core, address, at));
+            let stays = self.advance_time_by_callback(|at| bus.fill_code_line::<CONTEND>(core, address, at));
             if self.t > requested && self.t >= core.limit {
                 // It executes in its time: the other core, an event or the end of the run comes first.
                 core.brought = (!stays).then_some(address);
@@ -195,18 +195,18 @@ impl<const CONTEND: bool, const WATCH: u8> InterpreterRegisters<CONTEND, WATCH> 
         }
         let served = std::mem::take(&mut core.retried) || core.transfer.mask != 0;
         if served {
-            return Ok(bus.op_behind_stub(address).to_word());
+            return Ok(bus.op_behind_stub(address).pack_op_into_word());
         }
         let Some(instruction) = bus.serve_stub_op(core, address, self.t) else {
             core.request = Request::Stopped;
             return Err(Flow::Left);
         };
-        Ok(instruction.to_word())
+        Ok(instruction.pack_op_into_word())
     }
 
     /// Ends a 32-bit instruction, and fetches the next word where transfers contend.
     #[inline(always)]
-    fn end_wide_instruction<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
+    fn finish_32_bit_instruction<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         if !CONTEND {
             self.ip = self.ip.wrapping_add(1);
             return Flow::Next;

@@ -24,7 +24,7 @@ impl InstructionStartState {
 
     /// Appends the current instruction's cycles to the core's steps, for the profile of a shadow core.
     #[inline(always)]
-    pub(super) fn append_cycles(self, core: &mut Core, t: u64) {
+    pub(super) fn append_instruction_cycles_to_core(self, core: &mut Core, t: u64) {
         core.steps.push(Step {
             start: self.t,
             end: t,

@@ -7,8 +7,8 @@
 //! until the other core has come as far. Meanwhile the core is in [`Phase::Entry`], and the other one is alone on the
 //! bus.
 
-use super::{Node, PairedBus, advance_by_cached_transition};
-use crate::exception_outcome::ExceptionOutcome;
+use super::{DualCoreBus, Node, advance_by_cached_transition};
+use crate::exception_outcome::ExceptionStepResult;
 use crate::v6m::block::{Block, NextCoreChoice, Step};
 use crate::v6m::bus::{Bus, can_store_speculatively};
 use crate::v6m::core::{Core, Phase, Request};
@@ -38,7 +38,7 @@ enum Next {
 ///
 /// # Safety
 /// As for [`time_block`](super::time_block). The core is after its block and has begun no other one.
-pub unsafe fn take_exception<B: PairedBus>(
+pub unsafe fn take_exception<B: DualCoreBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
@@ -47,8 +47,8 @@ pub unsafe fn take_exception<B: PairedBus>(
     let next = unsafe {
         let (core, mine) = (&mut *cores[0], &mut *logs[0]);
         apply_private_register_store(bus, core, mine);
-        mine.begin_log(core);
-        next_exception_step(core)
+        mine.begin_speculation_log(core);
+        next_exception_action_of_core(core)
     };
     // SAFETY: as above.
     let turn = unsafe {
@@ -68,8 +68,8 @@ pub unsafe fn take_exception<B: PairedBus>(
 ///
 /// # Safety
 /// As for [`run`](super::run_basic_blocks).
-pub(super) unsafe fn make_last_private_store<B: PairedBus>(bus: &mut B, core: *mut Core, turn: usize) {
-    let [log, _] = bus.pair_timing_cache().logs.core_logs(turn);
+pub(super) unsafe fn make_last_private_store<B: DualCoreBus>(bus: &mut B, core: *mut Core, turn: usize) {
+    let [log, _] = bus.pair_timing_cache().logs.speculation_log_pointers(turn);
     // SAFETY: the caller's promise.
     unsafe { apply_private_register_store(bus, &mut *core, &mut *log) };
 }
@@ -84,7 +84,7 @@ fn apply_private_register_store<B: Bus>(bus: &mut B, core: &mut Core, mine: &mut
 }
 
 /// Returns what the core does next: enter, leave or complete an exception, or nothing.
-fn next_exception_step(core: &Core) -> Next {
+fn next_exception_action_of_core(core: &Core) -> Next {
     match (core.phase, core.request) {
         (Phase::Entry { .. }, Request::None) => Next::Vector,
         (Phase::Run, Request::None) => {
@@ -100,7 +100,7 @@ fn next_exception_step(core: &Core) -> Next {
 
 /// Starts the entry of exception `number`, and stacks its frame. Returns which core continues. `None` if only the
 /// machine can do that.
-unsafe fn start_exception_entry<B: PairedBus>(
+unsafe fn start_exception_entry<B: DualCoreBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
@@ -111,7 +111,7 @@ unsafe fn start_exception_entry<B: PairedBus>(
     // SAFETY: the caller's promise.
     let core = unsafe { &mut *cores[0] };
     let offset = exception::exception_entry_frame_address(core).wrapping_sub(B::RAM_BASE);
-    let memory = memory_of_frame(bus, offset)?;
+    let memory = memory_of_stack_frame(bus, offset)?;
     let ram = bus.main_ram();
     // SAFETY: all of the frame is in the RAM.
     let marks = unsafe { ram.mark_at_offset(offset) | ram.mark_at_offset(offset + exception::FRAME_BYTES - 4) };
@@ -126,7 +126,7 @@ unsafe fn start_exception_entry<B: PairedBus>(
     let core = unsafe { &mut *cores[0] };
     if calls {
         core.request = Request::None;
-        core.nvic.make_pending(number);
+        core.nvic.make_exception_pending(number);
     }
     exception::begin_entry::<B, false>(core, bus, number, timing);
     if let Phase::Entry { wait: lost, .. } = &mut core.phase {
@@ -139,7 +139,7 @@ unsafe fn start_exception_entry<B: PairedBus>(
 
 /// Begins the handler, after the other core has reached the same cycle. Returns which core continues. `None` if only
 /// the machine can do that.
-unsafe fn begin_handler<B: PairedBus>(
+unsafe fn begin_handler<B: DualCoreBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
@@ -149,7 +149,7 @@ unsafe fn begin_handler<B: PairedBus>(
         let pairs = bus.pair_timing_cache();
         *pairs.table.node_with_number(pairs.node)
     };
-    while node(bus).state.does_first_core_continue_second() {
+    while node(bus).state.does_first_core_run_after_other() {
         // SAFETY: the caller's promise, here and below.
         let turn = unsafe { advance_by_cached_transition(bus, cores, logs[0], Block::wait_block(false)) };
         // SAFETY: as above.
@@ -160,7 +160,7 @@ unsafe fn begin_handler<B: PairedBus>(
     }
     // SAFETY: as above.
     let core = unsafe { &mut *cores[0] };
-    let number = exception::exception_after_entry(core)?;
+    let number = exception::exception_number_at_entry_end(core)?;
     // SAFETY: as above.
     let target = unsafe { handler_address(bus, core, logs, number) }?;
     // SAFETY: as above.
@@ -169,13 +169,13 @@ unsafe fn begin_handler<B: PairedBus>(
     let (core, mine) = unsafe { (&mut *cores[0], &mut *logs[0]) };
     let Phase::Entry { recognised, .. } = core.phase else { return None };
     let outcome = exception::complete_entry(core, bus, timing);
-    complete_exception_step(bus, core, mine, outcome, recognised);
+    complete_core_exception_step(bus, core, mine, outcome, recognised);
     Some(turn)
 }
 
 /// Returns from a handler to the interrupted code, or tail-chains to the next handler. Returns which core continues.
 /// `None` if only the machine can do that.
-unsafe fn leave_handler<B: PairedBus>(
+unsafe fn leave_handler<B: DualCoreBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
@@ -189,7 +189,7 @@ unsafe fn leave_handler<B: PairedBus>(
         // SAFETY: as above.
         ((Step::Chain, None), unsafe { handler_address(bus, core, logs, next) }?)
     } else {
-        let memory = memory_of_frame(bus, frame)?;
+        let memory = memory_of_stack_frame(bus, frame)?;
         // SAFETY: as above; the frame is in the RAM.
         let [pc, xpsr] = [6, 7].map(|index| unsafe { ram_word_at_offset(bus, frame + 4 * index) });
         let target = exception::return_address(value, pc, xpsr)?;
@@ -209,13 +209,13 @@ unsafe fn leave_handler<B: PairedBus>(
     let outcome = exception::exception_return::<B, false>(core, bus, value, timing);
     core.t += wait;
     core.exception_cycles += wait;
-    complete_exception_step(bus, core, mine, outcome, before);
+    complete_core_exception_step(bus, core, mine, outcome, before);
     Some(turn)
 }
 
 /// Advances both cores by this exception step of the first one, which leads to the address `to`. Returns which core
 /// continues, and the cycles that the step lost to arbitration.
-unsafe fn advance_by_exception_step<B: PairedBus>(
+unsafe fn advance_by_exception_step<B: DualCoreBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     mine: *mut SpeculationLog,
@@ -224,7 +224,7 @@ unsafe fn advance_by_exception_step<B: PairedBus>(
 ) -> Option<(NextCoreChoice, u64)> {
     let pairs = bus.pair_timing_cache();
     let Node { state, address, .. } = *pairs.table.node_with_number(pairs.node);
-    let at = pairs.now + state.times_of_cores()[0];
+    let at = pairs.now + state.relative_times_of_both_cores()[0];
     // SAFETY: the caller's promise; nothing was executed that would have to be undone.
     unsafe {
         let lost = (*cores[0]).bus_wait;
@@ -232,7 +232,7 @@ unsafe fn advance_by_exception_step<B: PairedBus>(
             bus,
             cores,
             mine,
-            Block::new_exception_step_block(step, memory, address, to.unwrap_or(address)),
+            Block::new_block_for_exception_step(step, memory, address, to.unwrap_or(address)),
         )?;
         (*cores[0]).t = at;
         Some((turn, (*cores[0]).bus_wait - lost))
@@ -240,24 +240,25 @@ unsafe fn advance_by_exception_step<B: PairedBus>(
 }
 
 /// Completes a step of an exception: reports its outcome, and prepares the core's log.
-fn complete_exception_step<B: PairedBus>(
+fn complete_core_exception_step<B: DualCoreBus>(
     bus: &mut B,
     core: &mut Core,
     mine: &mut SpeculationLog,
-    outcome: ExceptionOutcome,
+    outcome: ExceptionStepResult,
     before: u64,
 ) {
     let pairs = bus.pair_timing_cache();
     let node = pairs.table.node_with_number(pairs.node);
     debug_assert!(
-        core.t == pairs.now + node.state.times_of_cores()[0] && core.next_instruction_address() == node.address
+        core.t == pairs.now + node.state.relative_times_of_both_cores()[0]
+            && core.next_instruction_address() == node.address
     );
     bus.report_exception(core, outcome, before);
     mine.summons = if exception::exception_to_take(core).is_some() { Block::UNMASKS } else { 0 };
 }
 
 /// Returns the number of the memory that contains a frame at this offset of the RAM. `None` if there is not just one.
-fn memory_of_frame<B: Bus>(bus: &mut B, offset: u32) -> Option<u32> {
+fn memory_of_stack_frame<B: Bus>(bus: &mut B, offset: u32) -> Option<u32> {
     let is_in_ram = offset & 3 == 0 && offset <= bus.main_ram().length_in_bytes() - exception::FRAME_BYTES;
     if is_in_ram { B::memory_number_at(offset, exception::FRAME_BYTES) } else { None }
 }
@@ -301,8 +302,8 @@ unsafe fn conflicts_with_access(
             mine.log_read::<4>(at);
         }
     }
-    let conflicts = mine.may_conflict_with(theirs) && mine.conflicts_with(theirs);
-    mine.clear_log();
+    let conflicts = mine.may_conflict_with_other_log(theirs) && mine.has_memory_conflict_with(theirs);
+    mine.clear_speculation_log();
     conflicts
 }
 

@@ -2,7 +2,7 @@
 
 use super::order::must_wait_for_other_core;
 use super::table::{Outcome, Transition};
-use super::{Node, PairedBus, Place, State, report_watched_store};
+use super::{DualCoreBus, Node, Place, State, report_watched_store};
 use crate::step::watch;
 use crate::v6m::block::{Block, NextCoreChoice, Step, UntimedBlockRemainder};
 use crate::v6m::core::{Core, Phase};
@@ -19,7 +19,7 @@ use crate::v6m::speculation::SpeculationLog;
 /// As for [`time_block`](super::time_block).
 #[cold]
 #[inline(never)]
-pub(super) unsafe fn simulate_missing_transition<B: PairedBus>(
+pub(super) unsafe fn simulate_missing_transition<B: DualCoreBus>(
     bus: &mut B,
     [core, other]: [*mut Core; 2],
     mine: *mut SpeculationLog,
@@ -37,8 +37,8 @@ pub(super) unsafe fn simulate_missing_transition<B: PairedBus>(
         let pairs = bus.pair_timing_cache();
         let began = pairs.now;
         debug_assert!(cycles <= Block::CYCLES);
-        if pairs.table.account.is_counting_transitions() {
-            pairs.table.account.count_simulated_transition(pairs.turn);
+        if pairs.table.account.is_counting_timing_transitions() {
+            pairs.table.account.count_simulated_timing_transition(pairs.turn);
         }
         (*mine).instructions = instructions[0];
         (*core).instructions += instructions[0];
@@ -50,13 +50,13 @@ pub(super) unsafe fn simulate_missing_transition<B: PairedBus>(
         pairs.turn ^= usize::from(swaps);
         match pairs.table.number_of_node(node) {
             Some(next) => {
-                let key = Transition::transition_key(before, block.shape);
+                let key = Transition::timing_transition_key(before, block.shape);
                 pairs.node = next;
                 if let Some(transition) = Transition::new(&outcome, next) {
-                    pairs.table.add_transition_to_cache(key, &block, transition);
+                    pairs.table.add_timing_transition_to_cache(key, &block, transition);
                 }
             }
-            None => pairs.node = pairs.table.number_of_node_after_reset(node),
+            None => pairs.node = pairs.table.timing_node_number_or_clear_table(node),
         }
         let turn =
             if pairs.count_timing_cache_miss() { NextCoreChoice::Stop } else { pairs.core_executing_next(swaps) };
@@ -72,14 +72,14 @@ pub(super) unsafe fn simulate_missing_transition<B: PairedBus>(
 ///
 /// # Safety
 /// The instructions of both cores' blocks are ops of their regions.
-unsafe fn simulate_transition<B: PairedBus>(bus: &mut B, regions: [Region; 2], block: Block) -> Option<Outcome> {
+unsafe fn simulate_transition<B: DualCoreBus>(bus: &mut B, regions: [Region; 2], block: Block) -> Option<Outcome> {
     let pairs = bus.pair_timing_cache();
     let node = *pairs.table.node_with_number(pairs.node);
-    pairs.table.account.begin_simulated_transition();
-    if let Some((step, memory, to)) = block.decode_exception_step(node.address) {
-        return simulate_exception_step(bus, regions, &node, step, (memory, to));
+    pairs.table.account.clear_simulated_cycle_shares();
+    if let Some((step, memory, to)) = block.exception_step_of_block(node.address) {
+        return simulate_timing_of_exception_step(bus, regions, &node, step, (memory, to));
     }
-    if block.is_wait() {
+    if block.is_wait_for_other_core() {
         // SAFETY: the caller's promise.
         return unsafe { simulate_wait(bus, regions, &node, block) };
     }
@@ -89,13 +89,13 @@ unsafe fn simulate_transition<B: PairedBus>(bus: &mut B, regions: [Region; 2], b
     let first = if shown.code == Code::Attend { bus.op_behind_stub(node.address) } else { shown };
     // SAFETY: as above.
     let instructions = unsafe { block.instruction_count(place, first) };
-    let remainder = block.untimed_remainder_of_block(node.address, instructions);
-    let begun = Place { remainder, ..Place::position_before_block(node.address) };
-    if let Some(before) = block.preceding_wait_for_other_core() {
+    let remainder = block.block_remainder_to_simulate(node.address, instructions);
+    let begun = Place { remainder, ..Place::core_position_before_basic_block(node.address) };
+    if let Some(before) = block.other_core_wait_before_block() {
         // SAFETY: as above.
         return unsafe { simulate_wait_and_access(bus, regions, &node, before, begun) };
     }
-    if node.other.remainder.instructions == 0 && (!block.is_ordered_between_cores() || block.is_busy_wait()) {
+    if node.other.remainder.instructions == 0 && (!block.is_block_ordered_between_cores() || block.is_busy_wait()) {
         // The other core has not executed its own one yet: that is handed in next, and no time passes before.
         return Some(Outcome::with_cores_swapped(&node, begun));
     }
@@ -108,14 +108,14 @@ unsafe fn simulate_transition<B: PairedBus>(bus: &mut B, regions: [Region; 2], b
 ///
 /// # Safety
 /// All instructions of `begun` and of the rest of the other basic block were executed: they are ops of these regions.
-unsafe fn simulate_blocks<B: PairedBus>(
+unsafe fn simulate_blocks<B: DualCoreBus>(
     bus: &mut B,
     regions: [Region; 2],
     node: &Node,
     begun: Place,
 ) -> Option<Outcome> {
     let now = bus.pair_timing_cache().now;
-    let mut shadows = prepare_shadow_cores(bus, regions, [begun, node.other], &node.state);
+    let mut shadows = restore_shadow_cores_and_bus(bus, regions, [begun, node.other], &node.state);
     let start = usize::from(shadows[0].t >= shadows[1].t + u64::from(bus.tie_winner() == 0));
     shadows[start].limit = shadows[1 - start].t + u64::from(bus.tie_winner() == start);
     let is_single = node.state.are_cores_in_exception_entry()[1]
@@ -136,12 +136,12 @@ unsafe fn simulate_blocks<B: PairedBus>(
         begun.remainder.instructions
     );
     let outcome = bus.timing_state(at_end, under_way).map(|state| Outcome {
-        node: Node { state, address: at_end.address_of_op(at_end.ip), other: shadow_core_position(under_way) },
+        node: Node { state, address: at_end.address_of_op(at_end.ip), other: block_position_of_shadow_core(under_way) },
         cycles: at_end.t.min(under_way.t) - now,
         waits: shadows.each_ref().map(|shadow| shadow.bus_wait),
         instructions: [
             if begun.remainder.spin == 0 { begun.remainder.instructions } else { shadows[0].instructions },
-            busy_wait_length(&node.other, &shadows[1]),
+            busy_wait_instruction_count(&node.other, &shadows[1]),
         ],
         swaps: ended != 0,
         stored: cycles_to_last_store(&ends, at_end, now),
@@ -156,18 +156,23 @@ unsafe fn simulate_blocks<B: PairedBus>(
 ///
 /// # Safety
 /// As for [`simulate_blocks`].
-unsafe fn simulate_wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &Node, block: Block) -> Option<Outcome> {
+unsafe fn simulate_wait<B: DualCoreBus>(
+    bus: &mut B,
+    regions: [Region; 2],
+    node: &Node,
+    block: Block,
+) -> Option<Outcome> {
     let mut state = node.state;
     if block.shape & Block::GIVES_WAY != 0 {
         state.times &= !State::FIRST;
     }
     let node = Node { state, ..*node };
-    let place = Place::position_before_block(node.address);
+    let place = Place::core_position_before_basic_block(node.address);
     if node.other.remainder.instructions == 0 {
         return Some(Outcome::with_cores_swapped(&node, place));
     }
     let now = bus.pair_timing_cache().now;
-    let mut shadows = prepare_shadow_cores(bus, regions, [place, node.other], &state);
+    let mut shadows = restore_shadow_cores_and_bus(bus, regions, [place, node.other], &state);
     // The end of an entry goes before the other core's instruction of the same cycle.
     let may_tie = bus.tie_winner() == 1 && !state.are_cores_in_exception_entry()[0];
     shadows[1].limit = shadows[0].t + u64::from(may_tie);
@@ -181,10 +186,10 @@ unsafe fn simulate_wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &
     let swaps = shadows[1].remainder.instructions == 0;
     let (at_end, under_way) = (&shadows[usize::from(swaps)], &shadows[usize::from(!swaps)]);
     let outcome = bus.timing_state(at_end, under_way).map(|state| Outcome {
-        node: Node { state, address: at_end.address_of_op(at_end.ip), other: shadow_core_position(under_way) },
+        node: Node { state, address: at_end.address_of_op(at_end.ip), other: block_position_of_shadow_core(under_way) },
         cycles: at_end.t.min(under_way.t) - now,
         waits: shadows.each_ref().map(|shadow| shadow.bus_wait),
-        instructions: [0, busy_wait_length(&node.other, &shadows[1])],
+        instructions: [0, busy_wait_instruction_count(&node.other, &shadows[1])],
         swaps,
         stored: if swaps { cycles_to_last_store(&node.other.remainder, at_end, now) } else { 0 },
     });
@@ -198,7 +203,7 @@ unsafe fn simulate_wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &
 ///
 /// # Safety
 /// As for [`simulate_blocks`].
-unsafe fn simulate_wait_and_access<B: PairedBus>(
+unsafe fn simulate_wait_and_access<B: DualCoreBus>(
     bus: &mut B,
     regions: [Region; 2],
     node: &Node,
@@ -230,7 +235,7 @@ unsafe fn simulate_wait_and_access<B: PairedBus>(
 
 /// Simulates a step of an exception of the first core, whose frame is in this memory and which leads to that address.
 /// The other core gets no turn.
-fn simulate_exception_step<B: PairedBus>(
+fn simulate_timing_of_exception_step<B: DualCoreBus>(
     bus: &mut B,
     regions: [Region; 2],
     node: &Node,
@@ -239,8 +244,12 @@ fn simulate_exception_step<B: PairedBus>(
 ) -> Option<Outcome> {
     let timing = bus.exception_timing()?;
     let now = bus.pair_timing_cache().now;
-    let mut shadows =
-        prepare_shadow_cores(bus, regions, [Place::position_before_block(node.address), node.other], &node.state);
+    let mut shadows = restore_shadow_cores_and_bus(
+        bus,
+        regions,
+        [Place::core_position_before_basic_block(node.address), node.other],
+        &node.state,
+    );
     let [core, other] = &mut *shadows;
     let wait = match step {
         Step::Enter | Step::Return => {
@@ -282,7 +291,7 @@ struct SingleCore {
 
 impl SingleCore {
     /// Simulates the core alone on the bus from now on, and saves the bus's arbitration state of both cores.
-    fn begin_single_core_simulation<B: PairedBus>(bus: &mut B, core: &mut Core) -> SingleCore {
+    fn begin_single_core_simulation<B: DualCoreBus>(bus: &mut B, core: &mut Core) -> SingleCore {
         let slots = bus.memory_slots().to_vec();
         bus.memory_slots().fill(NEVER);
         core.fetch_ready = 0;
@@ -290,7 +299,7 @@ impl SingleCore {
     }
 
     /// Restores the bus's arbitration state of both cores.
-    fn restore_arbitration_of_both_cores<B: PairedBus>(self, bus: &mut B, core: &mut Core) {
+    fn restore_arbitration_of_both_cores<B: DualCoreBus>(self, bus: &mut B, core: &mut Core) {
         bus.memory_slots().copy_from_slice(&self.slots);
         core.bus_free = self.bus_free;
         debug_assert!(core.fetch_ready == 0 && core.bus_wait == 0, "no core is in the way of one that is alone");
@@ -303,7 +312,7 @@ const IN_ENTRY: Phase = Phase::Entry { number: 0, exc_return: 0, wait: 0, recogn
 const NEVER: u64 = u64::MAX;
 
 /// Returns the shadow cores, set to these places, with the bus set to that state.
-fn prepare_shadow_cores<B: PairedBus>(
+fn restore_shadow_cores_and_bus<B: DualCoreBus>(
     bus: &mut B,
     regions: [Region; 2],
     places: [Place; 2],
@@ -329,27 +338,27 @@ fn prepare_shadow_cores<B: PairedBus>(
 /// Returns [`Outcome::stored`] of a transition that began in cycle `now` and in which the shadow core came to the end
 /// of `rest`.
 fn cycles_to_last_store(rest: &UntimedBlockRemainder, shadow: &Core, now: u64) -> u64 {
-    if rest.is_last_instruction_of_kind(Block::REPORTS_STORE) { shadow.stored + 1 - now } else { 0 }
+    if rest.does_block_end_with_instruction_kind(Block::REPORTS_STORE) { shadow.stored + 1 - now } else { 0 }
 }
 
 /// Adds the cycles of each instruction that the shadow cores executed to the account.
-fn add_instruction_cycles_to_profile<B: PairedBus>(bus: &mut B, shadows: &[Core; 2]) {
+fn add_instruction_cycles_to_profile<B: DualCoreBus>(bus: &mut B, shadows: &[Core; 2]) {
     let account = &mut bus.pair_timing_cache().table.account;
     for (shadow, is_other) in shadows.iter().zip([false, true]) {
         shadow
             .steps
             .iter()
-            .for_each(|step| account.add_instruction_cycle_share(step.as_instruction_cycle_share(is_other)));
+            .for_each(|step| account.add_cycle_share_to_transition(step.step_as_transition_cycle_share(is_other)));
     }
 }
 
 /// Returns the number of instructions of a busy wait that the shadow core has executed.
-fn busy_wait_length(began: &Place, shadow: &Core) -> u64 {
+fn busy_wait_instruction_count(began: &Place, shadow: &Core) -> u64 {
     if began.remainder.spin == 0 { 0 } else { shadow.instructions }
 }
 
 /// Returns the position of a shadow core inside its block.
-fn shadow_core_position(shadow: &Core) -> Place {
+fn block_position_of_shadow_core(shadow: &Core) -> Place {
     let mask = shadow.transfer.mask;
     let data = if mask == 0 { 0 } else { shadow.transfer.address };
     Place { address: shadow.address_of_op(shadow.ip), remainder: shadow.remainder, mask, data }

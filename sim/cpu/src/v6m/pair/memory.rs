@@ -1,11 +1,11 @@
 //! The cache, and its back-off where caching does not pay.
 
 use super::code::CompiledBlockRegistry;
-use super::order::OrderedInstructionKind;
+use super::order::CrossCoreOrderedInstructionKind;
 use super::spin::{FailedSpinlockRead, SpinlockBusyWait};
 use super::table::Table;
 use crate::profile::ProfileCell;
-use crate::timing_store::{Backoff, Counts, MissRate};
+use crate::timing_store::{Counts, MissRate, TimingCacheBackoff};
 use crate::v6m::block::NextCoreChoice;
 use crate::v6m::core::Core;
 use crate::v6m::speculation::{SpeculationLog, SpeculationLogs};
@@ -45,10 +45,10 @@ pub struct DualCoreTimingCache {
     /// An ordered access is executed next: its cycle.
     pub(super) granted: Option<u64>,
     /// The event that the core whose turn it is waits for.
-    pub(super) asked: OrderedInstructionKind,
+    pub(super) asked: CrossCoreOrderedInstructionKind,
     /// The machine must act after it.
     pub(super) stops: bool,
-    backoff: Backoff,
+    backoff: TimingCacheBackoff,
     /// Half the back-off after the next short run.
     next_backoff_cycles: u64,
     miss_rate: MissRate<JUDGED, WORTH_CYCLES_A_MISS>,
@@ -60,7 +60,7 @@ pub struct DualCoreTimingCache {
 impl DualCoreTimingCache {
     /// Forgets all cached timing and native code.
     pub fn forget_timing_and_native_code(&mut self) {
-        self.table.forget_nodes_and_transitions();
+        self.table.clear_timing_nodes_and_transitions();
         self.blocks.forget_all_translations();
     }
 
@@ -81,17 +81,17 @@ impl DualCoreTimingCache {
 
     /// Returns the cycle at which the back-off ends, if time `t` is in one.
     pub fn backoff_end(&self, t: u64) -> Option<u64> {
-        self.backoff.caching_pause_end_cycle(t)
+        self.backoff.timing_cache_pause_end_cycle(t)
     }
 
     /// Returns the speculation logs of this core and of the other one.
-    pub fn speculation_logs_of(&self, core: usize) -> [*mut SpeculationLog; 2] {
-        self.logs.core_logs(core)
+    pub fn own_and_other_speculation_logs(&self, core: usize) -> [*mut SpeculationLog; 2] {
+        self.logs.speculation_log_pointers(core)
     }
 
     /// Returns the cycle of the next ordered access (one that both cores make in the order of their cycles), and
     /// forgets it. `None` if it is not this access's turn.
-    pub fn next_ordered_access_cycle(&mut self) -> Option<u64> {
+    pub fn take_cycle_of_next_ordered_access(&mut self) -> Option<u64> {
         self.granted.take()
     }
 
@@ -102,37 +102,37 @@ impl DualCoreTimingCache {
     }
 
     /// Returns the cycle in which the current basic block begins.
-    pub fn block_begin_cycle(&self) -> u64 {
-        self.now + self.table.node_with_number(self.node).state.times_of_cores()[0]
+    pub fn basic_block_begin_cycle(&self) -> u64 {
+        self.now + self.table.node_with_number(self.node).state.relative_times_of_both_cores()[0]
     }
 
     /// Returns the cycle of the core whose turn it is. `None` if the other core has not reached that cycle.
     pub fn cycle_of_active_core(&self) -> Option<u64> {
         let state = &self.table.node_with_number(self.node).state;
-        (!state.does_first_core_continue_second()).then(|| self.now + state.times_of_cores()[0])
+        (!state.does_first_core_run_after_other()).then(|| self.now + state.relative_times_of_both_cores()[0])
     }
 
     /// Notes that a core is before an instruction of this kind, which it cannot execute before the other core has
     /// reached the same cycle.
-    pub fn request_ordered_execution(&mut self, what: OrderedInstructionKind) {
+    pub fn request_cycle_ordered_execution(&mut self, what: CrossCoreOrderedInstructionKind) {
         self.asked = what;
     }
 
     /// Returns whether the probes on the instruction that this core is before have fired.
-    pub fn have_probes_fired(&self, core: usize) -> bool {
+    pub fn has_core_fired_its_probes(&self, core: usize) -> bool {
         // SAFETY: the log lives as long as this, and nothing else uses it meanwhile.
-        unsafe { (*self.logs.core_logs(core)[0]).served }
+        unsafe { (*self.logs.speculation_log_pointers(core)[0]).served }
     }
 
     /// Notes that the probes on the instruction that this core is before have fired.
     pub fn note_probes_fired(&mut self, core: usize) {
         // SAFETY: as above.
-        unsafe { (*self.logs.core_logs(core)[0]).served = true };
+        unsafe { (*self.logs.speculation_log_pointers(core)[0]).served = true };
     }
 
     /// Switches the profile of cached timing on (from zero) or off.
     pub fn set_cached_profiling(&mut self, on: bool) {
-        self.table.account.set_transition_profiling(on);
+        self.table.account.set_cached_timing_profiling(on);
     }
 
     /// Removes the profile of cached timing and returns it, as (core, instruction address, cycles and executions).
@@ -169,25 +169,25 @@ impl DualCoreTimingCache {
     }
 
     /// Starts a short back-off at cycle `t`.
-    pub fn start_short_backoff(&mut self, t: u64) {
-        self.backoff.begin_pause(t, BACKOFF_CYCLES.start);
+    pub fn start_short_caching_backoff(&mut self, t: u64) {
+        self.backoff.begin_timing_cache_backoff(t, BACKOFF_CYCLES.start);
     }
 
     /// Ends the back-off, because the board was moved to another time.
     pub fn end_backoff(&mut self) {
-        self.backoff.end_pause();
+        self.backoff.end_timing_cache_backoff();
         self.next_backoff_cycles = 0;
     }
 
     /// Starts a back-off after a run that began at cycle `start`, for longer than `at_least` cycles.
-    pub(super) fn start_backoff_after_run(&mut self, start: u64, at_least: u64) {
+    pub(super) fn start_timing_cache_backoff_after_run(&mut self, start: u64, at_least: u64) {
         self.next_backoff_cycles = if self.now - start >= WORTH_CYCLES {
             BACKOFF_CYCLES.start
         } else {
             (2 * self.next_backoff_cycles).clamp(BACKOFF_CYCLES.start, BACKOFF_CYCLES.end)
         };
         let backoff = if std::mem::take(&mut self.thrashes) { LONG_BACKOFF_CYCLES } else { self.next_backoff_cycles };
-        self.backoff.begin_pause(self.now, at_least + backoff);
+        self.backoff.begin_timing_cache_backoff(self.now, at_least + backoff);
     }
 
     /// Counts a miss of the timing cache. Returns true if misses are too frequent.
@@ -206,12 +206,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn back_off_grows_after_short_runs_only() {
+    fn only_short_runs_lengthen_backoff() {
         let mut pairs = DualCoreTimingCache::default();
         let mut back_off = |run: u64| {
             let start = pairs.now;
             pairs.now += run;
-            pairs.start_backoff_after_run(start, 0);
+            pairs.start_timing_cache_backoff_after_run(start, 0);
             pairs.backoff_end(pairs.now).expect("a back-off") - pairs.now
         };
         assert_eq!([0, 10, 20].map(&mut back_off), [1, 2, 4]);
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!((0..20).map(|_| back_off(1)).last(), Some(BACKOFF_CYCLES.end));
         let end = pairs.now + BACKOFF_CYCLES.end;
         assert_eq!(pairs.backoff_end(end), None);
-        pairs.start_short_backoff(end);
+        pairs.start_short_caching_backoff(end);
         assert_eq!(pairs.backoff_end(end), Some(end + BACKOFF_CYCLES.start));
         pairs.end_backoff();
         assert_eq!(pairs.backoff_end(end), None);

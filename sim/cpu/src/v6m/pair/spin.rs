@@ -1,12 +1,12 @@
 //! Waits for a lock: while one core reads it again and again, the other one goes on and nothing else happens here.
 //!
 //! A core that reads a lock as taken, and comes back to that load with the registers and flags that it had there, does
-//! so until the lock is released: its block then has no end ([`Block::busy_wait_block`]). No instruction of it is
+//! so until the lock is released: its block then has no end ([`Block::new_busy_wait_block`]). No instruction of it is
 //! executed. Transitions tell how many of them passed. The core is before the load all the time: that is where the
 //! repetition ends during which the other core releases the lock. If the machine must act in its midst, the core is
 //! brought to where it is then.
 
-use super::{PairedBus, Place};
+use super::{DualCoreBus, Place};
 use crate::step::watch;
 use crate::v6m::core::Core;
 use crate::v6m::exec;
@@ -54,10 +54,10 @@ impl FailedSpinlockRead {
         // One after the other, only the last one a branch, only the first one an access.
         // SAFETY: the load is in the core's region; after a region's last instruction lies one that is not local.
         let op = |index: u64| unsafe { *self.ip.wrapping_add(index as usize) };
-        let local = (1..instructions - 1).all(|index| op(index).is_core_local());
+        let local = (1..instructions - 1).all(|index| op(index).is_core_local_instruction());
         let branch = op(if local { instructions - 1 } else { 0 });
         let back = self.ip.wrapping_add(instructions as usize - 1).wrapping_offset(branch.imm as i32 as isize);
-        (local && branch.is_branch_within_region() && back == self.ip).then_some(instructions as u8)
+        (local && branch.is_branch_within_code_region() && back == self.ip).then_some(instructions as u8)
     }
 
     /// Returns the number of the spinlock that was read as taken.
@@ -76,14 +76,14 @@ pub(super) struct SpinlockBusyWait {
 
 /// Ends the busy wait of the core at `place`, because its lock was released or for another reason. The core is before
 /// its load, as at the end of every repetition.
-pub(super) fn end_busy_wait<B: PairedBus>(core: &Core, place: &Place, bus: &mut B) -> Place {
+pub(super) fn end_busy_wait<B: DualCoreBus>(core: &Core, place: &Place, bus: &mut B) -> Place {
     let mut remainder = place.remainder;
     if let Some(spin) = bus.pair_timing_cache().spin.take() {
         let reads = (core.instructions - spin.began).div_ceil(u64::from(remainder.spin));
         bus.count_failed_lock_reads(spin.lock, core.id, reads);
     }
     if remainder.instructions == u64::from(remainder.spin) {
-        return Place::position_before_block(place.address);
+        return Place::core_position_before_basic_block(place.address);
     }
     remainder.is_last = true;
     Place { remainder, ..*place }
@@ -93,7 +93,7 @@ pub(super) fn end_busy_wait<B: PairedBus>(core: &Core, place: &Place, bus: &mut 
 ///
 /// # Safety
 /// As for [`run`](super::run_basic_blocks). The core is before the load.
-pub(super) unsafe fn execute_repetition_to<B: PairedBus>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
+pub(super) unsafe fn execute_repetition_to<B: DualCoreBus>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
     // SAFETY: the caller's promise.
     unsafe {
         let core = cores.add(index);

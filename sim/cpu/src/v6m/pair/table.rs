@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 
 use super::{Node, Place};
-use crate::host::{BlockHash, TransitionLayout};
+use crate::host::{BasicBlockHashFunction, BlockTimingTransitionLayout};
 use crate::timing_store::{Row, TimingTable};
 use crate::v6m::block::Block;
 
@@ -13,13 +13,13 @@ const ROWS: u32 = 14;
 const NODES: u32 = 15;
 
 /// How the row of a transition is found.
-pub(super) const HASH: BlockHash = BlockHash {
+pub(super) const HASH: BasicBlockHashFunction = BasicBlockHashFunction {
     shape_bits: Block::SHAPE_BITS,
     accesses_turned: 17,
     next_shifted: 20,
     factor: 0x9e37_79b9_7f4a_7c15,
     dropped: u64::BITS - ROWS,
-    row_bytes: size_of::<TransitionCacheRow>(),
+    row_bytes: size_of::<TimingTransitionCacheRow>(),
 };
 
 /// The result of one simulated transition of two cores, before it is cached.
@@ -47,7 +47,7 @@ impl Outcome {
 /// A cached transition: how a basic block of one core advances both.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Transition {
-    /// [`Transition::transition_key`]. 0 is none.
+    /// [`Transition::timing_transition_key`]. 0 is none.
     key: u64,
     /// [`Block::next`] and [`Block::accesses`].
     block_next: u32,
@@ -58,7 +58,7 @@ pub(super) struct Transition {
     pub waits: [u8; 2],
     /// Instructions of the block.
     pub instructions: u8,
-    /// The instructions that the other core executed in a [`Block::busy_wait_block`].
+    /// The instructions that the other core executed in a [`Block::new_busy_wait_block`].
     pub spun: u8,
     /// The other core continues.
     pub swaps: bool,
@@ -70,7 +70,7 @@ pub(super) struct Transition {
 
 impl Transition {
     /// Offsets for native code.
-    pub const LAYOUT: TransitionLayout = TransitionLayout {
+    pub const LAYOUT: BlockTimingTransitionLayout = BlockTimingTransitionLayout {
         key: offset_of!(Transition, key) as i32,
         block_next: offset_of!(Transition, block_next) as i32,
         accesses: offset_of!(Transition, accesses) as i32,
@@ -85,14 +85,14 @@ impl Transition {
 
     /// Returns the key of a transition: the node and the block's shape in one word that is not 0.
     #[inline(always)]
-    pub fn transition_key(node: u32, shape: u64) -> u64 {
+    pub fn timing_transition_key(node: u32, shape: u64) -> u64 {
         const { assert!(NODES < u64::BITS - Block::SHAPE_BITS) };
         u64::from(node + 1) << Block::SHAPE_BITS | shape
     }
 
     /// Returns whether this is the transition of that node and block.
     #[inline(always)]
-    pub fn has_transition_key(&self, key: u64, block: &Block) -> bool {
+    pub fn is_transition_of_node_and_block(&self, key: u64, block: &Block) -> bool {
         (self.key ^ key) | u64::from(self.block_next ^ block.next as u32) | (self.accesses ^ block.accesses) == 0
     }
 
@@ -119,7 +119,7 @@ impl Transition {
     }
 
     /// Returns the transition with this key, for its place in the table.
-    fn with_cache_key(self, key: u64, block: &Block) -> Transition {
+    fn transition_with_cache_key(self, key: u64, block: &Block) -> Transition {
         Transition { key, block_next: block.next as u32, accesses: block.accesses, ..self }
     }
 }
@@ -127,21 +127,21 @@ impl Transition {
 /// A row of the table: two transitions with one hash, the one used last first, in one line of the host's cache.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
-pub(super) struct TransitionCacheRow([Transition; 2]);
+pub(super) struct TimingTransitionCacheRow([Transition; 2]);
 
-const _: () = assert!(size_of::<TransitionCacheRow>() == 64);
+const _: () = assert!(size_of::<TimingTransitionCacheRow>() == 64);
 
-impl Row for TransitionCacheRow {
+impl Row for TimingTransitionCacheRow {
     const WAYS: usize = 2;
 }
 
 /// All transitions of two cores.
-pub(super) type Table = TimingTable<Node, TransitionCacheRow, { 1 << ROWS }, { 1 << NODES }>;
+pub(super) type Table = TimingTable<Node, TimingTransitionCacheRow, { 1 << ROWS }, { 1 << NODES }>;
 
 impl Table {
     /// Returns the number of the first of two places where the transition of this key and block may be.
     #[inline(always)]
-    pub fn first_slot_of_transition_key(key: u64, block: &Block) -> usize {
+    pub fn first_slot_of_timing_transition(key: u64, block: &Block) -> usize {
         let turned = block.accesses.rotate_left(HASH.accesses_turned);
         let mixed = (key ^ turned ^ block.next << HASH.next_shifted).wrapping_mul(HASH.factor);
         2 * (mixed >> HASH.dropped) as usize
@@ -149,24 +149,26 @@ impl Table {
 
     /// Returns the first of the two cached transitions in the row at this place.
     #[inline(always)]
-    pub fn first_cached_transition_in_row(&self, place: usize) -> &Transition {
-        &self.row_with_number(place / 2).0[0]
+    pub fn first_timing_transition_in_row(&self, place: usize) -> &Transition {
+        &self.transition_row_with_number(place / 2).0[0]
     }
 
     /// Moves a transition from the second place of its row to the first. Returns false if it is not there.
     #[cold]
     #[inline(never)]
-    pub fn move_transition_to_first_slot(&mut self, place: usize, key: u64, block: &Block) -> bool {
-        self.account.swap_transition_counts(place, place + 1);
-        let places = &mut self.row_with_number_mut(place / 2).0;
+    pub fn move_timing_transition_to_first_slot(&mut self, place: usize, key: u64, block: &Block) -> bool {
+        self.account.swap_timing_transition_counts(place, place + 1);
+        let places = &mut self.transition_row_with_number_mut(place / 2).0;
         places.swap(0, 1);
-        places[0].has_transition_key(key, block)
+        places[0].is_transition_of_node_and_block(key, block)
     }
 
-    /// Caches a transition, which [`Table::move_transition_to_first_slot`] did not find.
-    pub fn add_transition_to_cache(&mut self, key: u64, block: &Block, transition: Transition) {
-        let transition = transition.with_cache_key(key, block);
-        self.store_simulated_transition(Table::first_slot_of_transition_key(key, block), |row| row.0[0] = transition);
+    /// Caches a transition, which [`Table::move_timing_transition_to_first_slot`] did not find.
+    pub fn add_timing_transition_to_cache(&mut self, key: u64, block: &Block, transition: Transition) {
+        let transition = transition.transition_with_cache_key(key, block);
+        self.store_simulated_timing_transition(Table::first_slot_of_timing_transition(key, block), |row| {
+            row.0[0] = transition
+        });
     }
 }
 
@@ -186,51 +188,55 @@ mod tests {
     }
 
     #[test]
-    fn full_node_table_is_cleared() {
+    fn full_timing_node_table_is_cleared() {
         let mut table = Table::default();
         for times in 0..1 << NODES {
-            assert_eq!(table.number_of_node_after_reset(node(times)) as u64, times);
+            assert_eq!(table.timing_node_number_or_clear_table(node(times)) as u64, times);
         }
-        assert_eq!(table.number_of_node_after_reset(node(77)), 77);
+        assert_eq!(table.timing_node_number_or_clear_table(node(77)), 77);
         assert_eq!(table.number_of_node(node(1 << NODES)), None);
-        assert_eq!(table.number_of_node_after_reset(node(1 << NODES)), 0);
+        assert_eq!(table.timing_node_number_or_clear_table(node(1 << NODES)), 0);
         assert_eq!(table.number_of_node(node(77)), Some(1));
     }
 
     #[test]
-    fn older_transition_with_the_same_hash_is_replaced() {
+    fn full_row_evicts_older_transition() {
         let mut table = Table::default();
         let block = Block { shape: 9, next: 0x40, accesses: 0x9 };
         let nodes = (0..1 << 12).flat_map(|node| (0..1 << 8).map(move |branches| (node, branches)));
-        let all: Vec<u64> =
-            nodes.map(|(node, branches)| Transition::transition_key(node, Block::shape_of_path(8, branches))).collect();
-        let place = Table::first_slot_of_transition_key(all[0], &block);
-        let alike: Vec<u64> =
-            all.into_iter().filter(|&key| Table::first_slot_of_transition_key(key, &block) == place).take(3).collect();
+        let all: Vec<u64> = nodes
+            .map(|(node, branches)| Transition::timing_transition_key(node, Block::shape_of_path(8, branches)))
+            .collect();
+        let place = Table::first_slot_of_timing_transition(all[0], &block);
+        let alike: Vec<u64> = all
+            .into_iter()
+            .filter(|&key| Table::first_slot_of_timing_transition(key, &block) == place)
+            .take(3)
+            .collect();
         let mut store = |key: u64, cycles: u64| {
-            assert!(!table.move_transition_to_first_slot(place, key, &block));
+            assert!(!table.move_timing_transition_to_first_slot(place, key, &block));
             let transition = Transition::new(&outcome(cycles), 0).expect("small numbers");
-            table.add_transition_to_cache(key, &block, transition);
+            table.add_timing_transition_to_cache(key, &block, transition);
         };
         (0..).zip(&alike).for_each(|(cycles, &key)| store(key, cycles));
-        assert!(!table.move_transition_to_first_slot(place, alike[0], &block));
+        assert!(!table.move_timing_transition_to_first_slot(place, alike[0], &block));
         for (cycles, &key) in (1..).zip(&alike[1..]) {
             assert!(
-                table.first_cached_transition_in_row(place).has_transition_key(key, &block)
-                    || table.move_transition_to_first_slot(place, key, &block)
+                table.first_timing_transition_in_row(place).is_transition_of_node_and_block(key, &block)
+                    || table.move_timing_transition_to_first_slot(place, key, &block)
             );
-            assert_eq!(table.first_cached_transition_in_row(place).cycles, cycles);
+            assert_eq!(table.first_timing_transition_in_row(place).cycles, cycles);
         }
         let other = Block { accesses: 0xa, ..block };
         assert!(
             !table
-                .first_cached_transition_in_row(Table::first_slot_of_transition_key(alike[2], &other))
-                .has_transition_key(alike[2], &other)
+                .first_timing_transition_in_row(Table::first_slot_of_timing_transition(alike[2], &other))
+                .is_transition_of_node_and_block(alike[2], &other)
         );
     }
 
     #[test]
-    fn too_large_transition_is_not_cached() {
+    fn large_timing_transition_is_not_cached() {
         assert!(Transition::new(&outcome(1), 0).is_some());
         assert!(Transition::new(&outcome(1 << 16), 0).is_none());
         assert!(Transition::new(&Outcome { waits: [0, 256], ..outcome(1) }, 0).is_none());

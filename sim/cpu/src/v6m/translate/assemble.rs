@@ -4,7 +4,7 @@ use super::asks::BusAccess;
 use super::plan::{Path, Step, StepKind};
 use super::writer::{Literal, new_native_code_writer};
 use super::{CALLED, INDIRECT, LINE_BYTES, Layout, RESIDENT};
-use crate::host::x64::{Block, Memory, NativeCodeEmitter, checked_word_ranges_of_path, live_flags};
+use crate::host::x64::{Block, Memory, NativeCodeEmitter, bounds_check_ranges_of_path, live_flags};
 use crate::host::{Function, Store};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
@@ -21,13 +21,13 @@ pub(super) fn assemble<B: Bus>(
 ) -> Option<(Function, usize)> {
     let mut writer = new_native_code_writer::<B>(&core.region);
     if core.region.cached {
-        emit_exit_unless_cached(&mut writer, core, layout, path);
+        emit_exit_unless_code_is_cached(&mut writer, core, layout, path);
     }
     let live = live_flags(&path.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
     let mut written = 0;
     let in_ram = |step: &Step| matches!(step.kind, StepKind::Access).then_some(0);
     let spans =
-        checked_word_ranges_of_path(&path.steps.iter().map(|step| (step.thumb, in_ram(step))).collect::<Vec<_>>());
+        bounds_check_ranges_of_path(&path.steps.iter().map(|step| (step.thumb, in_ram(step))).collect::<Vec<_>>());
     for ((step, live), span) in path.steps.iter().zip(live).zip(spans) {
         writer.begin_instruction_step(live, span);
         if !write_step::<B>(&mut writer, written as u32, step, layout) {
@@ -38,11 +38,11 @@ pub(super) fn assemble<B: Bus>(
     if written == 0 {
         return None;
     }
-    Some((writer.finish_function(store, written as u32, None)?, written))
+    Some((writer.finish_native_function(store, written as u32, None)?, written))
 }
 
 /// Emits an exit from native code that is taken unless the cache contains the path's code.
-fn emit_exit_unless_cached(writer: &mut NativeCodeEmitter, core: &Core, layout: Layout, path: &Path) {
+fn emit_exit_unless_code_is_cached(writer: &mut NativeCodeEmitter, core: &Core, layout: Layout, path: &Path) {
     let lines = path.steps.iter().flat_map(|step| layout.cache_lines_of_instruction(&core.region, step.ip, step.op));
     let mut lines: Vec<u32> = lines.collect();
     lines.sort_unstable();
@@ -65,18 +65,23 @@ fn write_step<B: Bus>(writer: &mut NativeCodeEmitter, number: u32, step: &Step, 
         StepKind::Access if matches!(op.code, Code::LdrLit | Code::LdrLitFlash) => {
             write_literal_load::<B>(writer, number, op, layout)
         }
-        StepKind::Access => writer.emit_access(number, thumb, ip as u64, Memory::Ram(ram)),
+        StepKind::Access => writer.emit_load_or_store(number, thumb, ip as u64, Memory::Ram(ram)),
         StepKind::Read => {
-            let is_written = writer.emit_access(number, thumb, ip as u64, Memory::Elsewhere(BusAccess::CONSTANT));
+            let is_written =
+                writer.emit_load_or_store(number, thumb, ip as u64, Memory::Elsewhere(BusAccess::CONSTANT));
             if is_written {
-                writer.store_context_word(INDIRECT, Trace::indirect_read(number.into(), 0), Some(BusAccess::ADDRESS));
+                writer.emit_context_constant_store(
+                    INDIRECT,
+                    Trace::indirect_read(number.into(), 0),
+                    Some(BusAccess::ADDRESS),
+                );
             }
             is_written
         }
         StepKind::Jump(target) => {
-            write_jump(writer, number, step, target, ram);
+            emit_indirect_jump(writer, number, step, target, ram);
             let offset = target.wrapping_sub(writer.code_region().base);
-            writer.store_context_word(INDIRECT, Trace::indirect_branch(offset), None);
+            writer.emit_context_constant_store(INDIRECT, Trace::indirect_branch(offset), None);
             true
         }
     }
@@ -93,7 +98,7 @@ fn write_literal_load<B: Bus>(writer: &mut NativeCodeEmitter, number: u32, op: O
 }
 
 /// Emits a branch by register or by POP.
-fn write_jump(writer: &mut NativeCodeEmitter, number: u32, step: &Step, target: u32, ram: Block) {
+fn emit_indirect_jump(writer: &mut NativeCodeEmitter, number: u32, step: &Step, target: u32, ram: Block) {
     let Step { ip, op, .. } = *step;
     match op.code {
         Code::PopPc => writer.emit_pop_to_expected_pc(number, op.imm, u32::from(op.c), target | 1, ram),
@@ -104,7 +109,7 @@ fn write_jump(writer: &mut NativeCodeEmitter, number: u32, step: &Step, target: 
         _ => writer.emit_register_value_check(number, op.b, 0, (!0, target | 1)),
     }
     if op.code == Code::Blx {
-        let link = writer.code_region().board_address_of_op(ip as u64).wrapping_add(3);
+        let link = writer.code_region().instruction_address_of_op(ip as u64).wrapping_add(3);
         writer.emit_constant(14, link);
     }
 }

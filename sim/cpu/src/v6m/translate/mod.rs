@@ -145,38 +145,38 @@ impl Translations {
 
     /// Counts a trace that native code has executed, at least in part.
     #[inline(always)]
-    pub(super) fn count_native_trace(&mut self) {
+    pub(super) fn count_executed_native_trace(&mut self) {
         self.paths.count_native_traces(1);
     }
 
     /// Forgets all translations and counts, because instructions or probes changed.
     pub fn forget_all_translations(&mut self) {
-        self.add_exit_counts_to_profile();
+        self.add_trace_exit_counts_to_profile();
         self.paths.forget_all_translations();
     }
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.
     pub fn set_translation_threshold(&mut self, executions: u32) {
-        self.add_exit_counts_to_profile();
+        self.add_trace_exit_counts_to_profile();
         self.paths.set_translation_threshold(executions);
     }
 
     /// Switches the profile of native code on (from zero) or off.
     pub fn set_cached_profiling(&mut self, on: bool) {
-        self.add_exit_counts_to_profile();
+        self.add_trace_exit_counts_to_profile();
         self.cells = on.then(Default::default);
     }
 
     /// Removes the profile of native code that contains its cycles, and returns it, as (core, instruction address,
     /// cycles and executions).
     pub fn take_profile(&mut self) -> Vec<(usize, u32, ProfileCell)> {
-        self.add_exit_counts_to_profile();
+        self.add_trace_exit_counts_to_profile();
         let cells = self.cells.iter_mut().flatten().map(std::mem::take).zip(0..);
         cells.flat_map(|(cells, core)| cells.into_iter().map(move |(at, cell)| (core, at, cell))).collect()
     }
 
     /// Adds to the profile what a core has just executed.
-    pub(super) fn add_executed_to_profile(&mut self, core: usize, took: &[Taken]) {
+    pub(super) fn add_executed_instructions_to_profile(&mut self, core: usize, took: &[Taken]) {
         let Some(cells) = &mut self.cells else { return };
         for step in took {
             *cells[core & 1].entry(step.pc).or_default() += ProfileCell {
@@ -188,8 +188,8 @@ impl Translations {
     }
 
     /// Adds the counts of all exits to the profile: an instruction was executed as often as a trace was left after it.
-    fn add_exit_counts_to_profile(&mut self) {
-        for Translation { exits, .. } in self.paths.all_paths_mut() {
+    fn add_trace_exit_counts_to_profile(&mut self) {
+        for Translation { exits, .. } in self.paths.all_compiled_paths_mut() {
             let mut times = [0; 2];
             for index in (1..exits.len()).rev() {
                 let behind = std::mem::take(&mut exits[index].taken);
@@ -213,8 +213,8 @@ impl Translations {
 
     /// Returns the number of the first translation of a trace that begins at this address.
     #[inline(always)]
-    pub(super) fn first_translation_at(&self, address: u32) -> Option<u32> {
-        self.paths.first_path_at(address.into())
+    pub(super) fn number_of_first_compiled_trace(&self, address: u32) -> Option<u32> {
+        self.paths.number_of_first_compiled_path(address.into())
     }
 
     /// Returns whether the trace that began at this address and was executed by the interpreter is to be JIT-compiled
@@ -239,21 +239,21 @@ impl Translations {
 
     /// Returns the native function with this number, and the cycles of its path, if they depend on the path alone.
     #[inline(always)]
-    pub(super) fn native_function_with_path_cycles(&self, number: u32) -> (Function, u32) {
+    pub(super) fn native_function_and_fixed_cycles(&self, number: u32) -> (Function, u32) {
         let Translation { code, cycles, .. } = self.paths.path_with_number(number);
         (*code, *cycles)
     }
 
     /// Returns the exit `how` of the translation with this number.
     #[inline(always)]
-    pub(super) fn exit_of_compiled_path(&mut self, number: u32, how: u32) -> &mut Exit {
+    pub(super) fn exit_record_of_compiled_trace(&mut self, number: u32, how: u32) -> &mut Exit {
         &mut self.paths.path_with_number_mut(number).exits[how as usize]
     }
 
     /// Returns the number of the translation to try next, after execution deviated from this one at its first
     /// instruction.
-    pub(super) fn next_translation_to_try(&mut self, number: u32) -> Option<u32> {
-        self.paths.next_path_to_try(number)
+    pub(super) fn number_of_next_compiled_trace(&mut self, number: u32) -> Option<u32> {
+        self.paths.next_alternative_code_path(number)
     }
 }
 
@@ -276,8 +276,8 @@ pub unsafe fn compile_executed_trace<B: NativeTrace>(
     // SAFETY: the caller's promise.
     let path = unsafe { plan_path(&core.region, core.region.op_at_address(address), trace) };
     // An access that was not that of one path is not that of the next.
-    let is_first = paths.last_mismatched_path().is_none();
-    let differs = path.steps.first().is_some_and(|step| is_first || step.kind.has_other_compilable_kind());
+    let is_first = paths.last_mismatching_compiled_path().is_none();
+    let differs = path.steps.first().is_some_and(|step| is_first || step.kind.has_other_compilable_op_kind());
     let assembled = if differs && paths.next_path_number().is_some() {
         assemble::<B>(paths.native_code_memory(), core, layout, &path)
     } else {
@@ -285,7 +285,7 @@ pub unsafe fn compile_executed_trace<B: NativeTrace>(
     };
     match assembled {
         Some((code, steps)) => {
-            let exits = new_exits_of_path(core, &path, steps, took);
+            let exits = create_exits_of_compiled_path(core, &path, steps, took);
             let cycles = exits.last().map_or(0, |exit| exit.cycles);
             paths.add_translation(address.into(), Translation { code, exits, cycles });
         }
@@ -301,7 +301,7 @@ fn assemble<B: Bus>(_: &mut crate::host::Store, _: &Core, _: Layout, _: &Path) -
 }
 
 /// Returns the exits of a path: one before each of its steps, and one after the last.
-fn new_exits_of_path(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
+fn create_exits_of_compiled_path(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
     let before = path.steps.iter().map(|step| (step.ip, step.branches)).chain([(path.end, path.branches)]);
     let began = took.first().map_or(0, |first| first.start);
     let cycles = [0].into_iter().chain(took.iter().map(|step| (step.end - began) as u32)).chain(std::iter::repeat(0));

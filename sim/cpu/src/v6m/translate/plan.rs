@@ -35,7 +35,7 @@ pub(super) enum StepKind {
 
 impl StepKind {
     /// Returns whether the same instruction can also be of another kind that can be JIT-compiled.
-    pub fn has_other_compilable_kind(self) -> bool {
+    pub fn has_other_compilable_op_kind(self) -> bool {
         matches!(self, StepKind::Branch(_) | StepKind::Jump(_))
     }
 }
@@ -54,7 +54,7 @@ pub(super) struct Path {
 /// # Safety
 /// The trace was executed in this region: its instructions are ops of it.
 pub(super) unsafe fn plan_path(region: &Region, start: *mut Op, trace: Trace) -> Path {
-    let mut verdicts = trace.with_branches_in_top_bits();
+    let mut verdicts = trace.trace_with_branches_in_top_bits();
     let mut path = Path { steps: Vec::new(), end: start, branches: Trace::NO_BRANCHES };
     for index in 0..trace.instructions {
         let ip = path.end;
@@ -73,7 +73,7 @@ pub(super) unsafe fn plan_path(region: &Region, start: *mut Op, trace: Trace) ->
                 next = ip.wrapping_offset(op.imm as i32 as isize);
                 StepKind::Branch(true)
             }
-            _ if op.is_branch_within_region() => {
+            _ if op.is_branch_within_code_region() => {
                 let taken = verdicts.take_next_branch_outcome();
                 path.branches = branches << 1 | u64::from(taken);
                 if taken {
@@ -81,8 +81,8 @@ pub(super) unsafe fn plan_path(region: &Region, start: *mut Op, trace: Trace) ->
                 }
                 StepKind::Branch(taken)
             }
-            _ if op.is_core_local() => StepKind::On,
-            _ if trace.indirect_read_address(index).is_some() => StepKind::Read,
+            _ if op.is_core_local_instruction() => StepKind::On,
+            _ if trace.address_of_constant_read(index).is_some() => StepKind::Read,
             _ => StepKind::Access,
         };
         path.steps.push(Step { ip, op, thumb, kind, branches });

@@ -6,11 +6,13 @@ use crate::v7m::op::{Op, flag};
 
 /// Converts an ARMv6-M instruction to the ARMv7-M op that the JIT compiler knows. `None` if there is none.
 pub(in crate::v6m) fn convert_to_v7m_op(op: Old) -> Option<Op> {
-    convert_data_processing(op).or_else(|| convert_load_or_store_op(op)).or_else(|| convert_branch(op))
+    convert_data_processing_to_armv7m_op(op)
+        .or_else(|| convert_load_or_store_op(op))
+        .or_else(|| convert_branch_to_armv7m_op(op))
 }
 
 /// Converts an instruction that changes registers and flags only.
-fn convert_data_processing(op: Old) -> Option<Op> {
+fn convert_data_processing_to_armv7m_op(op: Old) -> Option<Op> {
     let Old { a, b, c, imm, .. } = op;
     let unary = |code| Op { code, rd: a, rm: b, ..Op::default() };
     let binary = |code| Op { code, rd: a, rn: a, rm: b, ..Op::default() };
@@ -97,13 +99,13 @@ fn convert_load_or_store_op(op: Old) -> Option<Op> {
 }
 
 /// Converts a branch.
-fn convert_branch(op: Old) -> Option<Op> {
+fn convert_branch_to_armv7m_op(op: Old) -> Option<Op> {
     let code = match op.code {
         From::B => Code::B,
         From::Bl => Code::Bl,
         From::Bx | From::MovPc | From::AddPc => Code::Bx,
         From::Blx => Code::Blx,
-        _ if op.is_branch_within_region() => Code::code_with_number(code::Beq + (op.code as u8 - From::Beq as u8)),
+        _ if op.is_branch_within_code_region() => Code::code_with_number(code::Beq + (op.code as u8 - From::Beq as u8)),
         _ => return None,
     };
     Some(Op { code, rm: op.b, ra: op.a, imm: op.imm, ..Op::default() })
@@ -118,7 +120,7 @@ mod tests {
 
     /// The 16-bit opcodes of ARMv6-M are opcodes of ARMv7-M, which has a decoder of its own.
     #[test]
-    fn decoder_agrees_with_the_other_decoder() {
+    fn armv6m_decoder_agrees_with_armv7m_decoder() {
         let (base, bytes) = (0x0800_0000, 0x1_0000);
         let mut compared = 0;
         for half in 0..=u16::MAX {

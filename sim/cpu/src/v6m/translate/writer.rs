@@ -27,12 +27,12 @@ pub(in crate::v6m) fn new_native_code_writer<B: Bus>(region: &Region) -> NativeC
     let place = Place { base, bytes, ops: ops as u64, op_bytes: size_of::<Op>() as u32 };
     let loader = load_constant::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
     let mut writer = NativeCodeEmitter::new(FIELDS, place, B::RAM_BASE, loader);
-    writer.set_marked_ram_store_callback(takes_stores::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize);
+    writer.set_code_or_watch_store_callback(takes_stores::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize);
     writer
 }
 
-/// Loads from constant memory for native code: the value, with [`BusAccess::CONSTANT`] above it, or all ones if it cannot be
-/// loaded.
+/// Loads from constant memory for native code: the value, with [`BusAccess::CONSTANT`] above it, or all ones if it
+/// cannot be loaded.
 ///
 /// # Safety
 /// The context is the one that the code was called with. Its bus is not used meanwhile.

@@ -9,7 +9,7 @@ use crate::v7m::op::{InstructionTimingClass, Op, flag};
 /// Decodes branches and miscellaneous control (A5.3.4).
 pub(super) fn decode_branch_or_control(h: u32, k: u32, place: Place, features: Features) -> Op {
     match (bit_field(k, 14, 1), bit_field(k, 12, 1)) {
-        (0, 0) if bit_field(h, 7, 3) == 7 => decode_control(h, k, features),
+        (0, 0) if bit_field(h, 7, 3) == 7 => decode_system_control_instruction(h, k, features),
         (0, 0) => conditional_branch_op(
             bit_field(h, 6, 4),
             place.pc_seen_by_instruction().wrapping_add(branch_t3_distance(h, k)),
@@ -48,27 +48,31 @@ fn branch_t4_distance(h: u32, k: u32) -> u32 {
 }
 
 /// Decodes MSR, hints, barriers, MRS and UDF.
-fn decode_control(h: u32, k: u32, features: Features) -> Op {
+fn decode_system_control_instruction(h: u32, k: u32, features: Features) -> Op {
     match bit_field(h, 4, 7) {
         0x38 | 0x39 => decode_msr(h, k, features),
-        0x3a if k & 0x700 == 0 => decode_hint(bit_field(k, 0, 8)).or_undefined_if(h & 15 != 15 || k & 0x2800 != 0),
+        0x3a if k & 0x700 == 0 => {
+            decode_hint(bit_field(k, 0, 8)).replace_with_undefined_op_if(h & 15 != 15 || k & 0x2800 != 0)
+        }
         0x3b => {
             let op = match bit_field(k, 4, 4) {
-                2 => Op::without_operands(Code::Clrex, InstructionTimingClass::System).or_undefined_if(k & 15 != 15),
-                kind @ 4..=6 => {
-                    Op::without_operands(Code::Barrier, InstructionTimingClass::Barrier).set_variant_field(kind)
-                }
+                2 => Op::without_operands(Code::Clrex, InstructionTimingClass::System)
+                    .replace_with_undefined_op_if(k & 15 != 15),
+                kind @ 4..=6 => Op::without_operands(Code::Barrier, InstructionTimingClass::Barrier)
+                    .set_instruction_variant_field(kind),
                 _ => UNDEFINED,
             };
-            op.or_undefined_if(h & 15 != 15 || k & 0x2f00 != 0x0f00)
+            op.replace_with_undefined_op_if(h & 15 != 15 || k & 0x2f00 != 0x0f00)
         }
         0x3e | 0x3f => {
             let (rd, sysm) = (bit_field(k, 8, 4), bit_field(k, 0, 8));
             let op = Op::without_operands(Code::Mrs, InstructionTimingClass::System)
                 .set_destination_register(rd)
                 .set_immediate_operand(sysm)
-                .set_op_flags_if(sysm < 4, flag::READS_FLAGS);
-            op.or_undefined_if(h & 0x1f != 0x0f || k & 0x2000 != 0 || is_sp_or_pc(rd) || !is_special_register(sysm))
+                .add_op_attribute_flags_if(sysm < 4, flag::READS_FLAGS);
+            op.replace_with_undefined_op_if(
+                h & 0x1f != 0x0f || k & 0x2000 != 0 || is_sp_or_pc(rd) || !is_special_register(sysm),
+            )
         }
         _ => UNDEFINED,
     }
@@ -78,10 +82,10 @@ fn decode_control(h: u32, k: u32, features: Features) -> Op {
 fn decode_msr(h: u32, k: u32, features: Features) -> Op {
     let (rn, mask, sysm) = (bit_field(h, 0, 4), bit_field(k, 10, 2), bit_field(k, 0, 8));
     let op = Op::without_operands(Code::Msr, InstructionTimingClass::System)
-        .set_first_operand(rn)
+        .set_first_operand_register(rn)
         .set_immediate_operand(sysm)
-        .set_variant_field(mask)
-        .set_op_flags_if(sysm < 4, flag::SETS);
+        .set_instruction_variant_field(mask)
+        .add_op_attribute_flags_if(sysm < 4, flag::SETS);
     let writes_ge = mask & 1 != 0;
     let unpredictable = h & 0x10 != 0
         || k & 0x2300 != 0
@@ -89,7 +93,7 @@ fn decode_msr(h: u32, k: u32, features: Features) -> Op {
         || mask == 0
         || writes_ge && (sysm > 3 || !features.dsp)
         || !is_special_register(sysm);
-    op.or_undefined_if(unpredictable)
+    op.replace_with_undefined_op_if(unpredictable)
 }
 
 /// Returns whether a value of SYSm names a register (B5.1.1). 4 is unallocated.

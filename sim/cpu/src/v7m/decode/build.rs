@@ -18,14 +18,14 @@ impl Op {
     }
 
     /// Sets the register `rd` that is transferred or accumulated, and so read.
-    pub(super) fn set_transferred_register(mut self, register: u32) -> Op {
+    pub(super) fn set_transfer_operand_register(mut self, register: u32) -> Op {
         self.rd = register as u8;
         self.reads |= register_bit(register);
         self
     }
 
     /// Sets the first operand or base register.
-    pub(super) fn set_first_operand(mut self, register: u32) -> Op {
+    pub(super) fn set_first_operand_register(mut self, register: u32) -> Op {
         self.rn = register as u8;
         self.reads |= register_bit(register);
         self
@@ -39,7 +39,7 @@ impl Op {
     }
 
     /// Sets the third operand register.
-    pub(super) fn set_third_operand(mut self, register: u32) -> Op {
+    pub(super) fn set_third_operand_register(mut self, register: u32) -> Op {
         self.ra = register as u8;
         self.reads |= register_bit(register);
         self
@@ -77,7 +77,7 @@ impl Op {
     }
 
     /// Sets the field `ra`, where it is not a register but selects a variant.
-    pub(super) fn set_variant_field(mut self, value: u32) -> Op {
+    pub(super) fn set_instruction_variant_field(mut self, value: u32) -> Op {
         self.ra = value as u8;
         self
     }
@@ -95,23 +95,23 @@ impl Op {
     }
 
     /// Sets these flags if `on`.
-    pub(super) fn set_op_flags_if(self, on: bool, flags: u8) -> Op {
+    pub(super) fn add_op_attribute_flags_if(self, on: bool, flags: u8) -> Op {
         if on { self.with_flags(flags) } else { self }
     }
 
     /// Makes the op undefined if `condition` holds.
-    pub(super) fn or_undefined_if(self, condition: bool) -> Op {
+    pub(super) fn replace_with_undefined_op_if(self, condition: bool) -> Op {
         if condition { UNDEFINED } else { self }
     }
 }
 
 /// Creates a data-processing op of one cycle.
-pub(super) fn alu_op(code: Code) -> Op {
+pub(super) fn new_one_cycle_alu_op(code: Code) -> Op {
     Op::without_operands(code, InstructionTimingClass::Alu)
 }
 
 /// Creates an op with the flag-setting code of a pair, or with the code after it, which sets no flags.
-pub(super) fn new_op_by_flag_setting(code: Code, class: InstructionTimingClass, sets: bool) -> Op {
+pub(super) fn new_op_with_optional_flag_setting(code: Code, class: InstructionTimingClass, sets: bool) -> Op {
     let mut op = Op::without_operands(code, class);
     if sets {
         op.flags = flag::SETS;

@@ -1,6 +1,6 @@
 //! 32-bit data processing with immediates and shifted registers (A5.3.1, A5.3.3, A5.3.11).
 
-use super::build::{alu_op, new_op_by_flag_setting};
+use super::build::{new_one_cycle_alu_op, new_op_with_optional_flag_setting};
 use super::{Place, UNDEFINED, bit_field, is_sp_or_pc};
 use crate::v7m::code::Code;
 use crate::v7m::core::Features;
@@ -65,7 +65,7 @@ const SUB: Row = opcode_row(Code::SubImmS, Some(Code::SubRegS), Code::SubShift)
 const RSB: Row = opcode_row(Code::RsbImmS, None, Code::RsbShift).mark_arithmetic(false);
 
 /// Returns the row of an opcode. ORR and ORN without first operand are MOV and MVN.
-fn row_of_opcode(opcode: u32, rn: u32) -> Option<Row> {
+fn find_opcode_table_row(opcode: u32, rn: u32) -> Option<Row> {
     Some(match opcode {
         0b0000 => AND,
         0b0001 => BIC,
@@ -117,7 +117,8 @@ fn immediate12(h: u32, k: u32) -> u32 {
 /// Decodes data processing with a modified immediate (A5.3.1).
 pub(super) fn decode_modified_immediate(h: u32, k: u32) -> Op {
     let (opcode, sets, rn, rd) = (bit_field(h, 5, 4), bit_field(h, 4, 1) != 0, bit_field(h, 0, 4), bit_field(k, 8, 4));
-    let (Some(row), Some((value, carry))) = (row_of_opcode(opcode, rn), expand_immediate(immediate12(h, k))) else {
+    let (Some(row), Some((value, carry))) = (find_opcode_table_row(opcode, rn), expand_immediate(immediate12(h, k)))
+    else {
         return UNDEFINED;
     };
     if !are_sp_and_pc_permitted(row, opcode, rd, rn, sets) {
@@ -125,29 +126,30 @@ pub(super) fn decode_modified_immediate(h: u32, k: u32) -> Op {
     }
     let carry = if row.arithmetic { 0 } else { carry };
     let operands = |op: Op| {
-        op.set_first_operand(rn)
+        op.set_first_operand_register(rn)
             .set_immediate_operand(value)
             .set_shift_field(carry)
-            .set_op_flags_if(row.reads_flags, flag::READS_FLAGS)
+            .add_op_attribute_flags_if(row.reads_flags, flag::READS_FLAGS)
     };
     match row.compare {
-        Some(compare) if rd == 15 => operands(alu_op(compare[0]).with_flags(flag::SETS)),
-        _ if rd == 13 => add_to_sp_op(add_or_subtract_variant_field(opcode), sets)
+        Some(compare) if rd == 15 => operands(new_one_cycle_alu_op(compare[0]).with_flags(flag::SETS)),
+        _ if rd == 13 => new_add_to_sp_op(add_or_subtract_variant_field(opcode), sets)
             .set_second_operand(15)
             .set_immediate_operand(value),
         _ => operands(
-            new_op_by_flag_setting(row.immediate, InstructionTimingClass::Alu, sets).set_destination_register(rd),
+            new_op_with_optional_flag_setting(row.immediate, InstructionTimingClass::Alu, sets)
+                .set_destination_register(rd),
         ),
     }
 }
 
 /// Creates the op of ADD or SUB to SP.
-fn add_to_sp_op(kind: u32, sets: bool) -> Op {
-    alu_op(Code::AddToSp)
+fn new_add_to_sp_op(kind: u32, sets: bool) -> Op {
+    new_one_cycle_alu_op(Code::AddToSp)
         .set_destination_register(13)
-        .set_first_operand(13)
-        .set_variant_field(kind)
-        .set_op_flags_if(sets, flag::SETS)
+        .set_first_operand_register(13)
+        .set_instruction_variant_field(kind)
+        .add_op_attribute_flags_if(sets, flag::SETS)
 }
 
 /// Returns the field `ra` of `AddToSp`: 1 for SUB.
@@ -173,7 +175,7 @@ pub(super) fn decode_shifted_register(h: u32, k: u32, features: Features) -> Op 
         return decode_pack(h, k, features);
     }
     let (kind, amount) = immediate_shift(k);
-    let Some(row) = row_of_opcode(opcode, rn) else { return UNDEFINED };
+    let Some(row) = find_opcode_table_row(opcode, rn) else { return UNDEFINED };
     let plain = amount == 0;
     let to_or_from_sp = matches!(row.shifted, Code::MovShift) && plain && !sets && rd != 15 && rm != 15;
     if k & 0x8000 != 0
@@ -184,38 +186,52 @@ pub(super) fn decode_shifted_register(h: u32, k: u32, features: Features) -> Op 
     }
     let operands = |op: Op| {
         let op = op
-            .set_first_operand(rn)
+            .set_first_operand_register(rn)
             .set_second_operand(rm)
-            .set_op_flags_if(row.reads_flags || kind == 4, flag::READS_FLAGS);
-        if plain { op } else { op.set_variant_field(kind).set_shift_field(amount).with_flags(flag::SHIFTED) }
+            .add_op_attribute_flags_if(row.reads_flags || kind == 4, flag::READS_FLAGS);
+        if plain {
+            op
+        } else {
+            op.set_instruction_variant_field(kind).set_shift_field(amount).with_flags(flag::SHIFTED)
+        }
     };
     match (row.compare, row.register) {
-        (Some(compare), _) if rd == 15 => operands(alu_op(compare[if plain { 1 } else { 2 }]).with_flags(flag::SETS)),
-        _ if rd == 13 && to_or_from_sp => alu_op(Code::MovToSp).set_destination_register(13).set_second_operand(rm),
+        (Some(compare), _) if rd == 15 => {
+            operands(new_one_cycle_alu_op(compare[if plain { 1 } else { 2 }]).with_flags(flag::SETS))
+        }
+        _ if rd == 13 && to_or_from_sp => {
+            new_one_cycle_alu_op(Code::MovToSp).set_destination_register(13).set_second_operand(rm)
+        }
         _ if rd == 13 && (kind != 0 || amount > 3) => UNDEFINED,
-        _ if rd == 13 => operands(add_to_sp_op(0, sets)).set_variant_field(add_or_subtract_variant_field(opcode)),
-        (_, Some(register)) if plain => {
-            operands(new_op_by_flag_setting(register, InstructionTimingClass::Alu, sets).set_destination_register(rd))
+        _ if rd == 13 => {
+            operands(new_add_to_sp_op(0, sets)).set_instruction_variant_field(add_or_subtract_variant_field(opcode))
         }
+        (_, Some(register)) if plain => operands(
+            new_op_with_optional_flag_setting(register, InstructionTimingClass::Alu, sets).set_destination_register(rd),
+        ),
         _ if matches!(row.shifted, Code::MovShift) => {
-            move_shifted_op(kind, amount, sets).set_destination_register(rd).set_second_operand(rm)
+            new_shifted_move_op(kind, amount, sets).set_destination_register(rd).set_second_operand(rm)
         }
-        _ if kind == 0 && !sets && opcode == 0b1000 => operands(alu_op(Code::AddLsl).set_destination_register(rd)),
-        _ => operands(alu_op(row.shifted).set_destination_register(rd).set_op_flags_if(sets, flag::SETS)),
+        _ if kind == 0 && !sets && opcode == 0b1000 => {
+            operands(new_one_cycle_alu_op(Code::AddLsl).set_destination_register(rd))
+        }
+        _ => operands(
+            new_one_cycle_alu_op(row.shifted).set_destination_register(rd).add_op_attribute_flags_if(sets, flag::SETS),
+        ),
     }
 }
 
 /// Creates the op of MOV with a shifted register: LSL, LSR, ASR, ROR or RRX.
-fn move_shifted_op(kind: u32, amount: u32, sets: bool) -> Op {
+fn new_shifted_move_op(kind: u32, amount: u32, sets: bool) -> Op {
     let op = match kind {
-        0 => new_op_by_flag_setting(Code::LslImmS, InstructionTimingClass::ShiftImmediate, sets),
-        1 => new_op_by_flag_setting(Code::LsrImmS, InstructionTimingClass::ShiftImmediate, sets),
-        2 => new_op_by_flag_setting(Code::AsrImmS, InstructionTimingClass::ShiftImmediate, sets),
+        0 => new_op_with_optional_flag_setting(Code::LslImmS, InstructionTimingClass::ShiftImmediate, sets),
+        1 => new_op_with_optional_flag_setting(Code::LsrImmS, InstructionTimingClass::ShiftImmediate, sets),
+        2 => new_op_with_optional_flag_setting(Code::AsrImmS, InstructionTimingClass::ShiftImmediate, sets),
         _ => Op::without_operands(Code::MovShift, InstructionTimingClass::ShiftImmediate)
-            .set_variant_field(kind)
-            .set_op_flags_if(sets, flag::SETS),
+            .set_instruction_variant_field(kind)
+            .add_op_attribute_flags_if(sets, flag::SETS),
     };
-    op.set_shift_field(amount).set_op_flags_if(kind == 4, flag::READS_FLAGS)
+    op.set_shift_field(amount).add_op_attribute_flags_if(kind == 4, flag::READS_FLAGS)
 }
 
 /// Decodes PKHBT and PKHTB.
@@ -227,11 +243,11 @@ fn decode_pack(h: u32, k: u32, features: Features) -> Op {
     let (kind, amount) = immediate_shift(k & !0x10);
     let op = Op::without_operands(Code::Pkh, InstructionTimingClass::Dsp)
         .set_destination_register(rd)
-        .set_first_operand(rn)
+        .set_first_operand_register(rn)
         .set_second_operand(rm)
-        .set_variant_field(kind >> 1)
+        .set_instruction_variant_field(kind >> 1)
         .set_shift_field(amount);
-    op.set_op_flags_if(amount != 0, flag::SHIFTED)
+    op.add_op_attribute_flags_if(amount != 0, flag::SHIFTED)
 }
 
 /// Decodes data processing with a plain binary immediate (A5.3.3).
@@ -241,15 +257,15 @@ pub(super) fn decode_plain_immediate(h: u32, k: u32, place: Place, features: Fea
     match bit_field(h, 4, 5) {
         0b00000 => addw_subw_op(Code::AddImm, rd, rn, imm12, place.literal_base().wrapping_add(imm12)),
         0b01010 => addw_subw_op(Code::SubImm, rd, rn, imm12, place.literal_base().wrapping_sub(imm12)),
-        0b00100 => alu_op(Code::MovImm)
+        0b00100 => new_one_cycle_alu_op(Code::MovImm)
             .set_destination_register(rd)
             .set_immediate_operand(imm16)
-            .or_undefined_if(is_sp_or_pc(rd)),
-        0b01100 => alu_op(Code::Movt)
-            .set_transferred_register(rd)
+            .replace_with_undefined_op_if(is_sp_or_pc(rd)),
+        0b01100 => new_one_cycle_alu_op(Code::Movt)
+            .set_transfer_operand_register(rd)
             .set_destination_register(rd)
             .set_immediate_operand(imm16 << 16)
-            .or_undefined_if(is_sp_or_pc(rd)),
+            .replace_with_undefined_op_if(is_sp_or_pc(rd)),
         _ if h & 0x400 != 0 || k & 0x20 != 0 => UNDEFINED,
         0b10000 | 0b10010 => decode_saturation(Code::Ssat, Code::Ssat16, 1, h, k, features),
         0b11000 | 0b11010 => decode_saturation(Code::Usat, Code::Usat16, 0, h, k, features),
@@ -262,12 +278,15 @@ pub(super) fn decode_plain_immediate(h: u32, k: u32, place: Place, features: Fea
 fn addw_subw_op(code: Code, rd: u32, rn: u32, imm12: u32, adr: u32) -> Op {
     match (rd, rn) {
         (15, _) => UNDEFINED,
-        (13, 13) => add_to_sp_op(u32::from(code as u8 == Code::SubImm as u8), false)
+        (13, 13) => new_add_to_sp_op(u32::from(code as u8 == Code::SubImm as u8), false)
             .set_second_operand(15)
             .set_immediate_operand(imm12),
         (13, _) => UNDEFINED,
-        (_, 15) => alu_op(Code::MovImm).set_destination_register(rd).set_immediate_operand(adr),
-        _ => alu_op(code).set_destination_register(rd).set_first_operand(rn).set_immediate_operand(imm12),
+        (_, 15) => new_one_cycle_alu_op(Code::MovImm).set_destination_register(rd).set_immediate_operand(adr),
+        _ => new_one_cycle_alu_op(code)
+            .set_destination_register(rd)
+            .set_first_operand_register(rn)
+            .set_immediate_operand(imm12),
     }
 }
 
@@ -275,38 +294,42 @@ fn addw_subw_op(code: Code, rd: u32, rn: u32, imm12: u32, adr: u32) -> Op {
 fn decode_saturation(code: Code, of_halves: Code, bias: u32, h: u32, k: u32, features: Features) -> Op {
     let (rn, rd) = (bit_field(h, 0, 4), bit_field(k, 8, 4));
     let (kind, amount) = (bit_field(h, 5, 1) * 2, bit_field(k, 12, 3) << 2 | bit_field(k, 6, 2));
-    let op =
-        Op::without_operands(code, InstructionTimingClass::Bits).set_destination_register(rd).set_first_operand(rn);
+    let op = Op::without_operands(code, InstructionTimingClass::Bits)
+        .set_destination_register(rd)
+        .set_first_operand_register(rn);
     let op = if kind == 2 && amount == 0 {
         let op = Op { code: of_halves, ..op };
-        op.set_immediate_operand(bit_field(k, 0, 4) + bias).or_undefined_if(!features.dsp || k & 0x10 != 0)
+        op.set_immediate_operand(bit_field(k, 0, 4) + bias).replace_with_undefined_op_if(!features.dsp || k & 0x10 != 0)
     } else {
         op.set_immediate_operand(bit_field(k, 0, 5) + bias)
-            .set_variant_field(kind)
+            .set_instruction_variant_field(kind)
             .set_shift_field(amount)
-            .set_op_flags_if(amount != 0, flag::SHIFTED)
+            .add_op_attribute_flags_if(amount != 0, flag::SHIFTED)
     };
-    op.or_undefined_if(is_sp_or_pc(rd) || is_sp_or_pc(rn))
+    op.replace_with_undefined_op_if(is_sp_or_pc(rd) || is_sp_or_pc(rn))
 }
 
 /// Decodes BFI, BFC, SBFX and UBFX.
 fn decode_bit_field(opcode: u32, rd: u32, rn: u32, k: u32) -> Op {
     let (low, field) = (bit_field(k, 12, 3) << 2 | bit_field(k, 6, 2), bit_field(k, 0, 5));
-    let one =
-        |code| Op::without_operands(code, InstructionTimingClass::Bits).set_first_operand(rn).set_variant_field(low);
+    let one = |code| {
+        Op::without_operands(code, InstructionTimingClass::Bits)
+            .set_first_operand_register(rn)
+            .set_instruction_variant_field(low)
+    };
     let op = match opcode {
         0b10110 => one(Code::Bfi)
-            .set_transferred_register(rd)
+            .set_transfer_operand_register(rd)
             .set_destination_register(rd)
             .set_shift_field((field + 1).wrapping_sub(low))
-            .or_undefined_if(field < low || rn == 13),
+            .replace_with_undefined_op_if(field < low || rn == 13),
         _ => {
             let code = if opcode == 0b10100 { Code::Sbfx } else { Code::Ubfx };
             one(code)
                 .set_destination_register(rd)
                 .set_shift_field(field + 1)
-                .or_undefined_if(low + field > 31 || is_sp_or_pc(rn))
+                .replace_with_undefined_op_if(low + field > 31 || is_sp_or_pc(rn))
         }
     };
-    op.or_undefined_if(is_sp_or_pc(rd))
+    op.replace_with_undefined_op_if(is_sp_or_pc(rd))
 }

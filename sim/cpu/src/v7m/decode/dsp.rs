@@ -1,6 +1,6 @@
 //! Data processing with registers: shifts, extensions, parallel arithmetic, miscellaneous (A5.3.12 to A5.3.15).
 
-use super::build::new_op_by_flag_setting;
+use super::build::new_op_with_optional_flag_setting;
 use super::{UNDEFINED, bit_field, is_sp_or_pc};
 use crate::v7m::code::Code;
 use crate::v7m::core::Features;
@@ -12,22 +12,27 @@ pub(super) fn decode_register_data_processing(h: u32, k: u32, features: Features
     let (opcode, variant) = (bit_field(h, 4, 4), bit_field(k, 4, 4));
     let (rn, rd, rm) = (bit_field(h, 0, 4), bit_field(k, 8, 4), bit_field(k, 0, 4));
     let three = |code, class| {
-        Op::without_operands(code, class).set_destination_register(rd).set_first_operand(rn).set_second_operand(rm)
+        Op::without_operands(code, class)
+            .set_destination_register(rd)
+            .set_first_operand_register(rn)
+            .set_second_operand(rm)
     };
     let op = match (opcode, variant) {
         (0..=7, 0) => {
             let code = [Code::LslRegS, Code::LsrRegS, Code::AsrRegS, Code::RorRegS][(opcode >> 1) as usize];
-            new_op_by_flag_setting(code, InstructionTimingClass::ShiftRegister, opcode & 1 != 0)
+            new_op_with_optional_flag_setting(code, InstructionTimingClass::ShiftRegister, opcode & 1 != 0)
                 .set_destination_register(rd)
-                .set_first_operand(rn)
+                .set_first_operand_register(rn)
                 .set_second_operand(rm)
         }
         (0..=7, 8..=11) => return decode_sign_or_zero_extension(h, k, features),
         (8 | 9 | 10 | 12 | 13 | 14, 0..=2 | 4..=6) if features.dsp => {
-            three(Code::Parallel, InstructionTimingClass::Dsp).set_variant_field(opcode & 7).set_shift_field(variant)
+            three(Code::Parallel, InstructionTimingClass::Dsp)
+                .set_instruction_variant_field(opcode & 7)
+                .set_shift_field(variant)
         }
         (8, 8..=11) if features.dsp => {
-            three(Code::SaturatingAdd, InstructionTimingClass::Dsp).set_variant_field(variant & 3)
+            three(Code::SaturatingAdd, InstructionTimingClass::Dsp).set_instruction_variant_field(variant & 3)
         }
         (10, 8) if features.dsp => three(Code::Sel, InstructionTimingClass::Dsp).with_flags(flag::READS_FLAGS),
         (9, 8) => one_operand_op(Code::Rev, rd, rn, rm),
@@ -37,7 +42,7 @@ pub(super) fn decode_register_data_processing(h: u32, k: u32, features: Features
         (11, 8) => one_operand_op(Code::Clz, rd, rn, rm),
         _ => UNDEFINED,
     };
-    op.or_undefined_if(k >> 12 != 15 || is_sp_or_pc(rd) || is_sp_or_pc(rn) || is_sp_or_pc(rm))
+    op.replace_with_undefined_op_if(k >> 12 != 15 || is_sp_or_pc(rd) || is_sp_or_pc(rn) || is_sp_or_pc(rm))
 }
 
 /// Creates an op with one operand, which is written in both register fields.
@@ -45,7 +50,7 @@ fn one_operand_op(code: Code, rd: u32, rn: u32, rm: u32) -> Op {
     Op::without_operands(code, InstructionTimingClass::Bits)
         .set_destination_register(rd)
         .set_second_operand(rm)
-        .or_undefined_if(rn != rm)
+        .replace_with_undefined_op_if(rn != rm)
 }
 
 /// Decodes sign and zero extensions, with or without addition.
@@ -78,12 +83,12 @@ fn decode_sign_or_zero_extension(h: u32, k: u32, features: Features) -> Op {
             .set_second_operand(rm),
         _ => Op::without_operands(adding, InstructionTimingClass::Bits)
             .set_destination_register(rd)
-            .set_first_operand(rn)
+            .set_first_operand_register(rn)
             .set_second_operand(rm),
     };
     let op = op
-        .set_variant_field(u32::from(of_halves && opcode == 2))
+        .set_instruction_variant_field(u32::from(of_halves && opcode == 2))
         .set_shift_field(rotation)
-        .set_op_flags_if(rotation != 0, flag::SHIFTED);
-    op.or_undefined_if(k >> 12 != 15 || k & 0x40 != 0 || rn == 13 || is_sp_or_pc(rd) || is_sp_or_pc(rm))
+        .add_op_attribute_flags_if(rotation != 0, flag::SHIFTED);
+    op.replace_with_undefined_op_if(k >> 12 != 15 || k & 0x40 != 0 || rn == 13 || is_sp_or_pc(rd) || is_sp_or_pc(rm))
 }

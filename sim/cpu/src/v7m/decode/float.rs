@@ -69,13 +69,13 @@ fn first_operand_number(h: u32, k: u32, double: bool) -> Option<u32> {
 }
 
 /// Returns the second operand's register number.
-fn second_operand_number(k: u32, double: bool) -> Option<u32> {
+fn second_operand_register_number(k: u32, double: bool) -> Option<u32> {
     register_number(bit_field(k, 0, 4), bit_field(k, 5, 1), double)
 }
 
 /// Creates an op with the code for single or double precision.
-fn float_op(codes: [Code; 2], class: InstructionTimingClass, double: bool) -> Op {
-    Op::without_operands(codes[usize::from(double)], class).set_op_flags_if(double, flag::DOUBLE)
+fn new_float_op(codes: [Code; 2], class: InstructionTimingClass, double: bool) -> Op {
+    Op::without_operands(codes[usize::from(double)], class).add_op_attribute_flags_if(double, flag::DOUBLE)
 }
 
 /// Sets floating-point operands, which are not in the sets of core registers.
@@ -92,12 +92,12 @@ fn decode_arithmetic(h: u32, k: u32, double: bool, features: Features) -> Option
     let all = Registers {
         d: destination_register_number(h, k, double)?,
         n: first_operand_number(h, k, double)?,
-        m: second_operand_number(k, double)?,
+        m: second_operand_register_number(k, double)?,
     };
-    let three = |codes, class| set_float_operands(float_op(codes, class, double), all.d, all.n, all.m);
+    let three = |codes, class| set_float_operands(new_float_op(codes, class, double), all.d, all.n, all.m);
     let accumulate = |kind| {
         let codes = [Code::VmultiplyAccumulate32, Code::VmultiplyAccumulate64];
-        three(codes, InstructionTimingClass::FloatMultiplyAccumulate).set_variant_field(kind)
+        three(codes, InstructionTimingClass::FloatMultiplyAccumulate).set_instruction_variant_field(kind)
     };
     Some(match (opcode, op) {
         // VMLA, VMLS. VNMLS, VNMLA.
@@ -118,13 +118,13 @@ fn decode_arithmetic(h: u32, k: u32, double: bool, features: Features) -> Option
 fn decode_float_moves_and_conversions(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
     let (opc2, opc3) = (bit_field(h, 0, 4), bit_field(k, 6, 2));
     let top = opc3 >> 1;
-    let simple = |codes| float_op(codes, InstructionTimingClass::FloatSimple, double);
+    let simple = |codes| new_float_op(codes, InstructionTimingClass::FloatSimple, double);
     let same = |codes| {
         Some(set_float_operands(
             simple(codes),
             destination_register_number(h, k, double)?,
             0,
-            second_operand_number(k, double)?,
+            second_operand_register_number(k, double)?,
         ))
     };
     if opc3 & 1 == 0 {
@@ -139,8 +139,8 @@ fn decode_float_moves_and_conversions(h: u32, k: u32, double: bool, features: Fe
     }
     match (opc2, top) {
         (0, 0) => same([Code::Vmov32, Code::Vmov64]),
-        (0, _) => same([Code::Vmov32, Code::Vmov64]).map(|op| op.set_variant_field(1)),
-        (1, 0) => same([Code::Vmov32, Code::Vmov64]).map(|op| op.set_variant_field(2)),
+        (0, _) => same([Code::Vmov32, Code::Vmov64]).map(|op| op.set_instruction_variant_field(1)),
+        (1, 0) => same([Code::Vmov32, Code::Vmov64]).map(|op| op.set_instruction_variant_field(2)),
         (1, _) => {
             same([Code::Vsqrt32, Code::Vsqrt64]).map(|op| Op { class: InstructionTimingClass::FloatSquareRoot, ..op })
         }
@@ -148,13 +148,13 @@ fn decode_float_moves_and_conversions(h: u32, k: u32, double: bool, features: Fe
             // The half is in an S register. The other side may be double.
             let to_half = opc2 == 3;
             let d = destination_register_number(h, k, double && !to_half)?;
-            let m = second_operand_number(k, double && to_half)?;
+            let m = second_operand_register_number(k, double && to_half)?;
             Some(
                 set_float_operands(simple([Code::VcvtHalf; 2]), d, 0, m)
-                    .set_variant_field(top | u32::from(to_half) << 1),
+                    .set_instruction_variant_field(top | u32::from(to_half) << 1),
             )
         }
-        (4, _) => same([Code::Vcmp32, Code::Vcmp64]).map(|op| op.set_variant_field(top)),
+        (4, _) => same([Code::Vcmp32, Code::Vcmp64]).map(|op| op.set_instruction_variant_field(top)),
         (5, _) => {
             let op = set_float_operands(
                 simple([Code::Vcmp32, Code::Vcmp64]),
@@ -162,22 +162,22 @@ fn decode_float_moves_and_conversions(h: u32, k: u32, double: bool, features: Fe
                 0,
                 0,
             )
-            .set_variant_field(top | 2);
+            .set_instruction_variant_field(top | 2);
             (k & 0x2f == 0).then_some(op)
         }
         (6, _) if features.double => {
-            same([Code::Vrint; 2]).map(|op| op.set_variant_field(if top == 0 { BY_FPSCR } else { TO_ZERO }))
+            same([Code::Vrint; 2]).map(|op| op.set_instruction_variant_field(if top == 0 { BY_FPSCR } else { TO_ZERO }))
         }
-        (7, 0) if features.double => same([Code::Vrint; 2]).map(|op| op.set_variant_field(EXACTLY)),
+        (7, 0) if features.double => same([Code::Vrint; 2]).map(|op| op.set_instruction_variant_field(EXACTLY)),
         (7, 1) if features.double => {
             let code = if double { Code::VcvtSingleFromDouble } else { Code::VcvtDoubleFromSingle };
-            let op =
-                Op::without_operands(code, InstructionTimingClass::FloatSimple).set_op_flags_if(double, flag::DOUBLE);
+            let op = Op::without_operands(code, InstructionTimingClass::FloatSimple)
+                .add_op_attribute_flags_if(double, flag::DOUBLE);
             Some(set_float_operands(
                 op,
                 destination_register_number(h, k, !double)?,
                 0,
-                second_operand_number(k, double)?,
+                second_operand_register_number(k, double)?,
             ))
         }
         (8, _) => Some(
@@ -185,7 +185,7 @@ fn decode_float_moves_and_conversions(h: u32, k: u32, double: bool, features: Fe
                 simple([Code::VcvtFromInteger; 2]),
                 destination_register_number(h, k, double)?,
                 0,
-                second_operand_number(k, false)?,
+                second_operand_register_number(k, false)?,
             )
             .set_shift_field(top),
         ),
@@ -194,16 +194,16 @@ fn decode_float_moves_and_conversions(h: u32, k: u32, double: bool, features: Fe
             let fraction = width.checked_sub(bit_field(k, 0, 4) << 1 | bit_field(k, 5, 1))?;
             let kind = u32::from(opc2 & 1 == 0) | bit_field(opc2, 2, 1) << 1;
             let op = set_float_operands(simple([Code::VcvtFixed; 2]), destination_register_number(h, k, double)?, 0, 0);
-            Some(op.set_immediate_operand(fraction).set_shift_field(width).set_variant_field(kind))
+            Some(op.set_immediate_operand(fraction).set_shift_field(width).set_instruction_variant_field(kind))
         }
         (12 | 13, _) => {
             let op = set_float_operands(
                 simple([Code::VcvtToInteger; 2]),
                 destination_register_number(h, k, false)?,
                 0,
-                second_operand_number(k, double)?,
+                second_operand_register_number(k, double)?,
             );
-            Some(op.set_shift_field(opc2 & 1).set_variant_field(if top == 0 { BY_FPSCR } else { TO_ZERO }))
+            Some(op.set_shift_field(opc2 & 1).set_instruction_variant_field(if top == 0 { BY_FPSCR } else { TO_ZERO }))
         }
         _ => None,
     }
@@ -222,43 +222,44 @@ fn expand_float_immediate(imm8: u32, double: bool) -> u32 {
 /// Decodes what FPv5 added: VSEL, VMAXNM, VMINNM, directed roundings (A6.4).
 fn decode_fpv5(h: u32, k: u32, double: bool) -> Option<Op> {
     let (opcode, opc2) = (bit_field(h, 7, 1) << 2 | bit_field(h, 4, 2), bit_field(h, 0, 4));
-    let simple = |codes| float_op(codes, InstructionTimingClass::FloatSimple, double);
+    let simple = |codes| new_float_op(codes, InstructionTimingClass::FloatSimple, double);
     let three = |codes| {
         Some(set_float_operands(
             simple(codes),
             destination_register_number(h, k, double)?,
             first_operand_number(h, k, double)?,
-            second_operand_number(k, double)?,
+            second_operand_register_number(k, double)?,
         ))
     };
     match opcode {
         0..=3 if k & 0x40 == 0 => {
             // EQ, VS, GE, GT.
             let condition = [0, 6, 10, 12][opcode as usize];
-            three([Code::Vsel32, Code::Vsel64]).map(|op| op.set_variant_field(condition).with_flags(flag::READS_FLAGS))
+            three([Code::Vsel32, Code::Vsel64])
+                .map(|op| op.set_instruction_variant_field(condition).with_flags(flag::READS_FLAGS))
         }
-        4 => three([Code::Vmaxnm32, Code::Vmaxnm64]).map(|op| op.set_variant_field(bit_field(k, 6, 1))),
+        4 => three([Code::Vmaxnm32, Code::Vmaxnm64]).map(|op| op.set_instruction_variant_field(bit_field(k, 6, 1))),
         7 if k & 0x40 != 0 => {
             let rounding = DIRECTED[(opc2 & 3) as usize];
             match opc2 >> 2 {
                 2 if k & 0x80 == 0 => {
-                    let op = simple([Code::Vrint; 2]).set_variant_field(rounding);
+                    let op = simple([Code::Vrint; 2]).set_instruction_variant_field(rounding);
                     Some(set_float_operands(
                         op,
                         destination_register_number(h, k, double)?,
                         0,
-                        second_operand_number(k, double)?,
+                        second_operand_register_number(k, double)?,
                     ))
                 }
                 3 => {
                     let op = simple([Code::VcvtToInteger; 2])
-                        .set_variant_field(rounding)
+                        .set_instruction_variant_field(rounding)
                         .set_shift_field(bit_field(k, 7, 1));
                     Some(set_float_operands(
                         op,
                         destination_register_number(h, k, false)?,
                         0,
-                        second_operand_number(k, double)?,
+                        second_operand_register_number(k, double)?,
                     ))
                 }
                 _ => None,
@@ -276,12 +277,12 @@ fn decode_float_load_store(h: u32, k: u32, double: bool, place: Place) -> Option
     let offset = if up { imm8 * 4 } else { (imm8 * 4).wrapping_neg() };
     if pre && !writes_back {
         let op = match load {
-            true => float_op([Code::Vldr32, Code::Vldr64], InstructionTimingClass::FloatLoad, double),
-            false => float_op([Code::Vstr32, Code::Vstr64], InstructionTimingClass::FloatStore, double),
+            true => new_float_op([Code::Vldr32, Code::Vldr64], InstructionTimingClass::FloatLoad, double),
+            false => new_float_op([Code::Vstr32, Code::Vstr64], InstructionTimingClass::FloatStore, double),
         };
         let address = if rn == 15 { place.literal_base().wrapping_add(offset) } else { offset };
         return (load || rn != 15)
-            .then_some(Op { rd: d as u8, ..op.set_first_operand(rn).set_immediate_operand(address) });
+            .then_some(Op { rd: d as u8, ..op.set_first_operand_register(rn).set_immediate_operand(address) });
     }
     if pre == up || rn == 15 {
         return None;
@@ -295,13 +296,13 @@ fn decode_float_load_store(h: u32, k: u32, double: bool, place: Place) -> Option
     };
     let op = Op {
         rd: first as u8,
-        ..op.set_first_operand(rn)
+        ..op.set_first_operand_register(rn)
             .set_immediate_operand(imm8 * 4)
             .set_shift_field(words)
-            .set_variant_field(u32::from(pre))
+            .set_instruction_variant_field(u32::from(pre))
     };
     let op = if writes_back { op.mark_base_register_written_back().with_flags(flag::POST_INDEXED) } else { op };
-    (words != 0 && first + words <= 32).then_some(op.set_op_flags_if(double, flag::DOUBLE))
+    (words != 0 && first + words <= 32).then_some(op.add_op_attribute_flags_if(double, flag::DOUBLE))
 }
 
 /// Decodes transfers between core registers and one S register, half a D register or FPSCR (A6.6).
@@ -320,7 +321,7 @@ fn decode_transfer(h: u32, k: u32, double: bool) -> Option<Op> {
         },
         false => Op {
             rd: s as u8,
-            ..Op::without_operands(Code::VmovFromCore, InstructionTimingClass::FloatMove).set_first_operand(rt)
+            ..Op::without_operands(Code::VmovFromCore, InstructionTimingClass::FloatMove).set_first_operand_register(rt)
         },
     };
     (!is_sp_or_pc(rt) && k & 0x6f == 0).then_some(op)
@@ -332,7 +333,9 @@ fn decode_system_register(h: u32, k: u32, to_core: bool, rt: u32) -> Option<Op> 
         (true, 15) => Op::without_operands(Code::VmrsFlags, InstructionTimingClass::FloatSystem).with_flags(flag::SETS),
         (true, _) => Op::without_operands(Code::Vmrs, InstructionTimingClass::FloatSystem).set_destination_register(rt),
         (false, 15) => return None,
-        (false, _) => Op::without_operands(Code::Vmsr, InstructionTimingClass::FloatSystem).set_first_operand(rt),
+        (false, _) => {
+            Op::without_operands(Code::Vmsr, InstructionTimingClass::FloatSystem).set_first_operand_register(rt)
+        }
     };
     (bit_field(h, 0, 4) == 1 && rt != 13 && k & 0xef == 0).then_some(op)
 }
@@ -340,17 +343,17 @@ fn decode_system_register(h: u32, k: u32, to_core: bool, rt: u32) -> Option<Op> 
 /// Decodes transfers between two core registers and two S registers or a D register (A6.7).
 fn decode_pair_transfer(h: u32, k: u32, double: bool) -> Option<Op> {
     let (to_core, rt2, rt) = (h & 0x10 != 0, bit_field(h, 0, 4), bit_field(k, 12, 4));
-    let m = second_operand_number(k, double)?;
+    let m = second_operand_register_number(k, double)?;
     let first = if double { 2 * m } else { m };
     let op = match to_core {
         true => Op::without_operands(Code::VmovPairToCore, InstructionTimingClass::FloatMoveDouble)
             .set_destination_register(rt)
             .set_second_destination(rt2),
         false => Op::without_operands(Code::VmovPairFromCore, InstructionTimingClass::FloatMoveDouble)
-            .set_transferred_register(rt)
-            .set_third_operand(rt2),
+            .set_transfer_operand_register(rt)
+            .set_third_operand_register(rt2),
     };
-    let op = Op { rm: first as u8, ..op.set_op_flags_if(double, flag::DOUBLE) };
+    let op = Op { rm: first as u8, ..op.add_op_attribute_flags_if(double, flag::DOUBLE) };
     let defined = k & 0xd0 == 0x10 && first != 31 && !is_sp_or_pc(rt) && !is_sp_or_pc(rt2) && !(to_core && rt == rt2);
     defined.then_some(op)
 }

@@ -22,7 +22,7 @@ enum AddressingMode {
 }
 
 /// Returns the addressing mode of all but literal accesses. `None`: UNDEFINED or UNPREDICTABLE.
-fn decode_addressing(h: u32, k: u32) -> Option<AddressingMode> {
+fn decode_load_store_addressing_mode(h: u32, k: u32) -> Option<AddressingMode> {
     if h & 0x80 != 0 {
         return Some(AddressingMode::Offset(bit_field(k, 0, 12)));
     }
@@ -58,7 +58,7 @@ impl Op {
             }
             AddressingMode::Unprivileged(imm) => {
                 let kind = u32::from(self.ra) | UNPRIVILEGED;
-                general.set_immediate_operand(imm).set_variant_field(kind)
+                general.set_immediate_operand(imm).set_instruction_variant_field(kind)
             }
         }
     }
@@ -73,15 +73,15 @@ pub(super) fn decode_store_single(h: u32, k: u32) -> Op {
         2 => [Code::StrImm, Code::StrReg, Code::Store],
         _ => return UNDEFINED,
     };
-    let Some(how) = decode_addressing(h, k) else { return UNDEFINED };
+    let Some(how) = decode_load_store_addressing_mode(h, k) else { return UNDEFINED };
     let sp_permitted = size == 2 && !matches!(how, AddressingMode::Unprivileged(_));
     let written_back = matches!(how, AddressingMode::Indexed(..));
     let op = Op::without_operands(Code::Store, InstructionTimingClass::Store)
-        .set_transferred_register(rt)
-        .set_first_operand(rn)
-        .set_variant_field(size)
+        .set_transfer_operand_register(rt)
+        .set_first_operand_register(rn)
+        .set_instruction_variant_field(size)
         .with_addressing_mode(&how, codes);
-    op.or_undefined_if(rn == 15 || rt == 15 || rt == 13 && !sp_permitted || written_back && rn == rt)
+    op.replace_with_undefined_op_if(rn == 15 || rt == 15 || rt == 13 && !sp_permitted || written_back && rn == rt)
 }
 
 /// Decodes loads of one register, and memory hints (A5.3.7 to A5.3.9).
@@ -101,23 +101,23 @@ pub(super) fn decode_load_single(h: u32, k: u32, place: Place) -> Op {
     }
     let op = Op::without_operands(Code::Load, InstructionTimingClass::Load)
         .set_destination_register(rt)
-        .set_variant_field(size | (signed * SIGNED));
+        .set_instruction_variant_field(size | (signed * SIGNED));
     if rn == 15 {
         let offset = bit_field(k, 0, 12);
         let base = place.literal_base();
         let address = if h & 0x80 != 0 { base.wrapping_add(offset) } else { base.wrapping_sub(offset) };
         let op = Op {
             class: InstructionTimingClass::LoadLiteral,
-            ..op.set_first_operand(15).set_immediate_operand(address)
+            ..op.set_first_operand_register(15).set_immediate_operand(address)
         };
         return match (size, rt) {
             (2, 15) => Op { code: Code::LdrPc, class: InstructionTimingClass::LoadPc, ..op },
             (2, 13) => op,
             (2, _) => Op { code: Code::LdrLit, ra: 0, rn: 0, ..op },
-            _ => op.or_undefined_if(rt == 13),
+            _ => op.replace_with_undefined_op_if(rt == 13),
         };
     }
-    let Some(how) = decode_addressing(h, k) else { return UNDEFINED };
+    let Some(how) = decode_load_store_addressing_mode(h, k) else { return UNDEFINED };
     let unprivileged = matches!(how, AddressingMode::Unprivileged(_));
     let written_back = matches!(how, AddressingMode::Indexed(..));
     let special = size != 2 || unprivileged;
@@ -127,10 +127,10 @@ pub(super) fn decode_load_single(h: u32, k: u32, place: Place) -> Op {
     match rt {
         15 => Op {
             class: InstructionTimingClass::LoadPc,
-            ..op.set_first_operand(rn).with_addressing_mode(&how, [Code::LdrPc; 3])
+            ..op.set_first_operand_register(rn).with_addressing_mode(&how, [Code::LdrPc; 3])
         },
-        13 => op.set_first_operand(rn).with_addressing_mode(&how, [Code::Load; 3]),
-        _ => op.set_first_operand(rn).with_addressing_mode(&how, codes),
+        13 => op.set_first_operand_register(rn).with_addressing_mode(&how, [Code::Load; 3]),
+        _ => op.set_first_operand_register(rn).with_addressing_mode(&how, codes),
     }
 }
 
@@ -138,12 +138,14 @@ pub(super) fn decode_load_single(h: u32, k: u32, place: Place) -> Op {
 fn decode_hint(h: u32, k: u32) -> Op {
     let (halfword, rn) = (bit_field(h, 5, 1) != 0, bit_field(h, 0, 4));
     let hint = Op::without_operands(Code::Preload, InstructionTimingClass::Preload);
-    let op = match decode_addressing(h, k) {
+    let op = match decode_load_store_addressing_mode(h, k) {
         _ if rn == 15 => return hint,
-        Some(AddressingMode::Offset(imm)) => hint.set_first_operand(rn).set_immediate_operand(imm),
-        Some(AddressingMode::Register(rm, amount)) => {
-            hint.set_first_operand(rn).set_second_operand(rm).set_shift_field(amount).with_flags(flag::REGISTER_OFFSET)
-        }
+        Some(AddressingMode::Offset(imm)) => hint.set_first_operand_register(rn).set_immediate_operand(imm),
+        Some(AddressingMode::Register(rm, amount)) => hint
+            .set_first_operand_register(rn)
+            .set_second_operand(rm)
+            .set_shift_field(amount)
+            .with_flags(flag::REGISTER_OFFSET),
         _ => return UNDEFINED,
     };
     if halfword { Op::without_operands(Code::Nop, InstructionTimingClass::Nop) } else { op }

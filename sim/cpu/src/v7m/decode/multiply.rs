@@ -12,14 +12,14 @@ pub(super) fn decode_multiply(h: u32, k: u32, features: Features) -> Op {
     let product = |code, class| {
         Op::without_operands(code, class)
             .set_destination_register(rd)
-            .set_first_operand(rn)
+            .set_first_operand_register(rn)
             .set_second_operand(rm)
             .set_shift_field(variant)
     };
     // The form with accumulator, or the one without if that is written as r15.
     let either = |plain, class, accumulating, accumulating_class| match ra {
         15 => product(plain, class),
-        _ => product(accumulating, accumulating_class).set_third_operand(ra),
+        _ => product(accumulating, accumulating_class).set_third_operand_register(ra),
     };
     let (dsp, dual) = (InstructionTimingClass::MultiplyDsp, variant & 2 == 0);
     let op = match opcode {
@@ -27,7 +27,7 @@ pub(super) fn decode_multiply(h: u32, k: u32, features: Features) -> Op {
             either(Code::Mul, InstructionTimingClass::Multiply, Code::Mla, InstructionTimingClass::MultiplyAccumulate)
         }
         0 if variant == 1 && ra != 15 => {
-            product(Code::Mls, InstructionTimingClass::MultiplyAccumulate).set_third_operand(ra)
+            product(Code::Mls, InstructionTimingClass::MultiplyAccumulate).set_third_operand_register(ra)
         }
         _ if !features.dsp => UNDEFINED,
         1 => either(Code::Smulxy, dsp, Code::Smlaxy, dsp),
@@ -35,22 +35,24 @@ pub(super) fn decode_multiply(h: u32, k: u32, features: Features) -> Op {
         3 if dual => either(Code::Smulwy, dsp, Code::Smlawy, dsp),
         4 if dual => either(Code::Smuad, dsp, Code::Smlad, dsp).set_shift_field(variant | 2),
         5 if dual => either(Code::Smmul, dsp, Code::Smmla, dsp),
-        6 if dual && ra != 15 => product(Code::Smmls, dsp).set_third_operand(ra),
+        6 if dual && ra != 15 => product(Code::Smmls, dsp).set_third_operand_register(ra),
         7 if variant == 0 => {
             either(Code::Usad8, InstructionTimingClass::Dsp, Code::Usada8, InstructionTimingClass::Dsp)
         }
         _ => UNDEFINED,
     };
-    op.or_undefined_if(k & 0xc0 != 0 || ra == 13 || is_sp_or_pc(rd) || is_sp_or_pc(rn) || is_sp_or_pc(rm))
+    op.replace_with_undefined_op_if(k & 0xc0 != 0 || ra == 13 || is_sp_or_pc(rd) || is_sp_or_pc(rn) || is_sp_or_pc(rm))
 }
 
 /// Decodes long multiplications and divisions.
 pub(super) fn decode_long_multiply_or_divide(h: u32, k: u32, features: Features) -> Op {
     let (rn, low, high, rm) = (bit_field(h, 0, 4), bit_field(k, 12, 4), bit_field(k, 8, 4), bit_field(k, 0, 4));
     let variant = bit_field(k, 4, 4);
-    let operands = |code, class| Op::without_operands(code, class).set_first_operand(rn).set_second_operand(rm);
+    let operands =
+        |code, class| Op::without_operands(code, class).set_first_operand_register(rn).set_second_operand(rm);
     let long = |code, class| operands(code, class).set_destination_register(low).set_second_destination(high);
-    let accumulating = |code, class| long(code, class).set_transferred_register(low).set_third_operand(high);
+    let accumulating =
+        |code, class| long(code, class).set_transfer_operand_register(low).set_third_operand_register(high);
     let dsp = |code, shift| match features.dsp {
         true => accumulating(code, InstructionTimingClass::MultiplyDsp).set_shift_field(shift),
         false => UNDEFINED,
@@ -64,7 +66,7 @@ pub(super) fn decode_long_multiply_or_divide(h: u32, k: u32, features: Features)
             let code = if h & 0x20 == 0 { Code::Sdiv } else { Code::Udiv };
             return operands(code, InstructionTimingClass::Divide)
                 .set_destination_register(high)
-                .or_undefined_if(low != 15 || is_sp_or_pc(high) || is_sp_or_pc(rn) || is_sp_or_pc(rm));
+                .replace_with_undefined_op_if(low != 15 || is_sp_or_pc(high) || is_sp_or_pc(rn) || is_sp_or_pc(rm));
         }
         (4, 8..=11) => dsp(Code::Smlalxy, variant & 3),
         (4, 12 | 13) => dsp(Code::Smlald, variant & 1),
@@ -72,5 +74,7 @@ pub(super) fn decode_long_multiply_or_divide(h: u32, k: u32, features: Features)
         (6, 6) => dsp(Code::Umaal, 0),
         _ => UNDEFINED,
     };
-    op.or_undefined_if(low == high || is_sp_or_pc(low) || is_sp_or_pc(high) || is_sp_or_pc(rn) || is_sp_or_pc(rm))
+    op.replace_with_undefined_op_if(
+        low == high || is_sp_or_pc(low) || is_sp_or_pc(high) || is_sp_or_pc(rn) || is_sp_or_pc(rm),
+    )
 }

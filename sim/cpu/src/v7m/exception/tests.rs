@@ -10,7 +10,7 @@ use super::super::nvic::exception::{HARD_FAULT, NMI, PENDSV, SVCALL, SYSTICK};
 use super::super::scb::{ccr, scr};
 use super::super::testing::{Bench, FLASH, RAM, THREAD, handler};
 use super::{Fault, pulse_line, set_line_level};
-use crate::exception_outcome::ExceptionOutcome;
+use crate::exception_outcome::ExceptionStepResult;
 
 const CFSR: u32 = 0xe000_ed28;
 const HFSR: u32 = 0xe000_ed2c;
@@ -34,7 +34,7 @@ fn frame_has_eight_words_in_the_manuals_order() {
     fill(&mut bench);
     bench.enable(7, 0x40);
     let stack = bench.core.r[13];
-    assert_eq!(bench.interrupt_level(7), ExceptionOutcome::Entered(23));
+    assert_eq!(bench.interrupt_level(7), ExceptionStepResult::Entered(23));
     assert_eq!(bench.core.r[13], stack - 0x20);
     let expected = [0, 0x1111_1111, 0x2222_2222, 0x3333_3333, 0xcccc_cccc, 0xcafe_0001, THREAD, 0xa900_0000];
     assert_eq!(frame(&mut bench, stack - 0x20), expected);
@@ -54,7 +54,7 @@ fn return_restores_what_was_stacked() {
         bench.core.r[number] = 0xdead_beef;
     }
     bench.core.set_condition_and_saturation_flags(0x5000_0000);
-    assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Returned(23));
+    assert_eq!(bench.ret(0xffff_fff9), ExceptionStepResult::Returned(23));
     assert_eq!((bench.core.r, bench.core.xpsr(), bench.core.next_instruction_address()), (registers, xpsr, THREAD));
     assert_eq!((bench.core.ipsr, bench.core.nvic.active_exception_count()), (0, 0));
 }
@@ -72,13 +72,13 @@ fn exc_return_selects_stack_and_mode() {
         assert_eq!(bench.core.r[14], expected);
         assert_eq!(bench.core.main_stack_pointer(), if psp { main } else { main - 0x20 });
         assert_eq!(bench.core.process_stack_pointer(), RAM + 0x4000 - if psp { 0x20 } else { 0 });
-        assert_eq!(bench.core.control_register() & 2, 0, "handlers use MSP");
+        assert_eq!(bench.core.control_register_value() & 2, 0, "handlers use MSP");
         bench.interrupt_level(1);
         assert_eq!(bench.core.r[14], 0xffff_fff1);
-        assert_eq!(bench.ret(0xffff_fff1), ExceptionOutcome::Returned(17));
+        assert_eq!(bench.ret(0xffff_fff1), ExceptionStepResult::Returned(17));
         assert_eq!((bench.core.ipsr, bench.core.next_instruction_address()), (16, handler(16)));
-        assert_eq!(bench.ret(expected), ExceptionOutcome::Returned(16));
-        assert_eq!(bench.core.control_register(), u32::from(psp) << 1);
+        assert_eq!(bench.ret(expected), ExceptionStepResult::Returned(16));
+        assert_eq!(bench.core.control_register_value(), u32::from(psp) << 1);
         assert_eq!((bench.core.main_stack_pointer(), bench.core.process_stack_pointer()), (main, RAM + 0x4000));
     }
 }
@@ -137,11 +137,11 @@ fn only_a_more_urgent_group_preempts() {
     bench.enable(1, 0x40);
     bench.enable(2, 0x30);
     bench.interrupt_level(0);
-    assert_eq!(bench.interrupt_level(1), ExceptionOutcome::None);
-    assert_eq!(bench.interrupt_level(2), ExceptionOutcome::Entered(18));
-    assert_eq!(bench.ret(0xffff_fff1), ExceptionOutcome::Returned(18));
-    assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(16, 17));
-    assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Returned(17));
+    assert_eq!(bench.interrupt_level(1), ExceptionStepResult::None);
+    assert_eq!(bench.interrupt_level(2), ExceptionStepResult::Entered(18));
+    assert_eq!(bench.ret(0xffff_fff1), ExceptionStepResult::Returned(18));
+    assert_eq!(bench.ret(0xffff_fff9), ExceptionStepResult::Chained(16, 17));
+    assert_eq!(bench.ret(0xffff_fff9), ExceptionStepResult::Returned(17));
 }
 
 #[test]
@@ -152,8 +152,8 @@ fn priority_grouping_stops_preemption() {
     bench.enable(1, 0x40);
     bench.enable(2, 0x30);
     bench.interrupt_level(0);
-    assert_eq!(bench.interrupt_level(1), ExceptionOutcome::None, "the same group of two bits");
-    assert_eq!(bench.interrupt_level(2), ExceptionOutcome::Entered(18));
+    assert_eq!(bench.interrupt_level(1), ExceptionStepResult::None, "the same group of two bits");
+    assert_eq!(bench.interrupt_level(2), ExceptionStepResult::Entered(18));
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn unmasking_triggers_pending_interrupts() {
         assert_eq!(bench.core.limit, u64::MAX, "{name}");
         unmask(&mut bench);
         assert_eq!(bench.core.limit, 0, "{name}");
-        assert_eq!(bench.settle(), ExceptionOutcome::Entered(16), "{name}");
+        assert_eq!(bench.settle(), ExceptionStepResult::Entered(16), "{name}");
     }
 }
 
@@ -239,7 +239,7 @@ fn masks_need_privilege() {
         assert_eq!(bench.core.read_special_register(number), 0, "SYSm {number}");
     }
     bench.core.write_special_register(20, 3, 0);
-    assert_eq!(bench.core.control_register(), 1, "CONTROL stays as it is");
+    assert_eq!(bench.core.control_register_value(), 1, "CONTROL stays as it is");
     bench.core.write_special_register(0, 2, 0xf800_0000);
     assert_eq!(bench.core.read_special_register(3), 0xf800_0000);
 }
@@ -273,18 +273,18 @@ fn faultmask_cannot_be_set_in_hard_fault_but_cleared_anywhere() {
 fn svc_is_taken_or_escalates() {
     let mut bench = Bench::m3();
     bench.core.nvic.set_priority(SVCALL, 0x40);
-    assert_eq!(bench.svc(), ExceptionOutcome::Entered(SVCALL));
+    assert_eq!(bench.svc(), ExceptionStepResult::Entered(SVCALL));
     for (primask, basepri) in [(true, 0), (false, 0x40), (false, 0x30)] {
         let mut bench = Bench::m3();
         bench.core.nvic.set_priority(SVCALL, 0x40);
         (bench.core.primask, bench.core.basepri) = (primask, basepri);
-        assert_eq!(bench.svc(), ExceptionOutcome::Entered(HARD_FAULT), "PRIMASK {primask} BASEPRI {basepri:#x}");
+        assert_eq!(bench.svc(), ExceptionStepResult::Entered(HARD_FAULT), "PRIMASK {primask} BASEPRI {basepri:#x}");
         assert_eq!(bench.read_register(HFSR), 1 << 30);
         assert!(!bench.core.nvic.is_pending(SVCALL));
     }
     let mut bench = Bench::m3();
     bench.core.faultmask = true;
-    assert_eq!(bench.svc(), ExceptionOutcome::LockedUp);
+    assert_eq!(bench.svc(), ExceptionStepResult::LockedUp);
 }
 
 #[test]
@@ -294,12 +294,12 @@ fn late_arrival_takes_the_frame_over() {
     bench.enable(1, 0x40);
     let stack = bench.core.r[13];
     pulse_line(&mut bench.core, 0);
-    assert_eq!(bench.step_at(100), ExceptionOutcome::Begun);
+    assert_eq!(bench.step_at(100), ExceptionStepResult::Begun);
     pulse_line(&mut bench.core, 1);
-    assert_eq!(bench.settle(), ExceptionOutcome::Entered(17));
+    assert_eq!(bench.settle(), ExceptionStepResult::Entered(17));
     assert_eq!((bench.core.r[13], bench.core.r[14]), (stack - 0x20, 0xffff_fff9));
     assert!(bench.core.nvic.is_pending(16));
-    assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(17, 16));
+    assert_eq!(bench.ret(0xffff_fff9), ExceptionStepResult::Chained(17, 16));
     assert_eq!(bench.core.r[13], stack - 0x20, "no second frame");
 }
 
@@ -309,10 +309,10 @@ fn pendsv_follows_the_handler_that_pends_it() {
     bench.core.nvic.set_priority(PENDSV, 0xf0);
     bench.core.nvic.set_priority(SYSTICK, 0xe0);
     super::pend_exception(&mut bench.core, SYSTICK);
-    assert_eq!(bench.settle(), ExceptionOutcome::Entered(SYSTICK));
+    assert_eq!(bench.settle(), ExceptionStepResult::Entered(SYSTICK));
     bench.write_register(0xe000_ed04, 1 << 28);
-    assert_eq!(bench.settle(), ExceptionOutcome::None);
-    assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(SYSTICK, PENDSV));
+    assert_eq!(bench.settle(), ExceptionStepResult::None);
+    assert_eq!(bench.ret(0xffff_fff9), ExceptionStepResult::Chained(SYSTICK, PENDSV));
     assert_eq!(bench.core.r[14], 0xffff_fff9);
 }
 
@@ -327,11 +327,11 @@ fn unstacking_is_aborted_by_a_more_urgent_exception() {
     let back = bench.core.t;
     assert_eq!(
         super::exception_return(&mut bench.core, &mut bench.bus, 0xffff_fff9, &bench.timing),
-        ExceptionOutcome::Begun
+        ExceptionStepResult::Begun
     );
     pulse_line(&mut bench.core, 1);
-    assert_eq!(bench.step_at(back + 4), ExceptionOutcome::Begun);
-    assert_eq!(bench.settle(), ExceptionOutcome::Chained(16, 17));
+    assert_eq!(bench.step_at(back + 4), ExceptionStepResult::Begun);
+    assert_eq!(bench.settle(), ExceptionStepResult::Chained(16, 17));
     assert_eq!(bench.core.t, back + 4 + bench.timing.tail_chain);
     assert_eq!((bench.core.r[13], bench.core.r[14]), (stack - 0x20, 0xffff_fff9), "the frame is where it was");
     bench.ret(0xffff_fff9);
@@ -346,10 +346,10 @@ fn interrupt_during_a_return_is_tail_chained() {
     bench.interrupt_level(0);
     let back = bench.core.t;
     let begun = super::exception_return(&mut bench.core, &mut bench.bus, 0xffff_fff9, &bench.timing);
-    assert_eq!(begun, ExceptionOutcome::Begun);
+    assert_eq!(begun, ExceptionStepResult::Begun);
     pulse_line(&mut bench.core, 1);
-    assert_eq!(bench.step_at(back - 2), ExceptionOutcome::Begun);
-    assert_eq!(bench.settle(), ExceptionOutcome::Chained(16, 17));
+    assert_eq!(bench.step_at(back - 2), ExceptionStepResult::Begun);
+    assert_eq!(bench.settle(), ExceptionStepResult::Chained(16, 17));
     assert_eq!(bench.core.t, back + bench.timing.tail_chain);
 }
 
@@ -360,16 +360,16 @@ fn sleep_on_exit_chains_into_the_next_handler() {
     bench.enable(0, 0x80);
     let stack = bench.core.r[13];
     bench.interrupt_level(0);
-    assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Slept(16));
+    assert_eq!(bench.ret(0xffff_fff9), ExceptionStepResult::Slept(16));
     assert!(bench.core.is_asleep());
     let asleep = bench.core.t;
     pulse_line(&mut bench.core, 0);
-    assert_eq!(bench.step_at(asleep + 1000), ExceptionOutcome::Begun);
-    assert_eq!(bench.settle(), ExceptionOutcome::Entered(16));
+    assert_eq!(bench.step_at(asleep + 1000), ExceptionStepResult::Begun);
+    assert_eq!(bench.settle(), ExceptionStepResult::Entered(16));
     assert_eq!((bench.core.r[13], bench.core.r[14]), (stack - 0x20, 0xffff_fff9));
     assert_eq!((bench.core.sleep_cycles, bench.core.t), (1000, asleep + 1006));
     bench.core.scb.scr = 0;
-    assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Returned(16));
+    assert_eq!(bench.ret(0xffff_fff9), ExceptionStepResult::Returned(16));
     assert_eq!(bench.core.r[13], stack);
 }
 
@@ -381,13 +381,13 @@ fn sleep_on_exit_only_from_the_last_handler() {
     bench.enable(1, 0x40);
     bench.interrupt_level(0);
     bench.interrupt_level(1);
-    assert_eq!(bench.ret(0xffff_fff1), ExceptionOutcome::Returned(17));
+    assert_eq!(bench.ret(0xffff_fff1), ExceptionStepResult::Returned(17));
     // Nor when thread mode is returned to with a handler still active.
     bench.core.scb.ccr |= ccr::NONBASETHRDENA;
     bench.interrupt_level(1);
     let at = bench.core.r[13];
     bench.bus.put(at + 0x1c, 1 << 24);
-    assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Returned(17));
+    assert_eq!(bench.ret(0xffff_fff9), ExceptionStepResult::Returned(17));
 }
 
 #[test]
@@ -397,9 +397,9 @@ fn woken_by_a_masked_interrupt_out_of_sleep_on_exit_the_thread_goes_on() {
     bench.enable(0, 0x80);
     bench.interrupt_level(0);
     bench.core.primask = true;
-    assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Slept(16));
+    assert_eq!(bench.ret(0xffff_fff9), ExceptionStepResult::Slept(16));
     pulse_line(&mut bench.core, 0);
-    assert_eq!(bench.settle(), ExceptionOutcome::Returned(0));
+    assert_eq!(bench.settle(), ExceptionStepResult::Returned(0));
     assert_eq!((bench.core.ipsr, bench.core.next_instruction_address()), (0, THREAD));
     assert!(bench.core.nvic.is_pending(16));
 }
@@ -423,8 +423,8 @@ fn wfi_wakes_by_priority_whatever_primask_says() {
         pulse_line(&mut bench.core, 0);
         let now = bench.core.t + 50;
         let outcome = bench.step_at(now);
-        assert_eq!(outcome == ExceptionOutcome::Woken, wakes, "PRIMASK {primask} BASEPRI {basepri:#x} {enabled}");
-        assert_eq!(bench.settle() == ExceptionOutcome::Entered(16), taken);
+        assert_eq!(outcome == ExceptionStepResult::Woken, wakes, "PRIMASK {primask} BASEPRI {basepri:#x} {enabled}");
+        assert_eq!(bench.settle() == ExceptionStepResult::Entered(16), taken);
         assert_eq!(bench.core.is_asleep(), !wakes);
     }
 }
@@ -434,9 +434,9 @@ fn wfe_wakes_on_events_and_sevonpend() {
     let mut bench = Bench::m3();
     bench.core.event = true;
     bench.core.start_sleeping(Phase::SleepEvent);
-    assert_eq!(bench.settle(), ExceptionOutcome::Woken);
+    assert_eq!(bench.settle(), ExceptionStepResult::Woken);
     assert!(!bench.core.event);
-    for (sevonpend, woken) in [(false, ExceptionOutcome::None), (true, ExceptionOutcome::Woken)] {
+    for (sevonpend, woken) in [(false, ExceptionStepResult::None), (true, ExceptionStepResult::Woken)] {
         let mut bench = Bench::m3();
         bench.core.scb.scr = if sevonpend { scr::SEVONPEND } else { 0 };
         bench.core.event = false;
@@ -451,7 +451,7 @@ fn vector_without_the_thumb_bit_faults_at_its_first_instruction() {
     let mut bench = Bench::m3();
     bench.enable(0, 0);
     bench.bus.put(FLASH + 4 * 16, handler(16));
-    assert_eq!(bench.interrupt_level(0), ExceptionOutcome::Entered(16));
+    assert_eq!(bench.interrupt_level(0), ExceptionStepResult::Entered(16));
     assert_eq!(bench.core.request, Request::Fault(Fault::InvalidState));
     assert_eq!(bench.core.next_instruction_address(), handler(16));
 }
@@ -475,7 +475,7 @@ fn vector_table_moves() {
     assert_eq!(bench.read_register(0xe000_ed08), RAM + 0x180, "128-byte steps");
     bench.bus.put(RAM + 0x180 + 4 * NMI, (FLASH + 0x700) | 1);
     super::pend_exception(&mut bench.core, NMI);
-    assert_eq!(bench.settle(), ExceptionOutcome::Entered(NMI));
+    assert_eq!(bench.settle(), ExceptionStepResult::Entered(NMI));
     assert_eq!(bench.core.next_instruction_address(), FLASH + 0x700);
 }
 
@@ -489,10 +489,10 @@ fn software_frame_starts_a_task() {
         bench.bus.put(stack + 4 * index as u32, word);
     }
     bench.core.write_special_register(9, 3, stack);
-    assert_eq!(bench.ret(0xffff_fffd), ExceptionOutcome::Returned(SVCALL));
+    assert_eq!(bench.ret(0xffff_fffd), ExceptionStepResult::Returned(SVCALL));
     assert_eq!(bench.core.r[..4], [10, 11, 12, 13]);
     assert_eq!((bench.core.r[12], bench.core.r[14], bench.core.r[13]), (14, 0x15, stack + 0x20));
-    assert_eq!((bench.core.next_instruction_address(), bench.core.control_register()), (FLASH + 0x9000, 2));
+    assert_eq!((bench.core.next_instruction_address(), bench.core.control_register_value()), (FLASH + 0x9000, 2));
 }
 
 #[test]

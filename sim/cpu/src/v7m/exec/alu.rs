@@ -92,7 +92,7 @@ impl Core {
 
     /// Sets the carry of a logical operation with a constant, as its op says.
     #[inline(always)]
-    pub(super) fn set_constant_carry(&mut self, op: Op) {
+    pub(super) fn set_carry_of_logical_constant(&mut self, op: Op) {
         if op.shift != 0 {
             self.c = op.shift & 1 != 0;
         }
@@ -114,7 +114,7 @@ pub(super) fn shifted_operand(core: &Core, op: Op) -> u32 {
 
 /// Returns the second operand, `rm` shifted by a constant, and the carry out.
 #[inline(always)]
-pub(super) fn shift_operand(core: &Core, op: Op) -> (u32, bool) {
+pub(super) fn second_operand_and_shift_carry(core: &Core, op: Op) -> (u32, bool) {
     let value = core.core_register(op.rm);
     let amount = u32::from(op.shift);
     match op.ra {
@@ -138,7 +138,7 @@ pub(super) fn shift_operand(core: &Core, op: Op) -> (u32, bool) {
 
 /// Writes a logical result to `rd`, and sets flags if the op does.
 #[inline(always)]
-pub(super) fn write_logical_result(core: &mut Core, op: Op, value: u32, carry: bool) {
+pub(super) fn write_bitwise_operation_result(core: &mut Core, op: Op, value: u32, carry: bool) {
     core.set_register(op.rd, value);
     if op.has_flag(flag::SETS) {
         core.set_nz_flags(value);

@@ -1,7 +1,7 @@
 //! Bit fields, extensions, saturation, the DSP extension's arithmetic: everything that is neither frequent nor touches
 //! memory. Results and flags only (ARMv7-M A7.7).
 
-use super::alu::{self, write_logical_result};
+use super::alu::{self, write_bitwise_operation_result};
 use crate::v7m::code::Code;
 use crate::v7m::core::Core;
 use crate::v7m::op::{Op, flag};
@@ -32,19 +32,19 @@ pub(super) fn execute_bit_op(core: &mut Core, op: Op) {
         Code::Pkh if op.ra == 0 => n & 0xffff | (m << op.shift) & !0xffff,
         Code::Pkh => n & !0xffff | (i64::from(m as i32) >> op.shift) as u32 & 0xffff,
         Code::SaturatingAdd => saturating_add(core, op.ra, m as i32, n as i32),
-        Code::Usad8 => absolute_differences(n, m),
-        _ => absolute_differences(n, m).wrapping_add(core.core_register(op.ra)),
+        Code::Usad8 => sum_of_absolute_byte_differences(n, m),
+        _ => sum_of_absolute_byte_differences(n, m).wrapping_add(core.core_register(op.ra)),
     };
     core.set_register(op.rd, value);
 }
 
 /// Executes the rarer logical operations with shifted registers.
 fn shift_logical(core: &mut Core, op: Op, n: u32) {
-    let (m, carry) = alu::shift_operand(core, op);
+    let (m, carry) = alu::second_operand_and_shift_carry(core, op);
     match op.code {
-        Code::OrnShift => write_logical_result(core, op, n | !m, carry),
-        Code::MovShift => write_logical_result(core, op, m, carry),
-        Code::MvnShift => write_logical_result(core, op, !m, carry),
+        Code::OrnShift => write_bitwise_operation_result(core, op, n | !m, carry),
+        Code::MovShift => write_bitwise_operation_result(core, op, m, carry),
+        Code::MvnShift => write_bitwise_operation_result(core, op, !m, carry),
         _ => {
             core.set_nz_flags(n ^ m);
             core.c = carry;
@@ -94,7 +94,7 @@ fn extend_bytes(op: Op, m: u32) -> u32 {
 }
 
 /// Returns the sum of the absolute differences of the four bytes.
-fn absolute_differences(n: u32, m: u32) -> u32 {
+fn sum_of_absolute_byte_differences(n: u32, m: u32) -> u32 {
     n.to_le_bytes().iter().zip(m.to_le_bytes()).map(|(a, b)| u32::from(a.abs_diff(b))).sum()
 }
 

@@ -15,7 +15,7 @@ pub(in crate::v7m) fn next_it_state(it: u8) -> u8 {
 /// Returns what an instruction inside an IT block executes as: itself, its variant without flags, [`SKIPPED`], or
 /// undefined where it may not be.
 #[inline(never)]
-pub(in crate::v7m) fn predicated_code(core: &Core, packed: PackedOp) -> PackedOp {
+pub(in crate::v7m) fn op_as_executed_in_it_block(core: &Core, packed: PackedOp) -> PackedOp {
     let op = packed.op();
     let last = core.it & 7 == 0;
     let permitted = match op.class {
@@ -36,11 +36,11 @@ pub(in crate::v7m) fn predicated_code(core: &Core, packed: PackedOp) -> PackedOp
     if op.code != Code::Bkpt && !core.is_condition_met(core.it >> 4) {
         return SKIPPED;
     }
-    without_flag_setting(op).into()
+    op_variant_without_flag_setting(op).into()
 }
 
 /// Returns an instruction's variant without flags, as it executes inside an IT block.
-pub(in crate::v7m) fn without_flag_setting(mut op: Op) -> Op {
+pub(in crate::v7m) fn op_variant_without_flag_setting(mut op: Op) -> Op {
     if op.has_flag(flag::SETS_OUTSIDE_IT) {
         op.code = op.code.code_without_flag_setting();
         op.flags &= !flag::SETS;

@@ -23,7 +23,7 @@ pub(super) fn branch_to_address<B: Bus, P: Pipeline>(
     let offset = target.wrapping_sub(core.region.base);
     if offset < core.region.bytes {
         core.ip = core.region.ops.wrapping_add(offset as usize / 2);
-    } else if !enter_code_region(core, bus, target) {
+    } else if !enter_executable_region_of_target(core, bus, target) {
         return Ok(Flow::Jumped);
     }
     pipe.take_branch(core, bus, op, jump, target);
@@ -34,7 +34,7 @@ pub(super) fn branch_to_address<B: Bus, P: Pipeline>(
 /// That is the fault of the instruction at `target`, not of the branch.
 #[cold]
 #[inline(never)]
-pub(super) fn enter_code_region<B: Bus>(core: &mut Core, bus: &mut B, target: u32) -> bool {
+pub(super) fn enter_executable_region_of_target<B: Bus>(core: &mut Core, bus: &mut B, target: u32) -> bool {
     exception::jump_to_interworking_address(core, bus, target | 1);
     core.request == Request::None
 }
@@ -59,7 +59,7 @@ pub(super) fn execute_bx_or_blx<B: Bus, P: Pipeline>(
 
 /// Executes BX or a load of the PC, which in handler mode may be an exception return.
 #[inline(always)]
-fn exchange_or_return<B: Bus, P: Pipeline>(
+fn execute_bx_or_exception_return<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -83,7 +83,7 @@ pub(super) fn execute_bx<B: Bus, P: Pipeline>(
     op: Op,
 ) -> Result<Flow, Fault> {
     let target = core.core_register(op.rm);
-    exchange_or_return(core, pipe, bus, op, Jump::Register, target)
+    execute_bx_or_exception_return(core, pipe, bus, op, Jump::Register, target)
 }
 
 /// Branches to the value that POP, LDM or LDR has loaded into the PC.
@@ -95,7 +95,7 @@ pub(super) fn load_pc_value<B: Bus, P: Pipeline>(
     op: Op,
     target: u32,
 ) -> Result<Flow, Fault> {
-    exchange_or_return(core, pipe, bus, op, Jump::Loaded, target)
+    execute_bx_or_exception_return(core, pipe, bus, op, Jump::Loaded, target)
 }
 
 /// Executes LDR to the PC.

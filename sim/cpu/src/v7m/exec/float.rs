@@ -29,7 +29,7 @@ impl Core {
 
     /// Returns a D register.
     #[inline(always)]
-    fn double_register(&self, number: u8) -> u64 {
+    fn double_precision_register(&self, number: u8) -> u64 {
         u64::from(self.single_precision_register(2 * number))
             | u64::from(self.single_precision_register(2 * number + 1)) << 32
     }
@@ -51,7 +51,7 @@ pub(super) fn execute_float<B: Bus, P: Pipeline>(
     op: Op,
 ) -> Result<Flow, Fault> {
     if !core.float_ready {
-        float_context::prepare_fpu(core, bus)?;
+        float_context::prepare_fpu_for_instruction(core, bus)?;
     }
     match op.code {
         Code::Vldr32 | Code::Vldr64 | Code::Vstr32 | Code::Vstr64 => {
@@ -88,7 +88,7 @@ fn execute_float_access<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus:
             store_aligned::<B, P>(core, pipe, bus, op, address, 4, value, 0)?;
         }
         _ => {
-            let value = core.double_register(op.rd);
+            let value = core.double_precision_register(op.rd);
             store_aligned::<B, P>(core, pipe, bus, op, address, 4, value as u32, 0)?;
             store_aligned::<B, P>(core, pipe, bus, op, second, 4, (value >> 32) as u32, 1)?;
         }
@@ -124,8 +124,8 @@ fn execute_float_register_op(core: &mut Core, op: Op) {
             float::f32_cmp(core.single_precision_register(op.rd), m, op.ra & 1 != 0, &mut core.fpscr);
         }
         Code::Vcmp64 => {
-            let m = if op.ra & 2 == 0 { core.double_register(op.rm) } else { 0 };
-            float::f64_cmp(core.double_register(op.rd), m, op.ra & 1 != 0, &mut core.fpscr);
+            let m = if op.ra & 2 == 0 { core.double_precision_register(op.rm) } else { 0 };
+            float::f64_cmp(core.double_precision_register(op.rd), m, op.ra & 1 != 0, &mut core.fpscr);
         }
         Code::Vrint
         | Code::VcvtToInteger
@@ -195,7 +195,11 @@ fn single_precision_result(core: &mut Core, op: Op) -> u32 {
 /// Returns the result of a double-precision operation.
 #[inline(always)]
 fn double_precision_result(core: &mut Core, op: Op) -> u64 {
-    let (d, n, m) = (core.double_register(op.rd), core.double_register(op.rn), core.double_register(op.rm));
+    let (d, n, m) = (
+        core.double_precision_register(op.rd),
+        core.double_precision_register(op.rn),
+        core.double_precision_register(op.rm),
+    );
     let fpscr = &mut core.fpscr;
     match op.code {
         Code::Vadd64 => float::f64_add(n, m, fpscr),
@@ -243,7 +247,7 @@ fn execute_float_conversion(core: &mut Core, op: Op) {
     let mode = rounding_mode(core, op.ra);
     match op.code {
         Code::Vrint if double => {
-            let value = float::f64_rint(core.double_register(op.rm), mode, op.ra == 6, &mut core.fpscr);
+            let value = float::f64_rint(core.double_precision_register(op.rm), mode, op.ra == 6, &mut core.fpscr);
             core.set_double_precision_register(op.rd, value);
         }
         Code::Vrint => {
@@ -253,7 +257,7 @@ fn execute_float_conversion(core: &mut Core, op: Op) {
         Code::VcvtToInteger => {
             let to = if op.shift == 0 { FixedPoint::U32 } else { FixedPoint::I32 };
             let value = if double {
-                float::f64_to_fixed(core.double_register(op.rm), to, mode, &mut core.fpscr)
+                float::f64_to_fixed(core.double_precision_register(op.rm), to, mode, &mut core.fpscr)
             } else {
                 float::f32_to_fixed(core.single_precision_register(op.rm), to, mode, &mut core.fpscr)
             };
@@ -281,8 +285,12 @@ fn execute_float_conversion(core: &mut Core, op: Op) {
                     core.set_single_precision_register(op.rd, value);
                 }
                 (true, true) => {
-                    let value =
-                        float::f64_to_fixed(core.double_register(op.rd), fixed, Rounding::Zero, &mut core.fpscr);
+                    let value = float::f64_to_fixed(
+                        core.double_precision_register(op.rd),
+                        fixed,
+                        Rounding::Zero,
+                        &mut core.fpscr,
+                    );
                     let sign = if fixed.signed { i64::from(value as i32) as u64 } else { u64::from(value) };
                     core.set_double_precision_register(op.rd, sign);
                 }
@@ -294,7 +302,7 @@ fn execute_float_conversion(core: &mut Core, op: Op) {
             core.set_double_precision_register(op.rd, value);
         }
         _ => {
-            let value = float::f64_to_f32(core.double_register(op.rm), &mut core.fpscr);
+            let value = float::f64_to_f32(core.double_precision_register(op.rm), &mut core.fpscr);
             core.set_single_precision_register(op.rd, value);
         }
     }
@@ -326,7 +334,7 @@ fn execute_half_conversion(core: &mut Core, op: Op, double: bool) {
         return;
     }
     let half = if double {
-        float::f64_to_f16(core.double_register(op.rm), &mut core.fpscr)
+        float::f64_to_f16(core.double_precision_register(op.rm), &mut core.fpscr)
     } else {
         float::f32_to_f16(core.single_precision_register(op.rm), &mut core.fpscr)
     };

@@ -33,7 +33,7 @@ pub(super) fn load_aligned<B: Bus, P: Pipeline>(
     index: u32,
 ) -> Result<u32, Fault> {
     if !P::IN_LINE && core.mpu.is_enabled() {
-        mpu::check_access(core, address, Access::Read)?;
+        mpu::check_mpu_access_permission(core, address, Access::Read)?;
     }
     pipe.issue_load(core, bus, op, address, bytes, index)
 }
@@ -52,7 +52,7 @@ pub(super) fn store_aligned<B: Bus, P: Pipeline>(
     index: u32,
 ) -> Result<(), Fault> {
     if !P::IN_LINE && core.mpu.is_enabled() {
-        mpu::check_access(core, address, Access::Write)?;
+        mpu::check_mpu_access_permission(core, address, Access::Write)?;
     }
     pipe.issue_store(core, bus, op, address, bytes, value, index)
 }

@@ -148,7 +148,7 @@ unsafe fn execute_uncommon<B: Bus, P: Pipeline>(
         }
         let (ip, it) = (core.ip, core.it);
         let profile = InstructionObservation::start_instruction(core, watch);
-        let executed = if it == 0 { packed } else { block::predicated_code(core, packed) };
+        let executed = if it == 0 { packed } else { block::op_as_executed_in_it_block(core, packed) };
         core.it = block::next_it_state(it);
         let op = executed.op();
         if executed == block::SKIPPED {
@@ -262,7 +262,7 @@ unsafe fn instruction_behind_stub<B: Bus>(core: &mut Core, bus: &mut B) -> Packe
             }
             Code::OutOfRegion => {
                 let address = core.address_of_op(ip);
-                if !branch::enter_code_region(core, bus, address) {
+                if !branch::enter_executable_region_of_target(core, bus, address) {
                     return PackedOp::NONE;
                 }
             }
@@ -279,5 +279,5 @@ fn is_fetch_allowed<B: Bus>(core: &mut Core, bus: &mut B) -> bool {
         return true;
     }
     let address = core.address_of_op(core.ip);
-    branch::enter_code_region(core, bus, address)
+    branch::enter_executable_region_of_target(core, bus, address)
 }

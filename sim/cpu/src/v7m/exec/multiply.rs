@@ -26,7 +26,7 @@ pub(super) fn set_long_result(core: &mut Core, op: Op, value: u64) {
 }
 
 /// Returns the low 32 bits of an exact result, and sets Q if they do not hold it.
-fn low_word_setting_q(core: &mut Core, exact: i64) -> u32 {
+fn truncate_to_word_setting_q_flag(core: &mut Core, exact: i64) -> u32 {
     core.q |= exact != i64::from(exact as i32);
     exact as u32
 }
@@ -51,24 +51,24 @@ pub(super) fn execute_multiply(core: &mut Core, op: Op) {
         Code::Smulxy => by_halves as u32,
         Code::Smlaxy => {
             let exact = by_halves + i64::from(core.core_register(op.ra) as i32);
-            low_word_setting_q(core, exact)
+            truncate_to_word_setting_q_flag(core, exact)
         }
         Code::Smulwy => by_word as u32,
         Code::Smlawy => {
             let exact = by_word + i64::from(core.core_register(op.ra) as i32);
-            low_word_setting_q(core, exact)
+            truncate_to_word_setting_q_flag(core, exact)
         }
         Code::Smuad => {
             // A difference of two products always fits: SMUSD leaves Q alone by itself.
-            low_word_setting_q(core, dual)
+            truncate_to_word_setting_q_flag(core, dual)
         }
         Code::Smlad => {
             let exact = dual + i64::from(core.core_register(op.ra) as i32);
-            low_word_setting_q(core, exact)
+            truncate_to_word_setting_q_flag(core, exact)
         }
         Code::Smmul => (long.wrapping_add(rounding) >> 32) as u32,
-        Code::Smmla => (upper_accumulator(core, op).wrapping_add(long).wrapping_add(rounding) >> 32) as u32,
-        Code::Smmls => (upper_accumulator(core, op).wrapping_sub(long).wrapping_add(rounding) >> 32) as u32,
+        Code::Smmla => (accumulator_as_upper_half(core, op).wrapping_add(long).wrapping_add(rounding) >> 32) as u32,
+        Code::Smmls => (accumulator_as_upper_half(core, op).wrapping_sub(long).wrapping_add(rounding) >> 32) as u32,
         Code::Smlalxy => return set_long_result(core, op, long_accumulator(core, op).wrapping_add(by_halves as u64)),
         _ => return set_long_result(core, op, long_accumulator(core, op).wrapping_add(dual as u64)),
     };
@@ -76,7 +76,7 @@ pub(super) fn execute_multiply(core: &mut Core, op: Op) {
 }
 
 /// Returns the accumulator of SMMLA or SMMLS, which is the upper half of a long.
-fn upper_accumulator(core: &Core, op: Op) -> i64 {
+fn accumulator_as_upper_half(core: &Core, op: Op) -> i64 {
     i64::from(core.core_register(op.ra) as i32) << 32
 }
 

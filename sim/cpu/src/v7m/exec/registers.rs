@@ -1,6 +1,6 @@
 //! Data processing with constants and registers: the frequent instructions that touch nothing but the core.
 
-use super::alu::{RegisterShiftKind, shift_by_register, shift_operand, shifted_operand};
+use super::alu::{RegisterShiftKind, second_operand_and_shift_carry, shift_by_register, shifted_operand};
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::core::Core;
 use crate::v7m::op::{Op, flag};
@@ -46,7 +46,7 @@ pub(super) unsafe fn execute_register_op<const CODE: u8>(core: &mut Core, at: *c
     macro_rules! logical_constant {
         ($value:expr) => {{
             let value: u32 = $value;
-            core.set_constant_carry(op!());
+            core.set_carry_of_logical_constant(op!());
             core.set_register_and_flags(field!(rd), value);
         }};
     }
@@ -67,7 +67,7 @@ pub(super) unsafe fn execute_register_op<const CODE: u8>(core: &mut Core, at: *c
         (|$m:ident| $value:expr) => {{
             let op = op!();
             if op.has_flag(flag::SETS) {
-                let ($m, carry) = shift_operand(core, op);
+                let ($m, carry) = second_operand_and_shift_carry(core, op);
                 logical!($value);
                 core.c = carry;
             } else {
@@ -121,11 +121,11 @@ pub(super) unsafe fn execute_register_op<const CODE: u8>(core: &mut Core, at: *c
         code::MvnImmS => logical_constant!(!field!(imm)),
         code::MvnImm => set!(!field!(imm)),
         code::TstImm => {
-            core.set_constant_carry(op!());
+            core.set_carry_of_logical_constant(op!());
             test!(n!() & field!(imm));
         }
         code::TeqImm => {
-            core.set_constant_carry(op!());
+            core.set_carry_of_logical_constant(op!());
             test!(n!() ^ field!(imm));
         }
         code::CmpImm => {
@@ -173,7 +173,7 @@ pub(super) unsafe fn execute_register_op<const CODE: u8>(core: &mut Core, at: *c
         code::SubShift => sum_shifted!(|m| core.subtract_with_flags(n!(), m), n!().wrapping_sub(m)),
         code::RsbShift => sum_shifted!(|m| core.subtract_with_flags(m, n!()), m.wrapping_sub(n!())),
         code::TstShift => {
-            let (m, carry) = shift_operand(core, op!());
+            let (m, carry) = second_operand_and_shift_carry(core, op!());
             test!(n!() & m);
             core.c = carry;
         }

@@ -161,7 +161,7 @@ fn division_by_zero_traps_on_demand() {
 fn division_beyond_the_time_limit_waits() {
     let mut bench = Bench::m3().code(&[0xfb90, 0xf0f1, 0xbf00]);
     (bench.core.r[0], bench.core.r[1]) = (u32::MAX / 3, 3);
-    let mut pipe = CortexM3::with_defaults();
+    let mut pipe = CortexM3::with_default_timing_rules();
     bench.core.limit = bench.core.t + 4;
     // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
     unsafe { exec::run_until_limit(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };

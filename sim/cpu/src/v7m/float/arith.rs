@@ -56,16 +56,16 @@ fn rounded_sum_of_terms<F: Format>(f: F, a: FiniteSumTerm, b: FiniteSumTerm, fps
 
 /// Returns a + b, rounded to the format `F`.
 pub fn add<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
-    add_or_subtract(f, a, b, false, fpscr)
+    add_or_subtract_floats(f, a, b, false, fpscr)
 }
 
 /// Returns a − b, rounded to the format `F`.
 pub fn sub<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
-    add_or_subtract(f, a, b, true, fpscr)
+    add_or_subtract_floats(f, a, b, true, fpscr)
 }
 
 /// Returns a + b, or a − b if `negate`. A NaN operand passes through with its own sign.
-fn add_or_subtract<F: Format>(f: F, a: u64, b: u64, negate: bool, fpscr: &mut u32) -> u64 {
+fn add_or_subtract_floats<F: Format>(f: F, a: u64, b: u64, negate: bool, fpscr: &mut u32) -> u64 {
     let x = unpack_bits(f, a, fpscr);
     let mut y = unpack_bits(f, b, fpscr);
     if let Some(nan) = process_nans(f, [(x, a), (y, b)], fpscr) {

@@ -37,16 +37,16 @@ fn compare_numbers(x: &Number, y: &Number) -> Ordering {
 
 /// Returns the larger of two numbers. A single quiet NaN gives way to the number (FPMaxNum).
 pub fn maxnm<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
-    extreme_operand(f, a, b, Ordering::Greater, fpscr)
+    minimum_or_maximum_operand(f, a, b, Ordering::Greater, fpscr)
 }
 
 /// Returns the smaller of two numbers. A single quiet NaN gives way to the number (FPMinNum).
 pub fn minnm<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
-    extreme_operand(f, a, b, Ordering::Less, fpscr)
+    minimum_or_maximum_operand(f, a, b, Ordering::Less, fpscr)
 }
 
 /// Returns the operand that is `wanted` (larger or smaller) than the other one.
-fn extreme_operand<F: Format>(f: F, a: u64, b: u64, wanted: Ordering, fpscr: &mut u32) -> u64 {
+fn minimum_or_maximum_operand<F: Format>(f: F, a: u64, b: u64, wanted: Ordering, fpscr: &mut u32) -> u64 {
     let mut operands = [(unpack_bits(f, a, fpscr), a), (unpack_bits(f, b, fpscr), b)];
     for i in [0, 1] {
         if operands[i].0.is_of_kind(Kind::QuietNan) && !operands[1 - i].0.is_of_kind(Kind::QuietNan) {

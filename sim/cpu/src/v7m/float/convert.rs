@@ -1,13 +1,13 @@
 //! Conversions between formats, to and from integers and fixed point, and to integral values.
 
 use super::format::{
-    Format, Kind, does_rounding_increase, process_nan, round_to_format, split_integer_and_rest, unpack_bits,
+    Format, Kind, does_rounding_increase, process_nan, round_to_format, split_integer_and_fraction, unpack_bits,
 };
 use super::fpscr::{AHP, DN, IOC, IXC};
 use super::{FixedPoint, Rounding};
 
 /// Converts a floating-point number to an integer or fixed-point number, saturating (FPToFixed).
-pub fn to_fixed<F: Format>(f: F, a: u64, to: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u32 {
+pub fn float_to_fixed_point<F: Format>(f: F, a: u64, to: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u32 {
     let x = unpack_bits(f, a, fpscr);
     let (highest, lowest) = match to.signed {
         true => ((1i128 << (to.bits - 1)) - 1, -(1i128 << (to.bits - 1))),
@@ -21,7 +21,7 @@ pub fn to_fixed<F: Format>(f: F, a: u64, to: FixedPoint, rounding: Rounding, fps
         }
         Kind::Zero => (0, false),
         Kind::Finite if scaled < 64 => {
-            let (whole, rest) = split_integer_and_rest(u128::from(x.significand), 63 - scaled);
+            let (whole, rest) = split_integer_and_fraction(u128::from(x.significand), 63 - scaled);
             let up = does_rounding_increase(rounding, x.sign, whole & 1 != 0, rest);
             let magnitude = (whole + u128::from(up)) as i128;
             (if x.sign { -magnitude } else { magnitude }, rest != 0)
@@ -39,7 +39,13 @@ pub fn to_fixed<F: Format>(f: F, a: u64, to: FixedPoint, rounding: Rounding, fps
 }
 
 /// Converts an integer or fixed-point number to floating point (FixedToFP).
-pub fn from_fixed<F: Format>(f: F, value: u32, from: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u64 {
+pub fn convert_fixed_point_to_float<F: Format>(
+    f: F,
+    value: u32,
+    from: FixedPoint,
+    rounding: Rounding,
+    fpscr: &mut u32,
+) -> u64 {
     let value = match (from.signed, from.bits) {
         (true, 16) => i64::from(value as i16),
         (true, _) => i64::from(value as i32),
@@ -62,7 +68,7 @@ pub fn round_to_integral<F: Format>(f: F, a: u64, rounding: Rounding, exact: boo
         Kind::Zero => F::signed_zero(x.sign),
         Kind::Finite if x.exponent >= F::FRACTION as i32 => a,
         Kind::Finite => {
-            let (whole, rest) = split_integer_and_rest(u128::from(x.significand), 63 - x.exponent);
+            let (whole, rest) = split_integer_and_fraction(u128::from(x.significand), 63 - x.exponent);
             let whole = whole + u128::from(does_rounding_increase(rounding, x.sign, whole & 1 != 0, rest));
             if exact && rest != 0 {
                 *fpscr |= IXC;

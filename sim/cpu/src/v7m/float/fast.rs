@@ -158,7 +158,7 @@ pub mod double {
     /// Returns whether the exact product of two significands equals the third one, apart from the position of the
     /// binary point.
     #[inline]
-    fn is_significand_product_equal(a: u64, b: u64, product: u64) -> bool {
+    fn is_exact_significand_product(a: u64, b: u64, product: u64) -> bool {
         let exact = significand(a) * significand(b);
         exact << exact.leading_zeros() == significand(product) << 75
     }
@@ -190,7 +190,7 @@ pub mod double {
         if !rounds_to_nearest(*fpscr) || x == 0.0 || y == 0.0 || result << 1 == 0 {
             return None;
         }
-        record_inexact(!is_significand_product_equal(a, b, result), fpscr);
+        record_inexact(!is_exact_significand_product(a, b, result), fpscr);
         Some(result)
     }
 
@@ -206,7 +206,7 @@ pub mod double {
         if result << 1 == 0 {
             return None;
         }
-        record_inexact(!is_significand_product_equal(result, b, a), fpscr);
+        record_inexact(!is_exact_significand_product(result, b, a), fpscr);
         Some(result)
     }
 
@@ -218,7 +218,7 @@ pub mod double {
             return None;
         }
         let result = x.sqrt().to_bits();
-        record_inexact(!is_significand_product_equal(result, result, a), fpscr);
+        record_inexact(!is_exact_significand_product(result, result, a), fpscr);
         Some(result)
     }
 }

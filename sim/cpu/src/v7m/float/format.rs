@@ -165,7 +165,7 @@ pub fn does_rounding_increase(rounding: Rounding, sign: bool, odd: bool, rest: u
 /// Splits `value` × 2^-`cut` into its integer part and the rest, as a fraction of 2^128. If the rest loses bits, it
 /// stays correct in whether it is zero, and whether it is below, at or above one half.
 #[inline]
-pub fn split_integer_and_rest(value: u128, cut: i32) -> (u128, u128) {
+pub fn split_integer_and_fraction(value: u128, cut: i32) -> (u128, u128) {
     match cut {
         ..=0 => (value << -cut, 0),
         1..=127 => (value >> cut, value << (128 - cut)),
@@ -193,7 +193,7 @@ pub fn round_to_format<F: Format>(
     // Exponent of the last bit kept, and the exponent field less the hidden bit that the significand carries itself.
     let last = leading.max(F::EXPONENT_MIN) - F::FRACTION as i32;
     let mut field = (leading - F::EXPONENT_MIN).max(0) as u64;
-    let (whole, rest) = split_integer_and_rest(significand, last - exponent);
+    let (whole, rest) = split_integer_and_fraction(significand, last - exponent);
     let up = does_rounding_increase(mode, sign, whole & 1 != 0, rest);
     // A carry out of the fraction runs into the exponent field, as it should.
     field = (field << F::FRACTION) + whole as u64 + u64::from(up);

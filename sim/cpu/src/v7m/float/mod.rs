@@ -225,28 +225,28 @@ pub fn f64_rint(a: u64, rounding: Rounding, exact: bool, fpscr: &mut u32) -> u64
 /// result is sign- or zero-extended to 32 bits.
 #[inline]
 pub fn f32_to_fixed(a: u32, to: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u32 {
-    convert::to_fixed(Binary32, u64::from(a), to, rounding, fpscr)
+    convert::float_to_fixed_point(Binary32, u64::from(a), to, rounding, fpscr)
 }
 
 /// Converts a floating-point number to an integer or fixed-point number, saturating (VCVT, VCVTR, VCVT{A,N,P,M}). The
 /// result is sign- or zero-extended to 32 bits.
 #[inline]
 pub fn f64_to_fixed(a: u64, to: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u32 {
-    convert::to_fixed(Binary64, a, to, rounding, fpscr)
+    convert::float_to_fixed_point(Binary64, a, to, rounding, fpscr)
 }
 
 /// Converts an integer, with FPSCR's rounding, or the low bits of a fixed-point number, with rounding to nearest, to a
 /// single (VCVT.F32).
 #[inline]
 pub fn fixed_to_f32(value: u32, from: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u32 {
-    convert::from_fixed(Binary32, value, from, rounding, fpscr) as u32
+    convert::convert_fixed_point_to_float(Binary32, value, from, rounding, fpscr) as u32
 }
 
 /// Converts an integer, with FPSCR's rounding, or the low bits of a fixed-point number, with rounding to nearest, to a
 /// double (VCVT.F64).
 #[inline]
 pub fn fixed_to_f64(value: u32, from: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u64 {
-    convert::from_fixed(Binary64, value, from, rounding, fpscr)
+    convert::convert_fixed_point_to_float(Binary64, value, from, rounding, fpscr)
 }
 
 /// Converts a single to a double (VCVT.F64.F32).

@@ -5,8 +5,8 @@ use super::super::core::Request;
 use super::super::exception;
 use super::super::nvic::exception::{HARD_FAULT, MEM_MANAGE};
 use super::super::testing::{Bench, FLASH, RAM, THREAD};
-use super::{Access, Fault, allows_unaligned, check_access, memory_attributes};
-use crate::exception_outcome::ExceptionOutcome;
+use super::{Access, Fault, allows_unaligned, check_mpu_access_permission, memory_attributes};
+use crate::exception_outcome::ExceptionStepResult;
 
 const CTRL: u32 = 0xe000_ed94;
 const RNR: u32 = 0xe000_ed98;
@@ -55,7 +55,7 @@ fn core_without_an_mpu_has_no_mpu_registers() {
     let mut bench = Bench::m3();
     bench.write_register(CTRL, 1);
     assert_eq!((bench.read_register(0xe000_ed90), bench.read_register(CTRL)), (0, 0));
-    assert_eq!(check_access(&bench.core, RAM, Access::Write), Ok(()));
+    assert_eq!(check_mpu_access_permission(&bench.core, RAM, Access::Write), Ok(()));
 }
 
 #[test]
@@ -79,10 +79,14 @@ fn access_permissions() {
                 bench.core.unprivileged = index >= 2;
                 let access = if index % 2 == 0 { Access::Read } else { Access::Write };
                 let result = if allowed { Ok(()) } else { Err(Fault::DataProtection(RAM + 0xffc)) };
-                assert_eq!(check_access(&bench.core, RAM + 0xffc, access), result, "AP {ap} {index}");
+                assert_eq!(check_mpu_access_permission(&bench.core, RAM + 0xffc, access), result, "AP {ap} {index}");
                 if access == Access::Read {
                     let fetch = if allowed && !never { Ok(()) } else { Err(Fault::FetchProtection) };
-                    assert_eq!(check_access(&bench.core, RAM, Access::Fetch), fetch, "AP {ap} XN {never} {index}");
+                    assert_eq!(
+                        check_mpu_access_permission(&bench.core, RAM, Access::Fetch),
+                        fetch,
+                        "AP {ap} XN {never} {index}"
+                    );
                 }
             }
         }
@@ -97,7 +101,11 @@ fn background_region_is_for_privileged_code_only() {
         for (unprivileged, allowed) in [(false, privileged), (true, user)] {
             bench.core.unprivileged = unprivileged;
             for access in [Access::Read, Access::Write, Access::Fetch] {
-                assert_eq!(check_access(&bench.core, RAM, access).is_ok(), allowed, "CTRL {ctrl} {access:?}");
+                assert_eq!(
+                    check_mpu_access_permission(&bench.core, RAM, access).is_ok(),
+                    allowed,
+                    "CTRL {ctrl} {access:?}"
+                );
             }
         }
     }
@@ -108,10 +116,10 @@ fn unprivileged_loads_of_privileged_code() {
     let mut bench = Bench::m4();
     region(&mut bench, 0, RAM, rasr(12, 1 << 24));
     bench.write_register(CTRL, 5);
-    assert!(check_access(&bench.core, RAM, Access::Read).is_ok());
+    assert!(check_mpu_access_permission(&bench.core, RAM, Access::Read).is_ok());
     bench.core.as_user = true;
-    assert_eq!(check_access(&bench.core, RAM, Access::Read), Err(Fault::DataProtection(RAM)));
-    assert!(check_access(&bench.core, FLASH, Access::Fetch).is_ok(), "fetches keep their privilege");
+    assert_eq!(check_mpu_access_permission(&bench.core, RAM, Access::Read), Err(Fault::DataProtection(RAM)));
+    assert!(check_mpu_access_permission(&bench.core, FLASH, Access::Fetch).is_ok(), "fetches keep their privilege");
 }
 
 #[test]
@@ -123,10 +131,10 @@ fn borders_sizes_and_the_highest_number_wins() {
         region(&mut bench, 3, RAM + bytes, rasr(log2, 0));
         bench.write_register(CTRL, 1);
         let allowed = [RAM + bytes - 4, RAM + bytes, RAM + 2 * bytes - 4, RAM + 2 * bytes]
-            .map(|address| check_access(&bench.core, address, Access::Read).is_ok());
+            .map(|address| check_mpu_access_permission(&bench.core, address, Access::Read).is_ok());
         assert_eq!(allowed, [true, false, false, true], "2^{log2} bytes");
         region(&mut bench, 7, RAM, rasr(20, FULL));
-        assert!(check_access(&bench.core, RAM + bytes, Access::Read).is_ok(), "region 7 over region 3");
+        assert!(check_mpu_access_permission(&bench.core, RAM + bytes, Access::Read).is_ok(), "region 7 over region 3");
     }
 }
 
@@ -137,7 +145,7 @@ fn subregions_fall_through_to_what_is_below() {
     region(&mut bench, 1, RAM, rasr(11, FULL | 0b1000_0001 << 8));
     bench.write_register(CTRL, 1);
     for eighth in 0..8 {
-        let write = check_access(&bench.core, RAM + 0x100 * eighth, Access::Write).is_ok();
+        let write = check_mpu_access_permission(&bench.core, RAM + 0x100 * eighth, Access::Write).is_ok();
         assert_eq!(write, eighth != 0 && eighth != 7, "eighth {eighth}");
     }
 }
@@ -147,12 +155,20 @@ fn negative_priority_bypasses_the_mpu_unless_hfnmiena() {
     for (ctrl, allowed) in [(1, true), (3, false)] {
         let mut bench = Bench::m4();
         bench.write_register(CTRL, ctrl);
-        assert!(check_access(&bench.core, RAM, Access::Read).is_err());
+        assert!(check_mpu_access_permission(&bench.core, RAM, Access::Read).is_err());
         bench.core.faultmask = true;
-        assert_eq!(check_access(&bench.core, RAM, Access::Read).is_ok(), allowed, "FAULTMASK, CTRL {ctrl}");
+        assert_eq!(
+            check_mpu_access_permission(&bench.core, RAM, Access::Read).is_ok(),
+            allowed,
+            "FAULTMASK, CTRL {ctrl}"
+        );
         bench.core.faultmask = false;
         bench.core.nvic.set_exception_active(HARD_FAULT, true);
-        assert_eq!(check_access(&bench.core, RAM, Access::Read).is_ok(), allowed, "HardFault, CTRL {ctrl}");
+        assert_eq!(
+            check_mpu_access_permission(&bench.core, RAM, Access::Read).is_ok(),
+            allowed,
+            "HardFault, CTRL {ctrl}"
+        );
     }
 }
 
@@ -161,9 +177,9 @@ fn mpu_ignores_the_private_peripheral_bus() {
     let mut bench = Bench::m4();
     region(&mut bench, 0, 0, rasr(32, 0));
     bench.write_register(CTRL, 1);
-    assert!(check_access(&bench.core, 0xe000_ed94, Access::Write).is_ok());
-    assert_eq!(check_access(&bench.core, 0xe000_0000, Access::Fetch), Err(Fault::FetchProtection));
-    assert!(check_access(&bench.core, 0xe010_0000, Access::Write).is_err());
+    assert!(check_mpu_access_permission(&bench.core, 0xe000_ed94, Access::Write).is_ok());
+    assert_eq!(check_mpu_access_permission(&bench.core, 0xe000_0000, Access::Fetch), Err(Fault::FetchProtection));
+    assert!(check_mpu_access_permission(&bench.core, 0xe010_0000, Access::Write).is_err());
 }
 
 #[test]
@@ -180,8 +196,8 @@ fn default_map_is_executable_as_in_the_manual() {
         (0xe000_0000, false),
         (0xffff_fffe, false),
     ] {
-        assert_eq!(check_access(&bench.core, address, Access::Fetch).is_ok(), allowed, "{address:#x}");
-        assert!(check_access(&bench.core, address, Access::Read).is_ok());
+        assert_eq!(check_mpu_access_permission(&bench.core, address, Access::Fetch).is_ok(), allowed, "{address:#x}");
+        assert!(check_mpu_access_permission(&bench.core, address, Access::Read).is_ok());
     }
 }
 
@@ -249,7 +265,7 @@ fn branch_into_forbidden_memory_faults_there() {
     assert_eq!(bench.core.request, Request::Fault(Fault::FetchProtection));
     assert_eq!(bench.core.next_instruction_address(), FLASH + 0xa100);
     bench.core.request = Request::None;
-    assert_eq!(bench.fault(Fault::FetchProtection), ExceptionOutcome::Entered(MEM_MANAGE));
+    assert_eq!(bench.fault(Fault::FetchProtection), ExceptionStepResult::Entered(MEM_MANAGE));
     assert_eq!(
         (bench.core.next_instruction_address(), bench.core.request),
         (FLASH + 0x1000 + 0x40 * MEM_MANAGE, Request::None)
@@ -262,7 +278,7 @@ fn losing_privilege_is_noticed() {
     region(&mut bench, 0, FLASH, rasr(16, 5 << 24));
     bench.write_register(CTRL, 5);
     assert!(bench.core.refetch);
-    assert_eq!(bench.settle(), ExceptionOutcome::None);
+    assert_eq!(bench.settle(), ExceptionStepResult::None);
     assert!(!bench.core.refetch);
     bench.core.limit = u64::MAX;
     bench.core.write_special_register(20, 3, 1);
@@ -295,7 +311,7 @@ fn unstacking_obeys_the_privilege_of_the_code_returned_to() {
     region(&mut bench, 0, 0, rasr(32, 1 << 24));
     bench.write_register(CTRL, 1);
     bench.core.unprivileged = true;
-    assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(16, MEM_MANAGE));
+    assert_eq!(bench.ret(0xffff_fff9), ExceptionStepResult::Chained(16, MEM_MANAGE));
     assert_eq!(bench.read_register(0xe000_ed28), 1 << 3, "MUNSTKERR");
 }
 
@@ -310,7 +326,7 @@ fn lazy_preservation_obeys_the_privilege_of_the_state() {
         bench.interrupt_level(0);
         region(&mut bench, 0, 0, rasr(32, 1 << 24));
         bench.write_register(CTRL, 1);
-        let done = super::super::float_context::prepare_fpu(&mut bench.core, &mut bench.bus);
+        let done = super::super::float_context::prepare_fpu_for_instruction(&mut bench.core, &mut bench.bus);
         assert_eq!(done, result, "unprivileged {unprivileged}");
     }
 }

@@ -33,7 +33,7 @@ fn candidate_is_the_most_urgent_after_every_change() {
         let on = state >> 30 & 1 != 0;
         match state >> 28 & 3 {
             0 => {
-                nvic.set_pending(number, on);
+                nvic.set_exception_pending(number, on);
             }
             1 => nvic.set_enabled(number, on),
             2 => nvic.set_priority(number, (state >> 20) as u8),
@@ -69,7 +69,7 @@ fn subpriority_orders_what_is_pending_but_does_not_preempt() {
     for (number, priority) in [(30, 0x50), (20, 0x60), (25, 0x50)] {
         nvic.set_enabled(number, true);
         nvic.set_priority(number, priority);
-        nvic.set_pending(number, true);
+        nvic.set_exception_pending(number, true);
     }
     assert_eq!(nvic.most_urgent_pending(), Some((25, 0x40)), "lowest subpriority, then lowest number");
     nvic.activate_exception(20);

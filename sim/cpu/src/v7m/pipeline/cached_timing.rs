@@ -2,7 +2,7 @@
 
 use super::super::core::Core;
 use super::super::op::{InstructionTimingClass, Op};
-use super::super::timing_cache::{CacheableTiming, CycleDistanceConverter, cycle_from_distance};
+use super::super::timing_cache::{CacheableTiming, CycleDistanceConverter, cycle_at_distance_from_now};
 use super::fetch::PrefetchQueueState;
 use super::float_unit::Pending;
 use super::m3m4::{PrecedingInstructionTiming, ThreeStagePipeline};
@@ -27,7 +27,7 @@ impl<const M4: bool> CacheableTiming for ThreeStagePipeline<M4> {
     /// Returns the pipeline's state before the instruction at `core.ip`. `None` if it cannot be cached.
     fn timing_state(&self, core: &Core) -> Option<State> {
         let distances = CycleDistanceConverter::from(core.t);
-        distances.state_if_distances_fit(State {
+        distances.timing_state_if_distances_fit(State {
             queue: self.fetch.timing_state(&distances),
             float: self.float.timing_state(core.t, &distances),
             wake: self.wake,
@@ -42,7 +42,7 @@ impl<const M4: bool> CacheableTiming for ThreeStagePipeline<M4> {
         self.float.restore_timing_state(state.float, core.t);
         self.wake = state.wake;
         self.last_block = state.last_block;
-        self.store_ends = cycle_from_distance(state.store_ends, core.t);
+        self.store_ends = cycle_at_distance_from_now(state.store_ends, core.t);
     }
 
     /// Returns the cycles that depend on the operands, as `Pipeline::operation_cycles` does.
@@ -52,7 +52,7 @@ impl<const M4: bool> CacheableTiming for ThreeStagePipeline<M4> {
             InstructionTimingClass::MultiplyLong | InstructionTimingClass::MultiplyAccumulateLong if !M4 => {
                 operands::long_multiplication_cycles(op, first, second)
             }
-            _ => Self::manual_table_cycles(op),
+            _ => Self::reference_manual_instruction_cycles(op),
         }
     }
 

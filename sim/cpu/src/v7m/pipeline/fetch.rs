@@ -4,17 +4,17 @@
 //! has taken its last halfword (or its first, as the end of a 32-bit opcode: the other half then waits apart). An
 //! instruction can leave the queue while the one before it is still being decoded. At odd halfwords, a floating-point
 //! one gives the place of its second word away a cycle later [ARM KA006138: in a long run one cycle more in three],
-//! one of several cycles keeps both its places until the last of them, and a load that of its second word until its data
-//! phase. On the M3, where fetches can wait, the first half of an opcode that waits for its second word does not keep
-//! the place of its own word. From these rules follow the cost of unaligned targets and of groups of unaligned 32-bit
-//! opcodes, of untaken branches in 32-bit code, and how far flash waits are hidden.
+//! one of several cycles keeps both its places until the last of them, and a load that of its second word until its
+//! data phase. On the M3, where fetches can wait, the first half of an opcode that waits for its second word does not
+//! keep the place of its own word. From these rules follow the cost of unaligned targets and of groups of unaligned
+//! 32-bit opcodes, of untaken branches in 32-bit code, and how far flash waits are hidden.
 //!
 //! Words are fetched lazily: the bus is asked for one when the first instruction that needs it is issued, with the
 //! cycle in which its address went out. [`Prefetch::make_fetches_until`] brings the bus up to date where order matters.
 
 use super::super::bus::Bus;
 use super::super::core::Core;
-use super::super::timing_cache::{CycleDistanceConverter, OPEN, cycle_from_distance};
+use super::super::timing_cache::{CycleDistanceConverter, OPEN, cycle_at_distance_from_now};
 use rtoslab_timing::cortex_m3::PREFETCH_WORDS;
 
 /// A word whose last halfword is still in the queue has no time yet at which it gave up its place.
@@ -75,8 +75,8 @@ pub(super) struct Prefetch {
 
 impl Prefetch {
     /// Creates an empty prefetch queue. `system_extra` are the cycles that a fetch over the System bus takes longer.
-    /// `halves_wait_apart` says whether the first half of an opcode that waits for its second word leaves the queue, where
-    /// fetches can wait.
+    /// `halves_wait_apart` says whether the first half of an opcode that waits for its second word leaves the queue,
+    /// where fetches can wait.
     pub fn new(system_extra: u64, halves_wait_apart: bool) -> Prefetch {
         Prefetch { system_extra, halves_wait_apart, ..Prefetch::default() }
     }
@@ -105,18 +105,18 @@ impl Prefetch {
         for back in 0..3 {
             let (ready, free) = (queue.ready[back], queue.free[back]);
             let word = &mut self.words[self.next_word.wrapping_sub(1 + back as u32) as usize & 3];
-            *word = Word { ready: cycle_from_distance(ready, now), free: cycle_from_distance(free, now) };
+            *word = Word { ready: cycle_at_distance_from_now(ready, now), free: cycle_at_distance_from_now(free, now) };
         }
-        self.slot = cycle_from_distance(queue.slot, now);
-        self.held = cycle_from_distance(queue.held, now);
-        self.goes_on = cycle_from_distance(queue.goes_on, now);
-        self.decoded = cycle_from_distance(queue.decoded, now);
-        self.executed = cycle_from_distance(queue.executed, now);
-        self.set_system_bus_fetches(pc);
+        self.slot = cycle_at_distance_from_now(queue.slot, now);
+        self.held = cycle_at_distance_from_now(queue.held, now);
+        self.goes_on = cycle_at_distance_from_now(queue.goes_on, now);
+        self.decoded = cycle_at_distance_from_now(queue.decoded, now);
+        self.executed = cycle_at_distance_from_now(queue.executed, now);
+        self.update_system_bus_fetch_cost(pc);
     }
 
     /// Notes whether code at `pc` is fetched over the System bus, and what that costs.
-    fn set_system_bus_fetches(&mut self, pc: u32) {
+    fn update_system_bus_fetch_cost(&mut self, pc: u32) {
         self.system = pc >= 0x2000_0000;
         self.extra = if self.system { self.system_extra } else { 0 };
     }
@@ -134,13 +134,13 @@ impl Prefetch {
         let word = at >> 2;
         if at & 2 == 0 {
             self.pc = at + 2 + 2 * u32::from(wide);
-            let ready = self.word_ready_cycle(core, bus, word);
+            let ready = self.prefetch_word_ready_cycle(core, bus, word);
             let left_queue = ready.max(self.decoded);
             self.words[word as usize & 3].free = if wide { left_queue + 1 } else { IN_USE };
             self.issue_queued_instruction(core, ready, earliest)
         } else if wide {
             self.pc = at + 4;
-            let ready = self.word_ready_cycle(core, bus, word + 1);
+            let ready = self.prefetch_word_ready_cycle(core, bus, word + 1);
             let free = ready.max(self.decoded) + 1;
             let waits_apart = self.halves_wait_apart && ready > self.executed && self.may_fetches_wait(bus);
             let own_free = if waits_apart { self.executed + 1 } else { free };
@@ -160,21 +160,21 @@ impl Prefetch {
     }
 
     /// Makes a floating-point opcode at an odd halfword keep the queue's place of its second word a cycle longer.
-    pub fn hold_slot_of_float_second_word(&mut self) {
+    pub fn hold_queue_slot_of_float_opcode(&mut self) {
         if self.is_at_odd_halfword() {
             self.words[(self.pc >> 2) as usize & 3].free += 1;
         }
     }
 
     /// Makes a 32-bit opcode at an odd halfword keep the queue's place of its second word until cycle `until`.
-    pub fn hold_slot_of_second_word(&mut self, until: u64) {
+    pub fn hold_second_word_in_fetch_queue(&mut self, until: u64) {
         if self.is_at_odd_halfword() {
             self.hold_prefetch_slot_until(self.pc >> 2, until);
         }
     }
 
     /// Makes a 32-bit opcode keep the queue's places of both its words until cycle `until`.
-    pub fn hold_slots_of_both_words(&mut self, until: u64) {
+    pub fn hold_both_words_in_fetch_queue(&mut self, until: u64) {
         if self.is_at_odd_halfword() {
             self.hold_prefetch_slot_until(self.pc >> 2, until);
             self.hold_prefetch_slot_until((self.pc >> 2).wrapping_sub(1), until);
@@ -196,9 +196,9 @@ impl Prefetch {
 
     /// Returns the cycle in which a word is in the queue. Fetches it if it was not yet fetched.
     #[inline(always)]
-    fn word_ready_cycle<B: Bus>(&mut self, core: &mut Core, bus: &mut B, word: u32) -> u64 {
+    fn prefetch_word_ready_cycle<B: Bus>(&mut self, core: &mut Core, bus: &mut B, word: u32) -> u64 {
         if word == self.next_word {
-            let at = self.next_address_phase();
+            let at = self.next_fetch_address_phase_cycle();
             self.fetch_next_word(core, bus, at)
         } else {
             self.words[word as usize & 3].ready
@@ -221,12 +221,12 @@ impl Prefetch {
     /// Returns whether the 16-bit instruction at `pc` is already in the queue while the instruction before it is
     /// decoded.
     pub fn is_16_bit_instruction_prefetched<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> bool {
-        self.word_ready_cycle(core, bus, self.pc >> 2) <= self.decoded
+        self.prefetch_word_ready_cycle(core, bus, self.pc >> 2) <= self.decoded
     }
 
     /// Takes the 16-bit instruction at `pc` out of the prefetch queue, in the cycle in which the instruction before it
     /// is decoded. So an IT instruction takes no cycle of its own.
-    pub fn pass_queued_narrow_instruction(&mut self) {
+    pub fn dequeue_narrow_instruction(&mut self) {
         let own = &mut self.words[(self.pc >> 2) as usize & 3].free;
         *own = if self.pc & 2 == 0 { IN_USE } else { (*own).min(self.decoded + 1) };
         self.pc += 2;
@@ -234,7 +234,7 @@ impl Prefetch {
 
     /// Returns the cycle of the next fetch's address phase: the bus is free, the queue has room, no load delays it.
     #[inline(always)]
-    fn next_address_phase(&self) -> u64 {
+    fn next_fetch_address_phase_cycle(&self) -> u64 {
         let room = self.words[self.next_word.wrapping_sub(PREFETCH_WORDS) as usize & 3].free;
         let at = self.slot.max(room);
         if at >= self.held { at.max(self.goes_on) } else { at }
@@ -262,7 +262,7 @@ impl Prefetch {
     pub fn make_fetches_until<B: Bus>(&mut self, core: &mut Core, bus: &mut B, until: u64) {
         // A word that the decoder has not reached yet holds its place.
         while self.next_word < (self.pc >> 2) + PREFETCH_WORDS {
-            let at = self.next_address_phase();
+            let at = self.next_fetch_address_phase_cycle();
             if at >= until {
                 break;
             }
@@ -304,7 +304,7 @@ impl Prefetch {
         bus.redirect_prefetch(core, target, at);
         self.pc = target;
         self.next_word = target >> 2;
-        self.set_system_bus_fetches(target);
+        self.update_system_bus_fetch_cost(target);
         for word in &mut self.words {
             word.free = 0;
         }

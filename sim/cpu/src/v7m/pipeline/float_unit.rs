@@ -2,7 +2,7 @@
 
 use super::super::code::Code;
 use super::super::op::{InstructionTimingClass, Op, flag};
-use super::super::timing_cache::{CycleDistanceConverter, cycle_from_distance};
+use super::super::timing_cache::{CycleDistanceConverter, cycle_at_distance_from_now};
 use rtoslab_timing::cortex_m4 as rules;
 
 /// The timing state of the M4's floating-point unit.
@@ -34,9 +34,9 @@ impl FloatUnit {
 
     /// Sets the unit to a cached state before an instruction that can execute at `now`.
     pub fn restore_timing_state(&mut self, pending: Pending, now: u64) {
-        self.free = cycle_from_distance(pending.free, now);
+        self.free = cycle_at_distance_from_now(pending.free, now);
         self.late = pending.late;
-        self.late_for = cycle_from_distance(pending.late_for, now);
+        self.late_for = cycle_at_distance_from_now(pending.late_for, now);
     }
 
     /// Returns the first cycle, `from` or later, in which the instruction `op` can execute.
@@ -47,7 +47,7 @@ impl FloatUnit {
     }
 
     /// Notes that the floating-point instruction `op` was issued. The next instruction can execute at `next`.
-    pub fn record_float_issue(&mut self, op: Op, next: u64) {
+    pub fn record_float_instruction_issue(&mut self, op: Op, next: u64) {
         self.late = 0;
         self.late_for = next;
         match op.class {

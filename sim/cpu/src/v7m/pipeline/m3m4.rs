@@ -27,7 +27,7 @@ pub type CortexM4 = ThreeStagePipeline<true>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(C, align(8))]
 pub(super) struct PrecedingInstructionTiming {
-    tail: UnfinishedInstructionPart,
+    tail: UnfinishedInstructionPhase,
     /// It was a 16-bit one: an IT after it folds.
     folds: bool,
     /// It ends a row of so many 32-bit loads at odd halfwords. Two stand for more.
@@ -41,7 +41,7 @@ pub(super) struct PrecedingInstructionTiming {
 /// The unfinished part of the instruction before the current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
-enum UnfinishedInstructionPart {
+enum UnfinishedInstructionPhase {
     /// Nothing.
     #[default]
     None,
@@ -61,8 +61,8 @@ pub struct ThreeStagePipeline<const M4: bool> {
     pub(super) wake: PrecedingInstructionTiming,
     /// The current instruction was issued into the tail of a load, which would have ended here. 0 otherwise.
     overlapped_until: u64,
-    /// The current instruction is a load that overlaps none before it, and does not delay fetches for this reason (the M3,
-    /// where fetches can wait).
+    /// The current instruction is a load that overlaps none before it, and does not delay fetches for this reason (the
+    /// M3, where fetches can wait).
     alone: bool,
     /// Memory block of the last load or store.
     pub(super) last_block: u8,
@@ -84,7 +84,7 @@ impl<const M4: bool> ThreeStagePipeline<M4> {
     }
 
     /// Creates an empty pipeline under the default timing rules.
-    pub fn with_defaults() -> ThreeStagePipeline<M4> {
+    pub fn with_default_timing_rules() -> ThreeStagePipeline<M4> {
         ThreeStagePipeline::new(rules::SETTINGS.map(|setting| setting.default))
     }
 
@@ -96,7 +96,7 @@ impl<const M4: bool> ThreeStagePipeline<M4> {
     }
 
     /// Returns the cycles of an instruction by the manual's table alone.
-    pub(super) fn manual_table_cycles(op: Op) -> u64 {
+    pub(super) fn reference_manual_instruction_cycles(op: Op) -> u64 {
         Self::instruction_timing_rules(op).1
     }
 
@@ -108,7 +108,7 @@ impl<const M4: bool> ThreeStagePipeline<M4> {
 
     /// Returns the set of registers from which the address of an access is made.
     #[inline(always)]
-    fn address_registers(op: Op, lane: InstructionTimingRule) -> u16 {
+    fn registers_of_access_address(op: Op, lane: InstructionTimingRule) -> u16 {
         match lane {
             InstructionTimingRule::Load => op.reads,
             _ => {
@@ -124,7 +124,7 @@ impl<const M4: bool> ThreeStagePipeline<M4> {
         let indexed = op.has_flag(flag::PRE_INDEXED | flag::POST_INDEXED);
         // The third of a row of 32-bit loads at odd halfwords, and those after it, overlap nothing.
         let late = self.wake.odd_loads == 2 && Self::is_wide_load(op);
-        self.wake.tail == UnfinishedInstructionPart::Load
+        self.wake.tail == UnfinishedInstructionPhase::Load
             && !late
             && address & self.wake.loaded == 0
             && (M4 || !indexed)
@@ -133,7 +133,7 @@ impl<const M4: bool> ThreeStagePipeline<M4> {
     /// Returns the first cycle in which a memory access can be issued. Sets `overlapped_until`.
     #[inline(always)]
     fn first_memory_access_cycle(&mut self, core: &Core, op: Op, lane: InstructionTimingRule) -> u64 {
-        let address = Self::address_registers(op, lane);
+        let address = Self::registers_of_access_address(op, lane);
         let mut from = core.t;
         self.overlapped_until = 0;
         match lane {
@@ -154,7 +154,7 @@ impl<const M4: bool> ThreeStagePipeline<M4> {
             return from;
         }
         match self.wake.tail {
-            UnfinishedInstructionPart::Base => from + cortex_m4::WRITTEN_BACK_BASE_CYCLES,
+            UnfinishedInstructionPhase::Base => from + cortex_m4::WRITTEN_BACK_BASE_CYCLES,
             _ => from.max(core.t + 1),
         }
     }
@@ -179,7 +179,7 @@ impl<const M4: bool> ThreeStagePipeline<M4> {
         let mut from = core.t;
         match lane {
             InstructionTimingRule::Nop
-                if matches!(self.wake.tail, UnfinishedInstructionPart::Load | UnfinishedInstructionPart::Store) =>
+                if matches!(self.wake.tail, UnfinishedInstructionPhase::Load | UnfinishedInstructionPhase::Store) =>
             {
                 from -= 1
             }
@@ -200,7 +200,7 @@ impl<const M4: bool> ThreeStagePipeline<M4> {
                 let folds = self.wake.folds && self.settings[key::IT_FOLDING] != 0;
                 if folds && self.fetch.is_16_bit_instruction_prefetched(core, bus) {
                     // In the shadow of the instruction before it, which is the last one to have been decoded.
-                    self.fetch.pass_queued_narrow_instruction();
+                    self.fetch.dequeue_narrow_instruction();
                     self.busy = 0;
                     return;
                 }
@@ -211,10 +211,10 @@ impl<const M4: bool> ThreeStagePipeline<M4> {
         core.t = self.fetch.issue_at_pc(core, bus, op.has_flag(flag::WIDE), from);
         match lane {
             InstructionTimingRule::Float => {
-                let cycles = Self::manual_table_cycles(op);
-                self.fetch.hold_slot_of_float_second_word();
+                let cycles = Self::reference_manual_instruction_cycles(op);
+                self.fetch.hold_queue_slot_of_float_opcode();
                 if cycles > 1 {
-                    self.fetch.hold_slots_of_both_words(core.t + cycles - 1);
+                    self.fetch.hold_both_words_in_fetch_queue(core.t + cycles - 1);
                 }
             }
             // While it loads, no address of a fetch goes out.
@@ -232,7 +232,7 @@ impl<const M4: bool> ThreeStagePipeline<M4> {
 
     /// Times the address phase of an access. A load that overlaps another one must go to the same block of memory.
     #[inline(always)]
-    fn time_address_phase<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32, index: u32) {
+    fn compute_address_phase_timing<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32, index: u32) {
         if index == 0 {
             let block = bus.memory_block(address);
             if core.t < self.overlapped_until && block != self.last_block {
@@ -241,13 +241,13 @@ impl<const M4: bool> ThreeStagePipeline<M4> {
             self.last_block = block;
         }
         if address < 0x2000_0000 || self.fetch.system {
-            self.yield_to_fetches(core, bus, address);
+            self.delay_access_for_earlier_fetches(core, bus, address);
         }
     }
 
     /// Delays an access until the earlier code fetches that use the same bus or memory are made.
     #[inline(never)]
-    fn yield_to_fetches<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32) {
+    fn delay_access_for_earlier_fetches<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32) {
         self.fetch.make_fetches_until(core, bus, core.t);
         if address >= 0x2000_0000 {
             self.fetch.reserve_bus_for_access(core.t + 1);
@@ -258,7 +258,7 @@ impl<const M4: bool> ThreeStagePipeline<M4> {
     #[inline(always)]
     fn note_written_registers(&mut self, op: Op) {
         self.wake = PrecedingInstructionTiming {
-            tail: UnfinishedInstructionPart::None,
+            tail: UnfinishedInstructionPhase::None,
             folds: !op.has_flag(flag::WIDE),
             odd_loads: 0,
             loaded: 0,
@@ -288,7 +288,7 @@ impl<const M4: bool> Pipeline for ThreeStagePipeline<M4> {
         };
         core.t = self.fetch.issue_at_pc(core, bus, op.has_flag(flag::WIDE), from);
         if Self::is_wide_load(op) {
-            self.fetch.hold_slot_of_second_word(core.t + 1);
+            self.fetch.hold_second_word_in_fetch_queue(core.t + 1);
         }
     }
 
@@ -311,7 +311,7 @@ impl<const M4: bool> Pipeline for ThreeStagePipeline<M4> {
         bytes: u32,
         index: u32,
     ) -> Result<u32, Fault> {
-        self.time_address_phase(core, bus, address, index);
+        self.compute_address_phase_timing(core, bus, address, index);
         let loaded = bus.load_data(core, address, bytes, core.t)?;
         core.bus_wait += loaded.wait;
         core.t += 1 + loaded.wait;
@@ -335,7 +335,7 @@ impl<const M4: bool> Pipeline for ThreeStagePipeline<M4> {
             core.bus_wait += self.store_ends - core.t;
             core.t = self.store_ends;
         }
-        self.time_address_phase(core, bus, address, index);
+        self.compute_address_phase_timing(core, bus, address, index);
         let wait = bus.store_data(core, address, bytes, value, core.t)?;
         self.store_ends = core.t + 1 + wait;
         core.t += 1;
@@ -365,7 +365,7 @@ impl<const M4: bool> Pipeline for ThreeStagePipeline<M4> {
                 let odd_loads =
                     if wide && self.fetch.is_at_odd_halfword() { 2.min(self.wake.odd_loads + 1) } else { 0 };
                 self.wake = PrecedingInstructionTiming {
-                    tail: UnfinishedInstructionPart::Load,
+                    tail: UnfinishedInstructionPhase::Load,
                     folds: !wide,
                     odd_loads,
                     loaded: op.writes,
@@ -376,7 +376,7 @@ impl<const M4: bool> Pipeline for ThreeStagePipeline<M4> {
                 self.note_written_registers(op);
                 if op.has_flag(flag::REGISTER_OFFSET) {
                     core.t += 1;
-                    self.wake.tail = UnfinishedInstructionPart::Store;
+                    self.wake.tail = UnfinishedInstructionPhase::Store;
                 }
             }
             _ => self.finish_special_timing_instruction(core, op, lane, cycles),
@@ -465,7 +465,7 @@ impl<const M4: bool> ThreeStagePipeline<M4> {
             }
             InstructionTimingRule::Float => {
                 core.t += cycles;
-                self.float.record_float_issue(op, core.t);
+                self.float.record_float_instruction_issue(op, core.t);
             }
             _ => core.t += cycles,
         }
@@ -478,7 +478,7 @@ impl<const M4: bool> ThreeStagePipeline<M4> {
             let multiple =
                 matches!(op.class, InstructionTimingClass::LoadMultiple | InstructionTimingClass::StoreMultiple);
             if M4 && multiple && op.has_flag(flag::PRE_INDEXED | flag::POST_INDEXED) {
-                self.wake.tail = UnfinishedInstructionPart::Base;
+                self.wake.tail = UnfinishedInstructionPhase::Base;
                 self.wake.computed = 1 << (op.rn & 15);
             }
         }

@@ -7,7 +7,7 @@ use super::super::exception::set_line_level;
 use super::super::nvic::exception::{BUS_FAULT, MEM_MANAGE, NMI, PENDSV, SVCALL, SYSTICK, USAGE_FAULT};
 use super::super::testing::Bench;
 use super::{Fault, PrivateBusWriteEffect, read_register, write_register};
-use crate::exception_outcome::ExceptionOutcome;
+use crate::exception_outcome::ExceptionStepResult;
 
 const ICSR: u32 = 0xe000_ed04;
 const SHCSR: u32 = 0xe000_ed24;
@@ -126,7 +126,7 @@ fn icsr_pends_and_shows() {
     set_line_level(&mut bench.core, 40, true);
     assert_eq!(bench.read_register(ICSR) >> 22 & 1, 1, "a disabled interrupt is pending");
     bench.write_register(ICSR, 1 << 31);
-    assert_eq!(bench.settle(), ExceptionOutcome::Entered(NMI));
+    assert_eq!(bench.settle(), ExceptionStepResult::Entered(NMI));
     assert_eq!(bench.read_register(ICSR) & 0x9ff, NMI | 1 << 11);
     bench.enable(0, 0);
     bench.core.nvic.set_exception_active(16, true);
@@ -144,7 +144,7 @@ fn shcsr_shows_and_sets() {
     assert_eq!(bench.read_register(SHCSR), 0x0007_fd8b);
     bench.write_register(SHCSR, 0);
     assert_eq!((bench.read_register(SHCSR), bench.core.nvic.active_exception_count()), (0, 0));
-    assert_eq!(bench.svc(), ExceptionOutcome::Entered(SVCALL));
+    assert_eq!(bench.svc(), ExceptionStepResult::Entered(SVCALL));
     assert_eq!(bench.read_register(SHCSR), 1 << 7);
 }
 
@@ -220,7 +220,7 @@ fn demcr_enables_trace_and_monitor() {
     bench.core.nvic.set_priority(12, 0x40);
     bench.write_register(0xe000_edfc, 0x0103_0000);
     assert_eq!(bench.read_register(0xe000_edfc), 0x0103_0000);
-    assert_eq!(bench.settle(), ExceptionOutcome::Entered(12));
+    assert_eq!(bench.settle(), ExceptionStepResult::Entered(12));
     assert_eq!(bench.read_register(0xe000_edfc), 0x0101_0000);
 }
 
@@ -257,9 +257,9 @@ fn cycle_counter_sleeps_with_the_core_unless_the_part_says_otherwise() {
     for (goes_on, expected) in [(false, 70), (true, 100)] {
         let features = Features { counts_in_sleep: goes_on, ..Features::CORTEX_M4F };
         let mut counter = dwt::Dwt::new(&features);
-        counter.set_trace_enable(true, counter.counter_clock(0, 0));
-        counter.write_register(0, 1, counter.counter_clock(0, 0));
-        assert_eq!(counter.cycle_counter(counter.counter_clock(100, 30)), expected);
+        counter.set_trace_enable(true, counter.cycle_counter_time_base(0, 0));
+        counter.write_register(0, 1, counter.cycle_counter_time_base(0, 0));
+        assert_eq!(counter.cycle_counter(counter.cycle_counter_time_base(100, 30)), expected);
     }
 }
 
@@ -290,7 +290,7 @@ fn systick_pends_its_exception_and_calls_for_attention() {
     let t = bench.core.t;
     assert_eq!(read_register(&mut bench.core, 0xe000_e018, 4, t + 99), Ok(1));
     super::advance_systick(&mut bench.core, t + 100);
-    assert_eq!(bench.settle(), ExceptionOutcome::Entered(SYSTICK));
+    assert_eq!(bench.settle(), ExceptionStepResult::Entered(SYSTICK));
 }
 
 #[test]

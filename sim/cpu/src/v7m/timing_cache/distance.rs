@@ -44,7 +44,7 @@ impl CycleDistanceConverter {
 
     /// Returns the distance of a cycle in one byte. All distances below `least` count as `least`.
     #[inline]
-    pub fn cycle_distance_in_byte(&self, cycle: u64, least: i64) -> i8 {
+    pub fn saturate_cycle_distance_to_byte(&self, cycle: u64, least: i64) -> i8 {
         self.convert_to_narrower_type((cycle.wrapping_sub(self.now) as i64).max(least))
     }
 
@@ -58,14 +58,14 @@ impl CycleDistanceConverter {
     }
 
     /// Returns the state that was made of this converter's distances. `None` if one of them did not fit.
-    pub fn state_if_distances_fit<S>(&self, state: S) -> Option<S> {
+    pub fn timing_state_if_distances_fit<S>(&self, state: S) -> Option<S> {
         self.fit.get().then_some(state)
     }
 }
 
 /// Returns the cycle at a distance from `now`.
 #[inline]
-pub fn cycle_from_distance(distance: i16, now: u64) -> u64 {
+pub fn cycle_at_distance_from_now(distance: i16, now: u64) -> u64 {
     if distance == OPEN_DISTANCE { OPEN } else { now.saturating_add_signed(distance.into()) }
 }
 
@@ -77,16 +77,16 @@ mod tests {
     fn since(cycle: u64, now: u64) -> Option<i16> {
         let distances = CycleDistanceConverter::from(now);
         let distance = distances.cycle_distance(cycle);
-        distances.state_if_distances_fit(distance)
+        distances.timing_state_if_distances_fit(distance)
     }
 
     #[test]
-    fn near_distances_are_exact_and_far_ones_are_equal() {
+    fn near_cycle_distances_are_exact() {
         for cycle in [901, 1000, 1300, 1000 + 0x7ffe, OPEN] {
-            assert_eq!(since(cycle, 1000).map(|distance| cycle_from_distance(distance, 1000)), Some(cycle));
+            assert_eq!(since(cycle, 1000).map(|distance| cycle_at_distance_from_now(distance, 1000)), Some(cycle));
         }
         assert_eq!(since(3, 1000), since(900, 1000));
-        assert_eq!(cycle_from_distance(CycleDistanceConverter::from(20).cycle_distance(0), 20), 0);
+        assert_eq!(cycle_at_distance_from_now(CycleDistanceConverter::from(20).cycle_distance(0), 20), 0);
         assert_eq!([990, 1010].map(|cycle| CycleDistanceConverter::from(1000).future_cycle_distance(cycle)), [0, 10]);
     }
 
@@ -97,13 +97,13 @@ mod tests {
         }
         for (cycle, least, fits) in [(1127, -50, true), (1128, -50, false), (0, -128, true), (0, -129, false)] {
             let distances = CycleDistanceConverter::from(1000);
-            let byte = distances.cycle_distance_in_byte(cycle, least);
-            assert_eq!(distances.state_if_distances_fit(byte).is_some(), fits, "{cycle} {least}");
+            let byte = distances.saturate_cycle_distance_to_byte(cycle, least);
+            assert_eq!(distances.timing_state_if_distances_fit(byte).is_some(), fits, "{cycle} {least}");
         }
         let distances = CycleDistanceConverter::from(0);
         let numbers: [i8; 2] = [300, 3].map(|number| distances.convert_to_narrower_type(number));
         assert_eq!(
-            distances.state_if_distances_fit(numbers),
+            distances.timing_state_if_distances_fit(numbers),
             None,
             "one that fits does not make up for one that does not"
         );

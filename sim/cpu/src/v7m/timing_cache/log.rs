@@ -43,38 +43,38 @@ impl TraceTimingLog {
     /// trace becomes as long as possible.
     #[inline(always)]
     pub fn has_room(self, bits: u32) -> bool {
-        self.bits >> TraceTimingLog::max_log_bits_before_entry(bits, self.left) == 0
+        self.bits >> TraceTimingLog::max_timing_log_bits_before_entry(bits, self.left) == 0
     }
 
     /// Returns how many bits a log may have at most so that an entry of `bits` bits, which most instructions do not
     /// have, still fits. `left` instructions may still follow in the trace.
-    pub fn max_log_bits_before_entry(bits: u32, left: u32) -> u32 {
+    pub fn max_timing_log_bits_before_entry(bits: u32, left: u32) -> u32 {
         u64::BITS - (bits + INSTRUCTION_BITS * left + END_BITS)
     }
 
     /// Appends an entry of `bits` bits that most instructions do not have to the log. The log must have room for it
     /// ([`Log::has_room`]).
     #[inline(always)]
-    pub fn append_rare_log_entry(&mut self, value: u64, bits: u32) {
+    pub fn append_rare_timing_log_entry(&mut self, value: u64, bits: u32) {
         debug_assert!(self.has_room(bits));
         self.append_bits(value, bits);
     }
 
     /// Returns how many instructions may still follow in the trace, including the current one.
     #[inline(always)]
-    pub fn instructions_left(self) -> u32 {
+    pub fn instructions_left_in_trace(self) -> u32 {
         self.left
     }
 
     /// Returns the whole log as a number, for the key of a cached transition.
     #[inline(always)]
-    pub fn log_as_number(self) -> u64 {
+    pub fn timing_log_as_number(self) -> u64 {
         self.bits
     }
 
     /// Removes the oldest value, of `bits` bits, from the log and returns it.
-    pub fn take_oldest_logged_value(&mut self, bits: u32) -> u64 {
-        let length = self.logged_bit_count();
+    pub fn take_oldest_timing_log_value(&mut self, bits: u32) -> u64 {
+        let length = self.timing_log_bit_count();
         debug_assert!(length >= bits, "a trace asks for more than was logged");
         let rest = length - bits;
         let value = self.bits >> rest & ((1 << bits) - 1);
@@ -84,11 +84,11 @@ impl TraceTimingLog {
 
     /// Returns whether the log has no values left.
     pub fn is_empty(self) -> bool {
-        self.logged_bit_count() == 0
+        self.timing_log_bit_count() == 0
     }
 
     /// Returns the number of logged bits.
-    pub(super) fn logged_bit_count(self) -> u32 {
+    pub(super) fn timing_log_bit_count(self) -> u32 {
         self.bits.ilog2()
     }
 }
@@ -98,16 +98,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_read_in_order() {
+    fn timing_log_is_read_in_order() {
         let mut log = TraceTimingLog::new(super::super::TRACE_INSTRUCTIONS);
         log.append_bits(3, HOME_BITS);
         log.append_bits(0, PREDICATE_BITS);
-        log.append_rare_log_entry(12, CYCLES_BITS);
+        log.append_rare_timing_log_entry(12, CYCLES_BITS);
         assert_eq!(
             [
-                log.take_oldest_logged_value(HOME_BITS),
-                log.take_oldest_logged_value(PREDICATE_BITS),
-                log.take_oldest_logged_value(CYCLES_BITS)
+                log.take_oldest_timing_log_value(HOME_BITS),
+                log.take_oldest_timing_log_value(PREDICATE_BITS),
+                log.take_oldest_timing_log_value(CYCLES_BITS)
             ],
             [3, 0, 12]
         );
@@ -115,19 +115,19 @@ mod tests {
     }
 
     #[test]
-    fn longest_trace_fits() {
+    fn longest_trace_fits_timing_log() {
         let mut log = TraceTimingLog::new(super::super::TRACE_INSTRUCTIONS);
         let mut rare = 0;
         while log.left != 0 {
             if log.has_room(CYCLES_BITS) {
-                log.append_rare_log_entry(1, CYCLES_BITS);
+                log.append_rare_timing_log_entry(1, CYCLES_BITS);
                 rare += CYCLES_BITS;
             }
             log.append_bits(1, INSTRUCTION_BITS);
             log.left -= 1;
         }
         log.append_bits(1, END_BITS);
-        assert_eq!(log.logged_bit_count(), super::super::TRACE_INSTRUCTIONS * INSTRUCTION_BITS + rare + END_BITS);
+        assert_eq!(log.timing_log_bit_count(), super::super::TRACE_INSTRUCTIONS * INSTRUCTION_BITS + rare + END_BITS);
         assert!(rare != 0 && !log.has_room(CYCLES_BITS));
     }
 }

@@ -40,16 +40,16 @@ pub use crate::host::{CacheLookupReplayData, CachedConstantMemory, ConstantMemor
 use crate::profile::ProfileCell;
 use crate::step::watch;
 use crate::timing_store::Counts;
-pub use distance::{CycleDistanceConverter, OPEN, cycle_from_distance};
+pub use distance::{CycleDistanceConverter, OPEN, cycle_at_distance_from_now};
 pub use log::TraceTimingLog;
 pub use op_kind::is_store;
-use op_kind::{OP_KINDS, OpKind};
+use op_kind::{OP_KINDS, TraceInstructionKind};
 pub use ram::{DirectRamAccess, MARKED_BYTES, RamLayout};
 use replay::Trace;
 use table::{CachedTransitionKey, Table};
 use time::NodePosition;
 use trace::{EndReason, execute_trace};
-pub use traits::{CacheableTiming, QuickBus, WatchedCore};
+pub use traits::{CacheableTiming, QuickBus, StoreWatchStatus};
 use translate::{Context, NativeReturnReason, PathExitNumber, Translations};
 
 /// Most instructions in a trace.
@@ -80,7 +80,7 @@ pub enum Home {
 impl Home {
     /// Returns the kind of memory that these logged bits name.
     #[inline(always)]
-    fn from_logged_bits(bits: u64) -> Home {
+    fn memory_kind_from_logged_bits(bits: u64) -> Home {
         match bits & 3 {
             0 => Home::Second,
             1 => Home::First,
@@ -117,7 +117,7 @@ impl<P: CacheableTiming, B: QuickBus> Default for TimingCache<P, B> {
 impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// Forgets all cached timing and native code.
     pub fn forget_timing_and_native_code(&mut self) {
-        self.table.forget_nodes_and_transitions();
+        self.table.clear_timing_nodes_and_transitions();
     }
 
     /// Returns how often cached timing was used, and what native code did.
@@ -157,7 +157,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             }
             // SAFETY: `ip` points into the ops of the region.
             let code = unsafe { (*core.ip).code };
-            if matches!(code, Code::It | Code::Attend) || OP_KINDS[code as usize] != OpKind::Apart {
+            if matches!(code, Code::It | Code::Attend) || OP_KINDS[code as usize] != TraceInstructionKind::Apart {
                 // SAFETY: as above.
                 let attended = unsafe { self.execute_traces::<WATCH>(core, pipe, bus) };
                 if attended {
@@ -189,8 +189,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             self.forget_timing_and_native_code();
             self.translations.forget_all_translations();
         }
-        let Some(state) = self.current_state_number(core, pipe, bus) else { return false };
-        let mut at = NodePosition::current_node(state);
+        let Some(state) = self.current_timing_state_number(core, pipe, bus) else { return false };
+        let mut at = NodePosition::position_at_timing_state(state);
         // Traces stay inside their region.
         let bias = CachedTransitionKey::host_to_board_address_offset(&core.region);
         let mut most = if core.t + TRACE_CYCLES > core.limit { SHORT_INSTRUCTIONS } else { TRACE_INSTRUCTIONS };
@@ -217,13 +217,13 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                 // SAFETY: as above.
                 (at, probed) = unsafe { self.fire_probes_and_execute::<WATCH>(core, pipe, bus, bias, at) };
                 match probed {
-                    ProbeOutcome::Executed if at == NodePosition::NOWHERE => return false,
-                    ProbeOutcome::Executed if core.t + SHORT_CYCLES <= core.limit => {
+                    ProbedInstructionResult::Executed if at == NodePosition::NOWHERE => return false,
+                    ProbedInstructionResult::Executed if core.t + SHORT_CYCLES <= core.limit => {
                         most = if core.t + TRACE_CYCLES > core.limit { SHORT_INSTRUCTIONS } else { TRACE_INSTRUCTIONS };
                         continue;
                     }
-                    ProbeOutcome::Executed | ProbeOutcome::Apart => {}
-                    ProbeOutcome::Fired => attended = true,
+                    ProbedInstructionResult::Executed | ProbedInstructionResult::Apart => {}
+                    ProbedInstructionResult::Fired => attended = true,
                 }
             }
             if end == EndReason::Barred || core.t + TRACE_CYCLES > core.limit {
@@ -253,7 +253,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         mut at: NodePosition,
     ) -> (NodePosition, Option<EndReason>) {
         let Some(mut number) =
-            self.translations.begin_trace(CachedTransitionKey::host_independent_op_address(bias, core.ip))
+            self.translations.begin_trace(CachedTransitionKey::board_op_address_without_host_bias(bias, core.ip))
         else {
             return (at, None);
         };
@@ -267,7 +267,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             if executed != 0 {
                 self.counts.hits += executed;
                 self.translations.count_native_traces(executed);
-                at = NodePosition::unreached_node_of_state(ahead);
+                at = NodePosition::position_before_timing_state(ahead);
             }
             let left = match ran {
                 NativeReturnReason::Done(left) => Some(left),
@@ -296,13 +296,15 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             if core.t + TRACE_CYCLES > core.limit {
                 return (at, Some(EndReason::Complete));
             }
-            number =
-                match self.translations.begin_trace(CachedTransitionKey::host_independent_op_address(bias, core.ip)) {
-                    Some(next) => next,
-                    None => return (at, None),
-                };
+            number = match self
+                .translations
+                .begin_trace(CachedTransitionKey::board_op_address_without_host_bias(bias, core.ip))
+            {
+                Some(next) => next,
+                None => return (at, None),
+            };
             if let Some(left) = left {
-                self.translations.link_translation(left, core.ip, number);
+                self.translations.link_native_code_after_exit(left, core.ip, number);
             }
         }
     }
@@ -325,20 +327,27 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         self.translations.count_native_traces(1);
         let Some(state) = at.state_number() else { return at };
         let behind = (core.ip as u64).wrapping_sub(self.translations.op_at_trace_end(left) as u64);
-        let key = key.from(state).with_trace_end_moved(behind);
+        let key = key.from(state).with_later_trace_end(behind);
         let Some((known, _)) = self.add_cached_trace_cycles::<WATCH>(core, bus, key, instructions) else {
             // SAFETY: the caller's promise.
             return unsafe {
-                self.add_replayed_trace_cycles::<WATCH>(core, pipe, bus, key.trace_of_key(bias, core.ip), key, at)
+                self.add_replayed_trace_cycles::<WATCH>(
+                    core,
+                    pipe,
+                    bus,
+                    key.trace_of_transition_key(bias, core.ip),
+                    key,
+                    at,
+                )
             }
             .0;
         };
-        let transition = self.table.row_with_number_mut(key.row_number());
+        let transition = self.table.transition_row_with_number_mut(key.row_of_cached_transition());
         if transition.key == key {
             let (address, serial) = (&raw mut *transition as u64, transition.serial);
-            self.translations.add_transition_to_exit_record(
+            self.translations.add_timing_transition_to_exit_record(
                 left,
-                (state, key.trace_log_bits()),
+                (state, key.timing_log_bits_of_key()),
                 core.ip,
                 (address, serial),
             );
@@ -397,21 +406,23 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         bus: &mut B,
         bias: u64,
         at: NodePosition,
-    ) -> (NodePosition, ProbeOutcome) {
+    ) -> (NodePosition, ProbedInstructionResult) {
         // Inside an IT block an instruction is not what its op says.
         if core.it != 0 {
-            return (at, ProbeOutcome::Apart);
+            return (at, ProbedInstructionResult::Apart);
         }
         let ip = core.ip;
         // SAFETY: `ip` points into the ops of the region, here and below.
         let stand_in = unsafe { *ip };
         let address = core.address_of_op(ip);
-        if stand_in.code != Code::Attend || OP_KINDS[bus.op_behind_stub(core, address).code as usize] == OpKind::Apart {
-            return (at, ProbeOutcome::Apart);
+        if stand_in.code != Code::Attend
+            || OP_KINDS[bus.op_behind_stub(core, address).code as usize] == TraceInstructionKind::Apart
+        {
+            return (at, ProbedInstructionResult::Apart);
         }
         let Some(op) = bus.serve_stub_op(core, address, false) else {
             core.request = Request::Stopped;
-            return (at, ProbeOutcome::Apart);
+            return (at, ProbedInstructionResult::Apart);
         };
         let before = core.instructions;
         // SAFETY: as above; the op is that of its place, where the stand-in stands again before anybody looks.
@@ -421,18 +432,25 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             *ip = stand_in;
             executed
         };
-        (at, if core.instructions == before { ProbeOutcome::Fired } else { ProbeOutcome::Executed })
+        (
+            at,
+            if core.instructions == before {
+                ProbedInstructionResult::Fired
+            } else {
+                ProbedInstructionResult::Executed
+            },
+        )
     }
 
     /// Returns the number of the current state of pipeline and bus in the timing cache. `None` if the state cannot be
     /// cached. A full cache is cleared first.
-    fn current_state_number(&mut self, core: &Core, pipe: &P, bus: &B) -> Option<u32> {
+    fn current_timing_state_number(&mut self, core: &Core, pipe: &P, bus: &B) -> Option<u32> {
         let state = (pipe.timing_state(core)?, bus.timing_state(core.t)?);
         let address = core.address_of_op(core.ip);
         Some(
             self.table
-                .number_of_node_with_hash(address, state)
-                .unwrap_or_else(|| self.table.number_of_node_after_reset(state)),
+                .timing_node_number_with_hint(address, state)
+                .unwrap_or_else(|| self.table.timing_node_number_or_clear_table(state)),
         )
     }
 }
@@ -449,7 +467,7 @@ fn report_watched_store<B: QuickBus>(core: &mut Core, bus: &mut B, end: EndReaso
 
 /// What happened to an instruction before which a trace ended, perhaps because it has probes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ProbeOutcome {
+enum ProbedInstructionResult {
     /// It had probes, and was executed.
     Executed,
     /// It has none, no trace holds it, or the run stops before it.

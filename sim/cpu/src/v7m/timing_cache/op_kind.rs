@@ -10,7 +10,7 @@ use crate::v7m::special::sysm;
 /// logged, or not at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum OpKind {
+pub(super) enum TraceInstructionKind {
     /// Register work, a single access, a branch in the region: what fails leaves no trace.
     Plain,
     /// Not at all.
@@ -21,17 +21,21 @@ pub(super) enum OpKind {
     Operands,
 }
 
-impl OpKind {
+impl TraceInstructionKind {
     /// Returns how the code with this number is handled in a trace.
-    pub const fn from_code_number(number: u8) -> OpKind {
+    pub const fn from_code_number(number: u8) -> TraceInstructionKind {
         match number {
-            code::Smull..=code::Umlal | code::Sdiv | code::Udiv => OpKind::Operands,
-            code::Ldrd | code::Strd | code::Ldm | code::LdmPc | code::Stm | code::Bx | code::Blx => OpKind::Careful,
-            code::Vadd32..=code::Vmsr => OpKind::Careful,
-            code::Mrs | code::Msr | code::Cps | code::Barrier => OpKind::Careful,
-            code::AndImmS..=code::LdrLit | code::Load | code::Store | code::Nop | code::Preload => OpKind::Plain,
-            code::Beq..=code::Cbnz => OpKind::Plain,
-            _ => OpKind::Apart,
+            code::Smull..=code::Umlal | code::Sdiv | code::Udiv => TraceInstructionKind::Operands,
+            code::Ldrd | code::Strd | code::Ldm | code::LdmPc | code::Stm | code::Bx | code::Blx => {
+                TraceInstructionKind::Careful
+            }
+            code::Vadd32..=code::Vmsr => TraceInstructionKind::Careful,
+            code::Mrs | code::Msr | code::Cps | code::Barrier => TraceInstructionKind::Careful,
+            code::AndImmS..=code::LdrLit | code::Load | code::Store | code::Nop | code::Preload => {
+                TraceInstructionKind::Plain
+            }
+            code::Beq..=code::Cbnz => TraceInstructionKind::Plain,
+            _ => TraceInstructionKind::Apart,
         }
     }
 }
@@ -43,11 +47,11 @@ pub(super) const fn accesses_memory(number: u8) -> bool {
 }
 
 /// How the codes behave.
-pub(super) static OP_KINDS: [OpKind; 256] = {
-    let mut table = [OpKind::Apart; 256];
+pub(super) static OP_KINDS: [TraceInstructionKind; 256] = {
+    let mut table = [TraceInstructionKind::Apart; 256];
     let mut number = 0;
     while number < table.len() {
-        table[number] = OpKind::from_code_number(number as u8);
+        table[number] = TraceInstructionKind::from_code_number(number as u8);
         number += 1;
     }
     table
@@ -87,7 +91,7 @@ pub fn is_store(op: Op) -> bool {
 
 /// Returns whether the cycles of an instruction depend on its operands.
 pub(super) fn do_cycles_depend_on_operands(op: Op) -> bool {
-    OP_KINDS[op.code as usize] == OpKind::Operands
+    OP_KINDS[op.code as usize] == TraceInstructionKind::Operands
 }
 
 /// Returns whether an instruction that could fail half-way will not fail, so that a trace may contain it.

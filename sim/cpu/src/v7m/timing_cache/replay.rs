@@ -108,7 +108,7 @@ struct InstructionStartTimes {
 
 impl InstructionStartTimes {
     /// Records the state before the instruction at which the core is.
-    fn times_before_instruction(core: &Core) -> InstructionStartTimes {
+    fn record_instruction_start_times(core: &Core) -> InstructionStartTimes {
         InstructionStartTimes {
             address: core.address_of_op(core.ip),
             t: core.t,
@@ -145,31 +145,31 @@ pub(super) unsafe fn replay_trace<P: CacheableTiming, B: QuickBus>(
 ) -> u64 {
     let mut log = trace.log;
     let mut bus = TraceReplayBus { bus, home: Home::First, stored_at: 0 };
-    account.begin_simulated_transition();
+    account.clear_simulated_cycle_shares();
     let mut it = 0;
     core.ip = trace.start;
     pipe.set_replaying(true);
     for _ in 0..trace.instructions {
-        let begun = InstructionStartTimes::times_before_instruction(core);
+        let begun = InstructionStartTimes::record_instruction_start_times(core);
         // SAFETY: the caller's promise.
         let mut op = unsafe { *core.ip };
         let next = core.ip.wrapping_add(op.halfword_count());
         if it != 0 {
             it = block::next_it_state(it);
-            if log.take_oldest_logged_value(PREDICATE_BITS) == 0 {
+            if log.take_oldest_timing_log_value(PREDICATE_BITS) == 0 {
                 pipe.recall_skip(&mut log, op);
                 pipe.skip_op(core, &mut bus, op);
                 core.ip = next;
                 core.instructions += 1;
-                account.add_instruction_cycle_share(begun.cycle_share_of_instruction(core));
+                account.add_cycle_share_to_transition(begun.cycle_share_of_instruction(core));
                 continue;
             }
-            op = block::without_flag_setting(op);
+            op = block::op_variant_without_flag_setting(op);
         }
         pipe.issue_op(core, &mut bus, op);
         replay_accesses(core, pipe, &mut bus, op, &mut log);
         if do_cycles_depend_on_operands(op) {
-            pipe.set_cycles(op, log.take_oldest_logged_value(CYCLES_BITS));
+            pipe.set_cycles(op, log.take_oldest_timing_log_value(CYCLES_BITS));
         }
         if op.code == Code::It {
             it = op.imm as u8;
@@ -177,10 +177,10 @@ pub(super) unsafe fn replay_trace<P: CacheableTiming, B: QuickBus>(
         let near = core.ip.wrapping_offset(op.imm as i32 as isize);
         match op.class {
             InstructionTimingClass::BranchConditional | InstructionTimingClass::CompareBranch => {
-                let taken = log.take_oldest_logged_value(BRANCH_BITS) != 0;
+                let taken = log.take_oldest_timing_log_value(BRANCH_BITS) != 0;
                 pipe.recall_branch(&mut log);
                 if taken {
-                    replay_branch(core, pipe, &mut bus, op, Jump::Conditional, near);
+                    replay_branch_timing(core, pipe, &mut bus, op, Jump::Conditional, near);
                 } else {
                     pipe.end_untaken_branch(core, &mut bus, op);
                     core.ip = next;
@@ -189,14 +189,14 @@ pub(super) unsafe fn replay_trace<P: CacheableTiming, B: QuickBus>(
             // MOV PC, PC among them.
             _ if matches!(op.code, Code::B | Code::Bl) => {
                 pipe.recall_branch(&mut log);
-                replay_branch(core, pipe, &mut bus, op, Jump::Immediate, near);
+                replay_branch_timing(core, pipe, &mut bus, op, Jump::Immediate, near);
             }
             // The last instruction.
             InstructionTimingClass::BranchRegister | InstructionTimingClass::LoadMultiplePc => {
                 pipe.recall_branch(&mut log);
                 let jump =
                     if op.class == InstructionTimingClass::BranchRegister { Jump::Register } else { Jump::Loaded };
-                replay_branch(core, pipe, &mut bus, op, jump, trace.end);
+                replay_branch_timing(core, pipe, &mut bus, op, jump, trace.end);
             }
             _ => {
                 pipe.finish_op(core, op);
@@ -204,7 +204,7 @@ pub(super) unsafe fn replay_trace<P: CacheableTiming, B: QuickBus>(
             }
         }
         core.instructions += 1;
-        account.add_instruction_cycle_share(begun.cycle_share_of_instruction(core));
+        account.add_cycle_share_to_transition(begun.cycle_share_of_instruction(core));
     }
     pipe.set_replaying(false);
     debug_assert!(core.ip == trace.end && log.is_empty(), "the replay of a trace lost its way");
@@ -212,7 +212,7 @@ pub(super) unsafe fn replay_trace<P: CacheableTiming, B: QuickBus>(
 }
 
 /// Times a taken branch to `ip`, which is in the same region of code, in a replay.
-fn replay_branch<P: CacheableTiming, B: QuickBus>(
+fn replay_branch_timing<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut TraceReplayBus<'_, B>,

@@ -23,7 +23,7 @@ pub(super) type Table<N, L> = TimingTable<N, Transition<L>, { 1 << TRANSITIONS }
 /// The key of a cached transition: a trace and the state from which it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct CachedTransitionKey {
-    /// The start: its [`Key::host_independent_op_address`].
+    /// The start: its [`Key::board_op_address_without_host_bias`].
     start: u64,
     /// The bits of its log.
     log: u64,
@@ -41,7 +41,7 @@ impl CachedTransitionKey {
     /// Returns the place of an op, a number that does not depend on the host: the op's board address, times the bytes
     /// of ops for each byte of code.
     #[inline(always)]
-    pub fn host_independent_op_address(bias: u64, op: *mut Op) -> u64 {
+    pub fn board_op_address_without_host_bias(bias: u64, op: *mut Op) -> u64 {
         (op as u64).wrapping_add(bias)
     }
 
@@ -57,18 +57,18 @@ impl CachedTransitionKey {
             | u64::from(trace.is_watched) << WATCHED
             | distance;
         CachedTransitionKey {
-            start: CachedTransitionKey::host_independent_op_address(bias, start),
-            log: log.log_as_number(),
+            start: CachedTransitionKey::board_op_address_without_host_bias(bias, start),
+            log: log.timing_log_as_number(),
             rest,
         }
     }
 
     /// Returns the trace of this key, which continued at `end`.
-    pub fn trace_of_key(self, bias: u64, end: *mut Op) -> Trace {
+    pub fn trace_of_transition_key(self, bias: u64, end: *mut Op) -> Trace {
         let distance = (self.rest as i64 >> DISTANCE) as isize;
         let instructions = (self.rest >> INSTRUCTIONS) as u32 & MOST_INSTRUCTIONS;
         let (start, is_watched) = (end.wrapping_byte_sub(distance as usize), self.rest >> WATCHED & 1 != 0);
-        debug_assert!(CachedTransitionKey::host_independent_op_address(bias, start) == self.start);
+        debug_assert!(CachedTransitionKey::board_op_address_without_host_bias(bias, start) == self.start);
         Trace { start, end, instructions, is_watched, log: TraceTimingLog { bits: self.log, left: 0 } }
     }
 
@@ -79,7 +79,7 @@ impl CachedTransitionKey {
     }
 
     /// Returns the bits of the log in the key.
-    pub fn trace_log_bits(self) -> u64 {
+    pub fn timing_log_bits_of_key(self) -> u64 {
         self.log
     }
 
@@ -91,13 +91,13 @@ impl CachedTransitionKey {
 
     /// Returns the key of the same trace with an end that is `behind` bytes of ops later.
     #[inline(always)]
-    pub fn with_trace_end_moved(self, behind: u64) -> CachedTransitionKey {
+    pub fn with_later_trace_end(self, behind: u64) -> CachedTransitionKey {
         CachedTransitionKey { rest: self.rest.wrapping_add(behind << DISTANCE), ..self }
     }
 
     /// Returns the number of the row that contains the key's transition.
     #[inline(always)]
-    pub fn row_number(self) -> usize {
+    pub fn row_of_cached_transition(self) -> usize {
         let mixed = (self.start ^ self.rest.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
             ^ self.log.wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
         (mixed >> (u64::BITS - TRANSITIONS)) as usize

@@ -14,18 +14,18 @@ impl NodePosition {
     const AHEAD: u32 = 1 << 16;
 
     /// Returns the node of a state in which pipeline and bus are.
-    pub fn current_node(state: u32) -> NodePosition {
+    pub fn position_at_timing_state(state: u32) -> NodePosition {
         NodePosition(state)
     }
 
     /// Returns the node of a state in which pipeline and bus are not yet.
-    pub fn unreached_node_of_state(state: u32) -> NodePosition {
+    pub fn position_before_timing_state(state: u32) -> NodePosition {
         const _: () = assert!(STATES <= NodePosition::AHEAD as usize);
         NodePosition(state | NodePosition::AHEAD)
     }
 
     /// Returns whether pipeline and bus must still be brought to the state.
-    pub fn is_bus_behind_node(self) -> bool {
+    pub fn is_bus_behind_timing_state(self) -> bool {
         self != NodePosition::NOWHERE && self.0 & NodePosition::AHEAD != 0
     }
 
@@ -71,7 +71,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         key: CachedTransitionKey,
         instructions: u32,
     ) -> Option<(NodePosition, i32)> {
-        let transition = self.table.row_with_number_mut(key.row_number());
+        let transition = self.table.transition_row_with_number_mut(key.row_of_cached_transition());
         // No trace has the default key: it would have no instruction.
         if transition.key != key || !bus.repeat_lookups(&mut transition.lookups) {
             return None;
@@ -84,7 +84,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             transition.taken += 1;
         }
         self.counts.hits += 1;
-        Some((NodePosition::unreached_node_of_state(transition.next), transition.stored_after))
+        Some((NodePosition::position_before_timing_state(transition.next), transition.stored_after))
     }
 
     /// Adds the cycles of an executed trace that is not in the timing cache, by a replay. Returns the node to which it
@@ -106,7 +106,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         self.restore_timing_state(core, pipe, bus, at, trace.start);
         // SAFETY: the caller's promise.
         let (state, stored_after) = unsafe { self.replay_and_cache::<WATCH>(core, pipe, bus, trace, key) };
-        (state.map_or(NodePosition::NOWHERE, NodePosition::current_node), stored_after)
+        (state.map_or(NodePosition::NOWHERE, NodePosition::position_at_timing_state), stored_after)
     }
 
     /// Brings pipeline and bus to the state of this node, if they are not in it, before the instruction at `ip`.
@@ -119,7 +119,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         at: NodePosition,
         ip: *mut Op,
     ) {
-        if !at.is_bus_behind_node() {
+        if !at.is_bus_behind_timing_state() {
             return;
         }
         let Some((of_pipe, of_bus)) = at.state_number().map(|state| self.table.node_with_number(state)) else { return };
@@ -166,9 +166,9 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                 taken: u64::from(WATCH == watch::PROFILE),
                 lookups,
             };
-            self.table.store_simulated_transition(key.row_number(), |row| *row = transition);
+            self.table.store_simulated_timing_transition(key.row_of_cached_transition(), |row| *row = transition);
         } else if WATCH == watch::PROFILE {
-            self.table.account.count_simulated_transition(0);
+            self.table.account.count_simulated_timing_transition(0);
         }
         if next.is_none() && state.is_some() {
             self.forget_timing_and_native_code();

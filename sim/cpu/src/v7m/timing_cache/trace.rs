@@ -5,7 +5,7 @@
 //! they are in an optimised build. Should one not be, no harm is done: a trace is short.
 
 use super::log::{BRANCH_BITS, PREDICATE_BITS, TraceTimingLog};
-use super::op_kind::{OpKind, accesses_memory};
+use super::op_kind::{TraceInstructionKind, accesses_memory};
 use super::untimed::{NoPipeline, Quick, reach};
 use super::{CacheableTiming, QuickBus};
 use crate::v7m::code::{number as code, with_codes};
@@ -51,7 +51,7 @@ impl TraceEndRecord {
 
     /// Returns whether the trace has its full length and exactly this log.
     #[inline(always)]
-    pub fn is_full_length_with_log(self, bits: u64) -> bool {
+    pub fn is_full_length_trace_with_log(self, bits: u64) -> bool {
         self.left == 0 && self.bits == bits
     }
 
@@ -75,12 +75,12 @@ impl TraceEndRecord {
         end: EndReason,
     ) -> TraceEndRecord {
         core.ip = ip;
-        TraceEndRecord::new_trace_end(log, end)
+        TraceEndRecord::new_trace_end_record(log, end)
     }
 
     /// Creates the end of a trace whose next instruction is in `core.ip` already.
     #[inline(always)]
-    pub fn new_trace_end(log: TraceTimingLog, end: EndReason) -> TraceEndRecord {
+    pub fn new_trace_end_record(log: TraceTimingLog, end: EndReason) -> TraceEndRecord {
         let how = match end {
             EndReason::Complete => 0,
             EndReason::Barred => BARRED,
@@ -135,8 +135,8 @@ impl<P: CacheableTiming, B: QuickBus> Functions<P, B> {
 
     /// Returns the function for instructions with this code and length.
     const fn op_function<const CODE: u8, const HALFWORDS: usize>() -> Function<P, B> {
-        match OpKind::from_code_number(CODE) {
-            OpKind::Apart => end_before_forbidden,
+        match TraceInstructionKind::from_code_number(CODE) {
+            TraceInstructionKind::Apart => end_before_forbidden,
             _ if accesses_memory(CODE) && CODE != code::LdrLit => {
                 execute_instruction::<P, B, CODE, HALFWORDS, { reach::RAM }>
             }
@@ -230,7 +230,7 @@ unsafe fn execute_instruction<
         exec::execute_known_op::<_, _, CODE>(
             core,
             &mut untimed,
-            Quick::<B, REACH>::with_fixed_latency_memories_only(bus),
+            Quick::<B, REACH>::restrict_bus_to_fixed_latency(bus),
             ip,
         )
     };
@@ -276,7 +276,7 @@ unsafe fn execute_instruction<
             untimed.log_branch(core, ip, Some(core.ip));
             let mut log = untimed.log;
             log.left -= 1;
-            TraceEndRecord::new_trace_end(log, EndReason::Complete)
+            TraceEndRecord::new_trace_end_record(log, EndReason::Complete)
         }
         // Nothing was done and nothing logged.
         // SAFETY: the caller's promise.
@@ -338,8 +338,8 @@ unsafe fn continue_after_block<P: CacheableTiming, B: QuickBus>(
     block: &Block,
 ) -> TraceEndRecord {
     match block.end {
-        Some(end) => TraceEndRecord::new_trace_end(block.log, end),
-        None if block.log.left == 0 => TraceEndRecord::new_trace_end(block.log, EndReason::Complete),
+        Some(end) => TraceEndRecord::new_trace_end_record(block.log, end),
+        None if block.log.left == 0 => TraceEndRecord::new_trace_end_record(block.log, EndReason::Complete),
         None => {
             let ip = core.ip;
             // SAFETY: after the block there is an op of the region, or one of those that it ends with.
@@ -383,7 +383,7 @@ pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
             return Block { log: pipe.log, end: Some(EndReason::Barred) };
         }
         let log = pipe.log;
-        let executed = block::predicated_code(core, packed);
+        let executed = block::op_as_executed_in_it_block(core, packed);
         core.it = block::next_it_state(it);
         let next = ip.wrapping_add(packed.halfword_count());
         if !pipe.log.has_room(PREDICATE_BITS) {
@@ -391,20 +391,20 @@ pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
             return Block { log, end: Some(EndReason::Barred) };
         }
         if executed == block::SKIPPED {
-            pipe.log.append_rare_log_entry(0, PREDICATE_BITS);
+            pipe.log.append_rare_timing_log_entry(0, PREDICATE_BITS);
             pipe.log_skipped_instruction(core, packed.op(), ip);
             pipe.log.left -= 1;
             core.ip = next;
             continue;
         }
         let op = executed.op();
-        pipe.log.append_rare_log_entry(1, PREDICATE_BITS);
+        pipe.log.append_rare_timing_log_entry(1, PREDICATE_BITS);
         // SAFETY: it is an op.
         let flow = unsafe {
             exec::execute_op(
                 core,
                 &mut pipe,
-                Quick::<B, { reach::ALL }>::with_fixed_latency_memories_only(bus),
+                Quick::<B, { reach::ALL }>::restrict_bus_to_fixed_latency(bus),
                 &raw const op,
             )
         };

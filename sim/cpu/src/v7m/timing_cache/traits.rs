@@ -73,7 +73,7 @@ pub trait CacheableTiming: Pipeline {
     /// Removes the entry of an instruction's memory accesses from a trace's log and returns which memory they reached.
     /// `_left` instructions could still follow in the longest trace.
     fn log_entry_of_access(&self, log: &mut TraceTimingLog, _op: Op, _left: u32) -> Home {
-        Home::from_logged_bits(log.take_oldest_logged_value(HOME_BITS))
+        Home::memory_kind_from_logged_bits(log.take_oldest_timing_log_value(HOME_BITS))
     }
 
     /// Removes the entry of a branch from a trace's log.
@@ -144,7 +144,7 @@ pub trait QuickBus: Bus {
     /// Stores to main RAM and returns the part of RAM that was written, and whether the word is watched. `None`,
     /// without a store, at other addresses, and if the store would change code, or a watched word while `watched` is
     /// false.
-    fn quick_store(&mut self, address: u32, bytes: u32, value: u32, watched: bool) -> Option<(Home, WatchedCore)>;
+    fn quick_store(&mut self, address: u32, bytes: u32, value: u32, watched: bool) -> Option<(Home, StoreWatchStatus)>;
 
     /// Reports a store to a watched word, made in cycle `at` by the instruction at `pc` ([`QuickBus::quick_store`]).
     fn report_watched_store(&mut self, core: &mut Core, address: u32, pc: u32, at: u64);
@@ -176,7 +176,7 @@ pub trait QuickBus: Bus {
 
 /// Whether a written word is watched by a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WatchedCore {
+pub enum StoreWatchStatus {
     /// Nobody.
     No,
     /// Somebody, who gets a report.

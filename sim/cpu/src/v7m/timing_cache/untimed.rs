@@ -1,8 +1,8 @@
 //! Execution without time: the executor's pipeline and bus while a trace runs whose timing is looked up afterwards.
 
 use super::log::{CYCLES_BITS, TraceTimingLog};
-use super::op_kind::{OpKind, may_trace_contain};
-use super::{CacheableTiming, Home, QuickBus, WatchedCore};
+use super::op_kind::{TraceInstructionKind, may_trace_contain};
+use super::{CacheableTiming, Home, QuickBus, StoreWatchStatus};
 use crate::v7m::bus::{Bus, LoadResult};
 use crate::v7m::core::{Core, Region};
 use crate::v7m::fault::Fault;
@@ -63,7 +63,9 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
         index: u32,
     ) -> Result<u32, Fault> {
         let loaded = bus.load_data(core, address, bytes, 0)?;
-        if index == 0 && !self.pipe.predict_load(&mut self.log, Home::from_logged_bits(loaded.wait), address) {
+        if index == 0
+            && !self.pipe.predict_load(&mut self.log, Home::memory_kind_from_logged_bits(loaded.wait), address)
+        {
             self.log_is_full = true;
             return Err(NOT_HERE);
         }
@@ -86,7 +88,7 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
         if home & WATCHED != 0 {
             self.watched = Some(address);
         }
-        self.pipe.predict_store(&mut self.log, Home::from_logged_bits(home), address, index);
+        self.pipe.predict_store(&mut self.log, Home::memory_kind_from_logged_bits(home), address, index);
         Ok(())
     }
 
@@ -111,7 +113,7 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
             return NEVER;
         }
         let cycles = P::operand_cycles(op, first, second);
-        self.log.append_rare_log_entry(cycles, CYCLES_BITS);
+        self.log.append_rare_timing_log_entry(cycles, CYCLES_BITS);
         cycles
     }
 
@@ -140,7 +142,7 @@ pub(super) struct Quick<B, const REACH: u8>(B);
 impl<B, const REACH: u8> Quick<B, REACH> {
     /// Returns the same bus, restricted to memories that answer at once.
     #[inline(always)]
-    pub fn with_fixed_latency_memories_only(bus: &mut B) -> &mut Quick<B, REACH> {
+    pub fn restrict_bus_to_fixed_latency(bus: &mut B) -> &mut Quick<B, REACH> {
         // SAFETY: nothing but the bus is in it.
         unsafe { &mut *std::ptr::from_mut(bus).cast() }
     }
@@ -183,8 +185,8 @@ unsafe impl<B: QuickBus, const REACH: u8> Bus for Quick<B, REACH> {
             return self.0.ram_store(address, bytes, value).map(|home| home as u64).ok_or(NOT_HERE);
         }
         match self.0.quick_store(address, bytes, value, REACH == reach::WATCHED) {
-            Some((home, WatchedCore::No)) => Ok(home as u64),
-            Some((home, WatchedCore::Yes)) => Ok(home as u64 | WATCHED),
+            Some((home, StoreWatchStatus::No)) => Ok(home as u64),
+            Some((home, StoreWatchStatus::Yes)) => Ok(home as u64 | WATCHED),
             None => Err(NOT_HERE),
         }
     }
@@ -192,10 +194,10 @@ unsafe impl<B: QuickBus, const REACH: u8> Bus for Quick<B, REACH> {
     /// Returns whether a trace may contain this instruction.
     #[inline(always)]
     fn may_execute(&mut self, core: &Core, op: Op) -> bool {
-        match OpKind::from_code_number(op.code as u8) {
-            OpKind::Careful => may_trace_contain(core, &mut self.0, op),
-            OpKind::Apart => false,
-            OpKind::Plain | OpKind::Operands => true,
+        match TraceInstructionKind::from_code_number(op.code as u8) {
+            TraceInstructionKind::Careful => may_trace_contain(core, &mut self.0, op),
+            TraceInstructionKind::Apart => false,
+            TraceInstructionKind::Plain | TraceInstructionKind::Operands => true,
         }
     }
 

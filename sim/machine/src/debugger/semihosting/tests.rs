@@ -19,7 +19,7 @@ impl Ram {
     }
 }
 
-impl TargetMemory for Ram {
+impl SemihostingMemory for Ram {
     fn read_bytes(&self, address: u32, count: usize) -> Option<Vec<u8>> {
         let start = address.checked_sub(BASE)? as usize;
         self.0.get(start..start.checked_add(count)?).map(<[u8]>::to_vec)

@@ -5,9 +5,9 @@
 //! the manual's wording has it.
 //!
 //! Without the instruction cache, prefetch has two buffers of a line: the one that instructions come from, and the one
-//! that takes the line after it. The line that was left last stays in the latter until the new one has come, and a branch
-//! out of both does not wait for it. The manual does not say so. Both follow from published figures of CoreMark, which
-//! prefetch alone makes faster (docs/accuracy.md) [fitted].
+//! that takes the line after it. The line that was left last stays in the latter until the new one has come, and a
+//! branch out of both does not wait for it. The manual does not say so. Both follow from published figures of CoreMark,
+//! which prefetch alone makes faster (docs/accuracy.md) [fitted].
 //!
 //! Without wait states the F4's array answers in one cycle. But with the instruction cache on and prefetch off, a line
 //! that is not in the cache comes a cycle later, as if the array were read only after the search in the cache. This
@@ -118,14 +118,14 @@ impl<const SHIFT: u32> ArtAccelerator<SHIFT> {
 
     /// Returns the number of the line that contains an address.
     #[inline(always)]
-    pub(super) fn line_number_of(&self, address: u32) -> u32 {
+    pub(super) fn flash_line_number_of_address(&self, address: u32) -> u32 {
         address.wrapping_sub(self.base) >> SHIFT
     }
 
     /// Fetches an instruction word in cycle `at`. Returns the cycle in which the decoder can have it.
     #[inline(always)]
     pub fn fetch_code(&mut self, address: u32, at: u64) -> u64 {
-        let line = self.line_number_of(address);
+        let line = self.flash_line_number_of_address(address);
         if line != self.line {
             self.switch_current_line(line, at);
         }
@@ -144,7 +144,7 @@ impl<const SHIFT: u32> ArtAccelerator<SHIFT> {
             self.abandon_read_ahead(at + 1);
         }
         let cached = self.control.instruction_cache;
-        if cached && self.instructions.look_up_line(line) {
+        if cached && self.instructions.look_up_cache_line(line) {
             self.recorder.record_cache_lookup(line, CacheLookupResult::Used);
             self.there = at + 2;
         } else if still_left {
@@ -200,8 +200,8 @@ impl<const SHIFT: u32> ArtAccelerator<SHIFT> {
     /// Reads data in cycle `at`. Returns the wait states.
     #[inline(always)]
     pub fn data_read_waits(&mut self, address: u32, at: u64) -> u64 {
-        let line = self.line_number_of(address);
-        if self.control.data_cache && self.data.look_up_line(line) || self.array.wait_states == 0 {
+        let line = self.flash_line_number_of_address(address);
+        if self.control.data_cache && self.data.look_up_cache_line(line) || self.array.wait_states == 0 {
             return 0;
         }
         if line == self.data_line {

@@ -32,7 +32,7 @@ pub struct FlashAxi {
 
 impl FlashAxi {
     /// Creates the interface of the F7, with one bank.
-    pub fn f7_with_one_bank(settings: &[u64; SETTINGS.len()]) -> FlashAxi {
+    pub fn f7_flash_interface_with_one_bank(settings: &[u64; SETTINGS.len()]) -> FlashAxi {
         FlashAxi { banks: [BANK; 2], bank_shift: 31, ratio: 1, extra: settings[key::F7_AXI] }
     }
 
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn f7_keeps_its_last_line() {
-        let mut flash = FlashAxi::f7_with_one_bank(&defaults());
+        let mut flash = FlashAxi::f7_flash_interface_with_one_bank(&defaults());
         flash.set_acr(7);
         assert_eq!(flash.data_read_waits(0, 100), 7 + 4);
         assert_eq!(flash.data_read_waits(28, 120), 4);

@@ -5,7 +5,7 @@ use super::lookups::{Lookups, Recorder};
 use super::lru;
 use super::{FlashF1, FlashF4};
 use rtoslab_cpu::v7m::timing_cache::{
-    CacheLookupReplayData, CycleDistanceConverter, Home, Repeats, cycle_from_distance,
+    CacheLookupReplayData, CycleDistanceConverter, Home, Repeats, cycle_at_distance_from_now,
 };
 use std::mem::offset_of;
 
@@ -67,7 +67,7 @@ impl CacheableFlash for FlashF1 {
     /// Returns the interface's state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
     fn timing_state(&self, t: u64) -> Option<FlashTimingStateF1> {
         let distances = CycleDistanceConverter::from(t);
-        distances.state_if_distances_fit(FlashTimingStateF1 {
+        distances.timing_state_if_distances_fit(FlashTimingStateF1 {
             line: self.line,
             there: distances.cycle_distance(self.there),
             next: self.next,
@@ -80,11 +80,11 @@ impl CacheableFlash for FlashF1 {
 
     /// Sets the interface to a cached state at cycle `t`.
     fn restore_timing_state(&mut self, state: &FlashTimingStateF1, t: u64) {
-        (self.line, self.there) = (state.line, cycle_from_distance(state.there, t));
-        (self.next, self.next_there) = (state.next, cycle_from_distance(state.next_there, t));
-        self.last_there = cycle_from_distance(state.last_there, t);
+        (self.line, self.there) = (state.line, cycle_at_distance_from_now(state.there, t));
+        (self.next, self.next_there) = (state.next, cycle_at_distance_from_now(state.next_there, t));
+        self.last_there = cycle_at_distance_from_now(state.last_there, t);
         self.followed = state.followed;
-        self.array.set_next_flash_read_cycle(cycle_from_distance(state.array_free, t));
+        self.array.set_next_flash_read_cycle(cycle_at_distance_from_now(state.array_free, t));
     }
 
     /// Returns [`Home::Waiting`]: every data read reads the array.
@@ -138,7 +138,7 @@ impl CacheableFlash for FlashF4 {
     /// Returns the interface's state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
     fn timing_state(&self, t: u64) -> Option<FlashTimingStateF4> {
         let distances = CycleDistanceConverter::from(t);
-        distances.state_if_distances_fit(FlashTimingStateF4 {
+        distances.timing_state_if_distances_fit(FlashTimingStateF4 {
             line: self.line,
             there: distances.cycle_distance(self.there),
             next: self.next,
@@ -152,19 +152,19 @@ impl CacheableFlash for FlashF4 {
 
     /// Sets the interface to a cached state at cycle `t`.
     fn restore_timing_state(&mut self, state: &FlashTimingStateF4, t: u64) {
-        (self.line, self.there) = (state.line, cycle_from_distance(state.there, t));
-        (self.next, self.next_there) = (state.next, cycle_from_distance(state.next_there, t));
+        (self.line, self.there) = (state.line, cycle_at_distance_from_now(state.there, t));
+        (self.next, self.next_there) = (state.next, cycle_at_distance_from_now(state.next_there, t));
         self.left = state.left;
-        (self.data_line, self.data_there) = (state.data_line, cycle_from_distance(state.data_there, t));
-        self.array.set_next_flash_read_cycle(cycle_from_distance(state.array_free, t));
+        (self.data_line, self.data_there) = (state.data_line, cycle_at_distance_from_now(state.data_there, t));
+        self.array.set_next_flash_read_cycle(cycle_at_distance_from_now(state.array_free, t));
     }
 
     /// Returns which memory answers a data read at an address, if its wait states follow a fixed rule. Otherwise
     /// `None`.
     #[inline(always)]
     fn data_read_source(&mut self, address: u32) -> Option<Home> {
-        let line = self.line_number_of(address);
-        (self.control.data_cache && self.data.look_up_line(line)).then_some(Home::Cached)
+        let line = self.flash_line_number_of_address(address);
+        (self.control.data_cache && self.data.look_up_cache_line(line)).then_some(Home::Cached)
     }
 
     /// Begins to record the cache look-ups of fetches.
@@ -189,6 +189,6 @@ impl CacheableFlash for FlashF4 {
     /// Returns what native code needs to repeat cache look-ups by itself.
     #[inline(always)]
     fn native_lookup_data(&mut self) -> CacheLookupReplayData {
-        self.instructions.native_lookups()
+        self.instructions.cache_lookup_replay_data()
     }
 }

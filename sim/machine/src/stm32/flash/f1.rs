@@ -1,9 +1,9 @@
 //! STM32F1: two 64-bit blocks of prefetch on the instruction side, nothing on the data side (RM0008 3.3.3, PM0075).
 //!
 //! A fetch from the next line begins the read of this line in the cycle of its own address if it and the fetch before
-//! directly followed other fetches. Otherwise the read begins one cycle later. If the fetches pause, the interface reads
-//! the next line ahead into the other block. It gives that up if the core needs another line first. These rules are
-//! derived from the cycle counts that are published for an STM32F103 at two wait states.
+//! directly followed other fetches. Otherwise the read begins one cycle later. If the fetches pause, the interface
+//! reads the next line ahead into the other block. It gives that up if the core needs another line first. These rules
+//! are derived from the cycle counts that are published for an STM32F103 at two wait states.
 
 use super::array::FlashArrayState;
 use rtoslab_timing::stm32_flash::{F1_LINE_BYTES, F1_PREFETCH_AFTER_FETCH, F1_PREFETCH_AFTER_LINE};
@@ -102,7 +102,8 @@ impl FlashF1 {
         1 + self.array.wait_states
     }
 
-    /// Makes another line the current one: from the read-ahead buffer or the array. `streams`: the fetches make no pause.
+    /// Makes another line the current one: from the read-ahead buffer or the array. `streams`: the fetches make no
+    /// pause.
     fn switch_current_line(&mut self, line: u32, at: u64, streams: bool) {
         let early = streams && self.prefetch && line == self.line.wrapping_add(1);
         let begin = (if early { at } else { at + 1 }).max(self.array.next_flash_read_cycle());

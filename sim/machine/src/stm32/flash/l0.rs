@@ -39,13 +39,13 @@ impl BufferUseOrder {
     const BY_NUMBER: BufferUseOrder = BufferUseOrder(0x54_3210);
 
     /// Returns the number of the buffer in a place of the order of use. Place 0 is the most recently used.
-    fn buffer_at(self, place: usize) -> usize {
+    fn flash_buffer_in_use_order(self, place: usize) -> usize {
         (self.0 >> (4 * place) & 15) as usize % PLACES
     }
 
     /// Makes the least recently used buffer the most recently used one, and returns its number.
     #[inline(always)]
-    fn reuse_oldest_buffer(&mut self) -> usize {
+    fn reuse_oldest_flash_buffer(&mut self) -> usize {
         let oldest = self.0 >> (BufferUseOrder::DIGITS - 4);
         self.0 = (self.0 << 4 | oldest) & ((1 << BufferUseOrder::DIGITS) - 1);
         oldest as usize
@@ -53,7 +53,7 @@ impl BufferUseOrder {
 
     /// Makes a buffer the most recently used one.
     #[inline(always)]
-    fn mark_buffer_as_used(&mut self, buffer: usize) {
+    fn mark_flash_buffer_most_recently_used(&mut self, buffer: usize) {
         let buffer = buffer as u32;
         if self.0 & 15 == buffer {
             return;
@@ -67,7 +67,7 @@ impl BufferUseOrder {
 }
 
 /// Returns the distance of a cycle from `t`, or `None` if a byte cannot hold it. Cycles before `t` have the distance 0.
-fn cycle_distance_as_byte(cycle: u64, t: u64) -> Option<u64> {
+fn relative_cycle_as_byte(cycle: u64, t: u64) -> Option<u64> {
     Some(cycle.saturating_sub(t)).filter(|&distance| distance <= 0xff)
 }
 
@@ -136,7 +136,7 @@ impl FlashL0 {
     }
 
     /// Returns whether FLASH_ACR has the same effects on the timing of both interfaces.
-    pub fn has_same_timing(&self, other: &FlashL0) -> bool {
+    pub fn has_same_flash_timing(&self, other: &FlashL0) -> bool {
         (self.acr, self.array.wait_states) == (other.acr, other.array.wait_states)
     }
 
@@ -146,12 +146,12 @@ impl FlashL0 {
         let mut words = [0; L0_BUFFERS];
         let mut arrivals = [0; L0_BUFFERS];
         for (place, (word, there)) in words.iter_mut().zip(&mut arrivals).enumerate() {
-            let buffer = self.order.buffer_at(place);
+            let buffer = self.order.flash_buffer_in_use_order(place);
             *word = u64::from(self.words[buffer] as u16);
             // A word can be used two cycles after the fetch began, if it is there by then or long before.
-            *there = cycle_distance_as_byte(self.there[buffer], t)?;
+            *there = relative_cycle_as_byte(self.there[buffer], t)?;
         }
-        let array = cycle_distance_as_byte(self.array.next_flash_read_cycle(), t)?;
+        let array = relative_cycle_as_byte(self.array.next_flash_read_cycle(), t)?;
         let ahead = u64::from(self.ahead != EMPTY);
         Some([
             pack_values(&words[..4], 16),
@@ -186,9 +186,9 @@ impl FlashL0 {
     pub fn fetch_code(&mut self, address: u32, at: u64) -> u64 {
         let word = (address & OFFSET) / L0_LINE_BYTES;
         if word >= self.usual {
-            return self.fetch_off_fast_path(word, at);
+            return self.fetch_on_slow_path(word, at);
         }
-        let buffer = self.buffered_word_arrival_cycle(word, at);
+        let buffer = self.flash_buffer_word_arrival_cycle(word, at);
         self.read_word_ahead(word + 1, buffer);
         buffer
     }
@@ -196,11 +196,11 @@ impl FlashL0 {
     /// Fetches a word for which the fast path does not apply: without wait states, or of a word that does not follow
     /// the last one.
     #[inline(never)]
-    fn fetch_off_fast_path(&mut self, word: u32, at: u64) -> u64 {
+    fn fetch_on_slow_path(&mut self, word: u32, at: u64) -> u64 {
         if self.array.wait_states == 0 {
             return at + 2;
         }
-        let arrival = self.word_arrival_cycle(word, at);
+        let arrival = self.flash_word_arrival_cycle(word, at);
         if self.acr & acr::PRFTEN != 0 {
             self.read_word_ahead(word + 1, arrival);
         }
@@ -213,7 +213,7 @@ impl FlashL0 {
             return 0;
         }
         let word = (address & OFFSET) / L0_LINE_BYTES;
-        let arrival = self.word_arrival_cycle(word, at);
+        let arrival = self.flash_word_arrival_cycle(word, at);
         if self.acr & acr::PRE_READ != 0 {
             self.read_word_ahead(word + 1, arrival);
         }
@@ -222,26 +222,26 @@ impl FlashL0 {
 
     /// Returns the cycle in which a word arrives, from a buffer or the array.
     #[inline(always)]
-    fn word_arrival_cycle(&mut self, word: u32, at: u64) -> u64 {
+    fn flash_word_arrival_cycle(&mut self, word: u32, at: u64) -> u64 {
         // Beyond the flash is the boot memory, which the buffers do not serve.
         if self.acr & acr::DISAB_BUF != 0 || word >= WORDS {
             return self.array.begin_array_read(at + 1);
         }
-        self.buffered_word_arrival_cycle(word, at)
+        self.flash_buffer_word_arrival_cycle(word, at)
     }
 
     /// Returns the cycle in which a word is in a buffer. If it is in none, it is read into one.
     #[inline(always)]
-    fn buffered_word_arrival_cycle(&mut self, word: u32, at: u64) -> u64 {
+    fn flash_buffer_word_arrival_cycle(&mut self, word: u32, at: u64) -> u64 {
         if word == self.ahead {
             return self.ahead_there.max(at + 2);
         }
         self.ahead = EMPTY;
-        match self.buffer_with_word(word) {
+        match self.flash_buffer_containing_word(word) {
             ABSENT => self.load_word_into_buffer(word, at + 1),
             number => {
                 let buffer = usize::from(number - 1) % PLACES;
-                self.order.mark_buffer_as_used(buffer);
+                self.order.mark_flash_buffer_most_recently_used(buffer);
                 self.there[buffer].max(at + 2)
             }
         }
@@ -249,14 +249,14 @@ impl FlashL0 {
 
     /// Returns the number of the buffer that contains a word, plus 1. [`ABSENT`] if there is none.
     #[inline(always)]
-    fn buffer_with_word(&self, word: u32) -> u8 {
+    fn flash_buffer_containing_word(&self, word: u32) -> u8 {
         self.buffer_of[usize::from(word as u16)]
     }
 
     /// Reads a word ahead, unless a buffer contains it.
     #[inline(always)]
     fn read_word_ahead(&mut self, word: u32, from: u64) {
-        if self.buffer_with_word(word) == ABSENT {
+        if self.flash_buffer_containing_word(word) == ABSENT {
             self.ahead_there = self.load_word_into_buffer(word, from);
             self.ahead = word;
         }
@@ -266,7 +266,7 @@ impl FlashL0 {
     #[inline(always)]
     fn load_word_into_buffer(&mut self, word: u32, from: u64) -> u64 {
         let end = self.array.begin_array_read(from);
-        let buffer = self.order.reuse_oldest_buffer() % PLACES;
+        let buffer = self.order.reuse_oldest_flash_buffer() % PLACES;
         self.buffer_of[usize::from(self.words[buffer] as u16)] = ABSENT;
         self.buffer_of[usize::from(word as u16)] = buffer as u8 + 1;
         (self.words[buffer], self.there[buffer]) = (word, end);
@@ -284,10 +284,10 @@ mod tests {
         let mut reference = vec![5, 4, 3, 2, 1, 0];
         for step in 0..500_usize {
             let buffer = if step % 3 == 0 {
-                order.reuse_oldest_buffer()
+                order.reuse_oldest_flash_buffer()
             } else {
                 let buffer = (step * step + step / 7) % L0_BUFFERS;
-                order.mark_buffer_as_used(buffer);
+                order.mark_flash_buffer_most_recently_used(buffer);
                 buffer
             };
             if step % 3 == 0 {
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restored_interface_continues_like_the_original() {
+    fn flash_interface_continues_after_restore() {
         let registers =
             [acr::LATENCY, acr::PRFTEN | 1, acr::PRE_READ | 1, acr::PRFTEN | acr::PRE_READ | 1, acr::DISAB_BUF | 1];
         for register in registers {

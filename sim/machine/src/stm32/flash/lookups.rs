@@ -40,16 +40,16 @@ impl Lookups {
     #[inline(always)]
     pub(super) fn repeat_lookups<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
         if self.same_in != cache.content_version() {
-            return self.repeat_in_changed_cache(cache);
+            return self.repeat_lookups_in_changed_cache(cache);
         }
-        cache.mark_group_as_used(self.used);
+        cache.mark_cache_lines_as_used(self.used);
         true
     }
 
     /// Repeats recorded look-ups in a cache whose content has changed. Returns true if every answer is the same as
     /// before.
     #[inline(never)]
-    fn repeat_in_changed_cache<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
+    fn repeat_lookups_in_changed_cache<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
         let items = &self.items[..(self.count as usize).min(LOOKUPS)];
         for &item in items {
             // The two that found something are the middle ones.
@@ -58,7 +58,7 @@ impl Lookups {
             }
         }
         if self.fills != 0 {
-            return self.replay_lookups_with_line_loads(cache);
+            return self.replay_cache_lookups_with_line_loads(cache);
         }
         let mut slots = [0; LOOKUPS];
         let mut count = 0;
@@ -70,22 +70,22 @@ impl Lookups {
             slots[count] = slot;
             count += 1;
         }
-        self.used = cache.cache_line_group_number(slots[..count].iter().copied());
+        self.used = cache.group_number_of_cache_slots(slots[..count].iter().copied());
         self.same_in = cache.content_version();
-        cache.mark_group_as_used(self.used);
+        cache.mark_cache_lines_as_used(self.used);
         true
     }
 
     /// Repeats recorded look-ups that load lines into the cache. Returns false if a line that they would evict is among
     /// the lines looked up.
-    fn replay_lookups_with_line_loads<const LINES: usize>(&self, cache: &mut Lru<LINES>) -> bool {
+    fn replay_cache_lookups_with_line_loads<const LINES: usize>(&self, cache: &mut Lru<LINES>) -> bool {
         let items = &self.items[..self.count as usize];
-        if cache.next_evicted_lines(self.fills as usize).any(|line| items.iter().any(|item| item >> 2 == line)) {
+        if cache.cache_lines_to_evict_next(self.fills as usize).any(|line| items.iter().any(|item| item >> 2 == line)) {
             return false;
         }
         for &item in items {
             if item & 3 == CacheLookupResult::Used as u32 {
-                cache.look_up_line(item >> 2);
+                cache.look_up_cache_line(item >> 2);
             } else if item & 3 == CacheLookupResult::Filled as u32 {
                 cache.load_line(item >> 2);
             }

@@ -19,7 +19,7 @@ pub(super) struct Lru<const LINES: usize> {
     /// Changes when a line goes in or out.
     version: u64,
     /// Lines that are used together, in slots as they are in this version.
-    groups: Vec<CacheLineGroup>,
+    groups: Vec<TraceCacheLineGroup>,
 }
 
 /// Most lines in a group.
@@ -29,7 +29,7 @@ const GROUPS: usize = 1 << 14;
 
 /// Lines of the cache that a trace uses one after the other.
 #[derive(Debug, Clone, Copy)]
-struct CacheLineGroup {
+struct TraceCacheLineGroup {
     slots: [u8; GROUP],
     count: usize,
     /// The clock after their last use. 0 if there was none. `used` may not know of it yet.
@@ -37,16 +37,16 @@ struct CacheLineGroup {
 }
 
 /// Returns how native code repeats look-ups whose version and group are at these offsets, with the effect of
-/// [`Lru::mark_group_as_used`].
+/// [`Lru::mark_cache_lines_as_used`].
 pub(super) const fn native_lookup_repetition(version: usize, group: usize) -> Repeats {
-    let (group_bytes, used) = (size_of::<CacheLineGroup>(), offset_of!(CacheLineGroup, used));
+    let (group_bytes, used) = (size_of::<TraceCacheLineGroup>(), offset_of!(TraceCacheLineGroup, used));
     Repeats::Touched { version, group, group_bytes, used, ticks: GROUP }
 }
 
 impl<const LINES: usize> Lru<LINES> {
     /// Returns what native code needs to repeat look-ups: the version, and the host addresses of clock and groups.
     #[inline(always)]
-    pub fn native_lookups(&mut self) -> CacheLookupReplayData {
+    pub fn cache_lookup_replay_data(&mut self) -> CacheLookupReplayData {
         let (clock, groups) = (&raw mut self.clock as u64, self.groups.as_mut_ptr() as u64);
         CacheLookupReplayData { version: self.version, clock, groups }
     }
@@ -66,7 +66,7 @@ impl<const LINES: usize> Lru<LINES> {
 
     /// Returns whether the line is cached, and counts it as used now.
     #[inline(always)]
-    pub fn look_up_line(&mut self, line: u32) -> bool {
+    pub fn look_up_cache_line(&mut self, line: u32) -> bool {
         match self.slot_of.get(line as usize) {
             Some(&slot) if slot != ABSENT => {
                 self.clock += 1;
@@ -120,11 +120,11 @@ impl<const LINES: usize> Lru<LINES> {
     }
 
     /// Returns the number of a group of the lines in these slots, for the present version, which may change.
-    pub fn cache_line_group_number(&mut self, slots: impl Iterator<Item = u8>) -> u32 {
+    pub fn group_number_of_cache_slots(&mut self, slots: impl Iterator<Item = u8>) -> u32 {
         if self.groups.len() == GROUPS {
             self.advance_content_version();
         }
-        let mut group = CacheLineGroup { slots: [0; GROUP], count: 0, used: 0 };
+        let mut group = TraceCacheLineGroup { slots: [0; GROUP], count: 0, used: 0 };
         for slot in slots {
             group.slots[group.count] = slot;
             group.count += 1;
@@ -135,7 +135,7 @@ impl<const LINES: usize> Lru<LINES> {
 
     /// Marks the lines of a group as used now, in their order.
     #[inline(always)]
-    pub fn mark_group_as_used(&mut self, group: u32) {
+    pub fn mark_cache_lines_as_used(&mut self, group: u32) {
         self.clock += GROUP as u64;
         if let Some(group) = self.groups.get_mut(group as usize) {
             group.used = self.clock;
@@ -143,7 +143,7 @@ impl<const LINES: usize> Lru<LINES> {
     }
 
     /// Returns the lines that the next `count` fills evict, unless they are used before.
-    pub fn next_evicted_lines(&mut self, count: usize) -> impl Iterator<Item = u32> {
+    pub fn cache_lines_to_evict_next(&mut self, count: usize) -> impl Iterator<Item = u32> {
         self.apply_deferred_line_uses();
         let leaving = (self.filled + count).saturating_sub(LINES).min(LINES);
         let mut slots: [usize; LINES] = std::array::from_fn(|slot| slot);
@@ -190,31 +190,31 @@ mod tests {
         let mut cache: Lru<2> = Lru::new(8);
         cache.load_line(1);
         cache.load_line(2);
-        assert!(cache.look_up_line(1));
+        assert!(cache.look_up_cache_line(1));
         cache.load_line(3);
         assert_eq!([1, 2, 3].map(|line| cache.is_line_cached(line)), [true, false, true]);
         cache.empty_cache();
-        assert!(!cache.look_up_line(1));
+        assert!(!cache.look_up_cache_line(1));
     }
 
     #[test]
     fn line_after_the_end_is_never_cached() {
         let mut cache: Lru<2> = Lru::new(8);
         cache.load_line(8);
-        assert!(!cache.look_up_line(8));
+        assert!(!cache.look_up_cache_line(8));
     }
 
     #[test]
-    fn lines_of_a_group_are_used_in_its_order() {
+    fn cache_line_group_keeps_its_order() {
         let mut cache = Lru::<3>::new(16);
         for line in [1, 2, 3] {
             cache.load_line(line);
         }
-        let group = cache.cache_line_group_number([1, 0].into_iter());
-        cache.look_up_line(3);
-        cache.mark_group_as_used(group);
-        assert_eq!(cache.next_evicted_lines(2).collect::<Vec<_>>(), [3, 2]);
-        cache.look_up_line(2);
+        let group = cache.group_number_of_cache_slots([1, 0].into_iter());
+        cache.look_up_cache_line(3);
+        cache.mark_cache_lines_as_used(group);
+        assert_eq!(cache.cache_lines_to_evict_next(2).collect::<Vec<_>>(), [3, 2]);
+        cache.look_up_cache_line(2);
         let version = cache.content_version();
         cache.load_line(4);
         cache.load_line(5);
@@ -227,11 +227,11 @@ mod tests {
     }
 
     #[test]
-    fn groups_without_a_limit_start_a_new_version() {
+    fn excess_line_groups_start_new_version() {
         let mut cache = Lru::<3>::new(16);
         cache.load_line(7);
         let version = cache.content_version();
-        let groups: Vec<u32> = (0..=GROUPS).map(|_| cache.cache_line_group_number([0].into_iter())).collect();
+        let groups: Vec<u32> = (0..=GROUPS).map(|_| cache.group_number_of_cache_slots([0].into_iter())).collect();
         assert_eq!((groups[GROUPS - 1], groups[GROUPS]), (GROUPS as u32 - 1, 0));
         assert!(cache.content_version() != version && cache.is_line_cached(7));
     }

@@ -1,5 +1,5 @@
-//! Accesses beyond the memories: registers, the private peripheral bus, factory words; and the core's one port, which they
-//! keep busy.
+//! Accesses beyond the memories: registers, the private peripheral bus, factory words; and the core's one port, which
+//! they keep busy.
 
 use rtoslab_cpu::v6m::bus::Trap;
 use rtoslab_cpu::v6m::core::Core;
@@ -104,7 +104,7 @@ impl System {
         if !(first..end).contains(&address) {
             return Err(UNMAPPED);
         }
-        let word = self.devices.periph.factory_word(address);
+        let word = self.devices.periph.factory_programmed_word(address);
         if word.is_none() {
             self.warn_of_unmodelled_register(core, address, "system memory", now);
         }

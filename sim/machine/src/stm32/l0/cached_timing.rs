@@ -2,7 +2,7 @@
 
 use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exec;
-use rtoslab_cpu::v6m::timing_cache::{self, CacheableBus, State, TimingCache};
+use rtoslab_cpu::v6m::timing_cache::{self, CacheableTimingBus, State, TimingCache};
 use rtoslab_cpu::v6m::trace::Trace;
 use rtoslab_cpu::v6m::translate::{MARKED_BYTES, NativeTrace, Quick, Translations};
 
@@ -67,7 +67,7 @@ impl System {
     }
 }
 
-impl CacheableBus for System {
+impl CacheableTimingBus for System {
     /// Returns the timing cache of the core.
     #[inline(always)]
     fn timing_cache(&mut self) -> &mut TimingCache {

@@ -24,7 +24,7 @@ pub struct MemorySpec {
 
 /// A range of addresses at which a memory is visible.
 #[derive(Debug, Clone, Copy)]
-pub struct WindowSpec {
+pub struct AddressWindowSpec {
     /// First address.
     pub base: u32,
     /// Length.
@@ -49,7 +49,7 @@ const EEPROM_BASE: u32 = 0x0808_0000;
 
 /// Returns the memories of a chip, in the order flash, RAM, EEPROM, and the windows (address ranges) at which they are
 /// visible.
-pub fn memories_and_windows_of_chip(chip: Chip) -> ([MemorySpec; 3], [WindowSpec; 5]) {
+pub fn memories_and_address_windows_of_chip(chip: Chip) -> ([MemorySpec; 3], [AddressWindowSpec; 5]) {
     let kilobytes = if chip == Chip::L053 { [64, 8, 2] } else { [192, 20, 6] };
     let [flash, ram, eeprom] = kilobytes.map(|size| size << 10);
     let memories = [
@@ -57,7 +57,7 @@ pub fn memories_and_windows_of_chip(chip: Chip) -> ([MemorySpec; 3], [WindowSpec
         MemorySpec { kind: Kind::Ram, bytes: ram },
         MemorySpec { kind: Kind::Eeprom, bytes: eeprom },
     ];
-    let window = |base, memory: usize, remap| WindowSpec {
+    let window = |base, memory: usize, remap| AddressWindowSpec {
         base,
         bytes: memories[memory].bytes,
         memory,

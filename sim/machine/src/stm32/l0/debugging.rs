@@ -5,12 +5,12 @@ use rtoslab_cpu::profile::ProfileCell;
 use super::machine::Machine;
 use super::memory::Memories;
 use super::system::System;
-use crate::debugger::semihosting::{Answer, TargetMemory, firmware_exit_sentence};
+use crate::debugger::semihosting::{Answer, SemihostingMemory, firmware_exit_sentence};
 use crate::m0plus::debugging::{CYCLES, step_over_breakpoint};
-use crate::observe::ObservedCore;
+use crate::observe::ObservableCore;
 use crate::stop::StopReason;
 
-impl TargetMemory for Memories {
+impl SemihostingMemory for Memories {
     /// Returns bytes of memory, without side effects. `None` where there is no memory.
     fn read_bytes(&self, address: u32, count: usize) -> Option<Vec<u8>> {
         self.read_bytes(address, count)

@@ -1,6 +1,6 @@
 //! The surroundings of core and memories: peripherals, probes, the console, stops.
 
-use rtoslab_lab::{Console, Injections, ProbedRegisters, Probes};
+use rtoslab_lab::{Console, ProbedRegisters, Probes, StimulusSchedule};
 use rtoslab_periph::stm32::{self, Chip, Clocks, Effects, FlashErase, ResetCause, Stm32};
 use rtoslab_timing::stm32_bus;
 
@@ -8,7 +8,7 @@ use super::settings::Settings;
 use crate::debugger::Debugger;
 use crate::stm32::{Options, outputs};
 use crate::stop::{Stop, StopReason};
-use crate::warnings::{Warnings, unmodelled_address_sentence};
+use crate::warnings::{Warnings, message_for_unmodelled_address};
 
 /// The changes that an access or event requests beyond the devices. [`System`](super::system::System) carries them out.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub struct Changes {
 
 /// The peripherals and instruments of an STM32L0 board.
 #[derive(Clone)]
-pub struct Devices {
+pub struct BoardPeripherals {
     /// The peripherals.
     pub periph: Stm32,
     /// The requests of the last accesses.
@@ -39,7 +39,7 @@ pub struct Devices {
     /// Probes and events.
     pub probes: Probes,
     /// Stimuli to come.
-    pub injections: Injections,
+    pub injections: StimulusSchedule,
     /// The output of the serial ports.
     pub console: Console,
     /// Port that printed last. Typed text goes there.
@@ -60,11 +60,11 @@ pub struct Devices {
     pub watches_registers: bool,
 }
 
-impl Devices {
+impl BoardPeripherals {
     /// Creates the peripherals after power-on.
-    pub fn new(chip: Chip, options: &Options) -> Devices {
+    pub fn new(chip: Chip, options: &Options) -> BoardPeripherals {
         let periph = Stm32::new(chip, &options.board);
-        let mut devices = Devices {
+        let mut devices = BoardPeripherals {
             clocks: periph.clock_frequencies().clone(),
             periph,
             effects: Effects::default(),
@@ -72,7 +72,7 @@ impl Devices {
             settings: Settings::new(),
             bus_rules: Settings::new().bus_timing_rules(),
             probes: Probes::default(),
-            injections: Injections::default(),
+            injections: StimulusSchedule::default(),
             console: Console::default(),
             console_port: options.console_port,
             stop: None,
@@ -156,7 +156,7 @@ impl Devices {
 
     /// Warns once about an access to a register.
     fn warn_once_of_register_access(&mut self, address: u32, written: bool, pc: u32, now: u64, why: &str) {
-        let block = self.periph.block_name(address).unwrap_or("peripheral");
+        let block = self.periph.manual_name_of_peripheral(address).unwrap_or("peripheral");
         let direction = if written { "write to" } else { "read of" };
         let text = format!("{direction} a {block} register at 0x{address:08x} {why} (first used by 0x{pc:08x})");
         let stops = self.warnings.warn_once(&format!("0x{address:08x} {why}"), text);
@@ -167,7 +167,7 @@ impl Devices {
     pub fn warn_of_unmodelled_address(&mut self, what: &str, address: u32, pc: u32, now: u64) {
         let stops = self
             .warnings
-            .warn_once(&format!("{what} at 0x{address:08x}"), unmodelled_address_sentence(what, address, pc));
+            .warn_once(&format!("{what} at 0x{address:08x}"), message_for_unmodelled_address(what, address, pc));
         self.stop_if_strict(pc, now, stops);
     }
 
@@ -187,7 +187,7 @@ impl Devices {
 
     /// Warns once that the firmware requested something unsupported. Under `strict` the run stops.
     pub fn warn_unsupported(&mut self, about: &str, pc: u32, now: u64) {
-        let stops = self.warnings.warn_of_unsupported_request(about, pc);
+        let stops = self.warnings.warn_of_unsupported_hardware_request(about, pc);
         self.stop_if_strict(pc, now, stops);
     }
 
@@ -204,7 +204,7 @@ impl Devices {
     /// Fires the probes of a site on the instruction at `address`. Returns true if the run must stop before it.
     pub fn fire_probes_at(&mut self, site: u32, address: u32, now: u64, held: ProbedRegisters) -> bool {
         let skip = self.passed_until.take() == Some(address);
-        let stops = self.probes.fire_probes_of_probe_site(site, address, 0, now, held, skip);
+        let stops = self.probes.fire_probes_at_known_site(site, address, 0, now, held, skip);
         if stops {
             self.passed_until = Some(address);
             self.stop_for_reason(
@@ -219,7 +219,7 @@ impl Devices {
 
     /// Records a store to a watched place. Returns true if the run must stop after it.
     pub fn note_watched_store(&mut self, address: u32, word: u32, now: u64, pc: u32) -> bool {
-        let stops = self.probes.report_changing_store(address, word, 0, now, pc);
+        let stops = self.probes.report_store_to_watched_word(address, word, 0, now, pc);
         if stops {
             self.stop_for_reason(
                 StopReason::Watch,
@@ -241,7 +241,7 @@ impl Devices {
         if let Some(value) = written {
             return self.note_watched_store(word, value << (8 * (address & 3)), now, pc);
         }
-        let stops = self.probes.stops_after_read(word);
+        let stops = self.probes.does_register_read_stop_run(word);
         if stops {
             self.stop_for_reason(
                 StopReason::Watch,

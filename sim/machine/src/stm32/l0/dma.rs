@@ -9,23 +9,23 @@ use super::system::System;
 use crate::stm32::dma::WrittenRanges;
 
 /// The memories that a DMA transfer may access.
-struct LentMemories<'a> {
+struct DmaAccessibleMemories<'a> {
     memories: &'a mut Memories,
     written: WrittenRanges,
 }
 
-impl DmaBus for LentMemories<'_> {
+impl DmaBus for DmaAccessibleMemories<'_> {
     /// Reads 1, 2 or 4 bytes of memory for the DMA controller, zero-extended. `None` where there is no memory.
     fn read_memory(&mut self, address: u32, bytes: u32) -> Option<u32> {
-        let (window, offset) = self.memories.memory_window_of_access(address, bytes)?;
+        let (window, offset) = self.memories.address_window_of_access(address, bytes)?;
         let (memory, offset) = self.memories.memory_at(window, offset);
-        Some(self.memories.all[memory].value_at_offset(offset, bytes))
+        Some(self.memories.all[memory].little_endian_value_at_offset(offset, bytes))
     }
 
     /// Writes the low 1, 2 or 4 bytes of a value to memory for the DMA controller. Returns false if the memory is
     /// read-only, `None` where there is no memory.
     fn write_memory(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool> {
-        let (window, offset) = self.memories.memory_window_of_access(address, bytes)?;
+        let (window, offset) = self.memories.address_window_of_access(address, bytes)?;
         let (memory, offset) = self.memories.memory_at(window, offset);
         // A DMA neither programs flash nor unlocks it.
         if self.memories.all[memory].kind != Kind::Ram {
@@ -49,7 +49,7 @@ impl System {
 
     /// Makes the DMA transfers that are due at cycle `now`.
     fn execute_due_dma_transfers(&mut self, core: &mut Core, now: u64) {
-        let mut lent = LentMemories { memories: &mut self.memories, written: WrittenRanges::default() };
+        let mut lent = DmaAccessibleMemories { memories: &mut self.memories, written: WrittenRanges::default() };
         self.devices.periph.execute_due_dma_transfers(now, &mut lent, &mut self.devices.effects);
         let written = lent.written;
         for (address, bytes) in written.iter() {
@@ -59,7 +59,7 @@ impl System {
 
     /// Handles a write of a DMA to RAM: drops stale decoded code, and reports watched words, with a `pc` of 0.
     fn handle_dma_write(&mut self, core: &mut Core, address: u32, bytes: u32, now: u64) {
-        let Some((window, offset)) = self.memories.memory_window_of_access(address, bytes) else { return };
+        let Some((window, offset)) = self.memories.address_window_of_access(address, bytes) else { return };
         let (memory, offset) = self.memories.memory_at(window, offset);
         let marks = self.memories.all[memory].marks_of_range(offset, bytes);
         if marks & MARK_CODE != 0 {
@@ -69,7 +69,7 @@ impl System {
             return;
         }
         for word in (offset & !3..offset + bytes).step_by(4) {
-            let value = self.memories.all[memory].value_at_offset(word, 4);
+            let value = self.memories.all[memory].little_endian_value_at_offset(word, 4);
             if self.devices.note_watched_store(super::chip::RAM_BASE + word, value, now, 0) {
                 self.end_core_turn(core);
             }

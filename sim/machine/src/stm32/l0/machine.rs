@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rtoslab_cpu::exception_outcome::ExceptionOutcome;
+use rtoslab_cpu::exception_outcome::ExceptionStepResult;
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exception::{self, ExceptionTiming};
@@ -13,10 +13,10 @@ use rtoslab_periph::{ElapsedTime, NEVER};
 use rtoslab_timing::cortex_m0plus::key;
 
 use super::chip::Kind;
-use super::devices::Devices;
+use super::devices::BoardPeripherals;
 use super::system::System;
 use crate::board::Stats;
-use crate::image::{Core as CoreKind, Image, ImageError, Symbol};
+use crate::image::{Core as CoreKind, ImageError, ParsedImageFile, Symbol};
 use crate::injection;
 use crate::m0plus::turn::{self, FaultOutcome, is_core_active};
 use crate::m0plus::{debugging, face};
@@ -25,7 +25,7 @@ use crate::polling::skip_busy_wait;
 use crate::setting::SettingError;
 use crate::stm32::Options;
 use crate::stm32::own_table::find_image_vector_table;
-use crate::stop::{RunEnd, Stop, StopReason};
+use crate::stop::{RunEndCondition, Stop, StopReason};
 
 /// A virtual STM32L0 board.
 pub struct Machine {
@@ -46,7 +46,7 @@ impl Machine {
     pub fn new(chip: Chip, options: &Options) -> Machine {
         Machine {
             cores: Box::new([Core::new(0), Core::new(1)]),
-            system: Box::new(System::new(Devices::new(chip, options))),
+            system: Box::new(System::new(BoardPeripherals::new(chip, options))),
             own_table: None,
             now: 0,
             symbols: Arc::default(),
@@ -76,16 +76,16 @@ impl Machine {
     fn exception_timing_rules(&self) -> ExceptionTiming {
         let settings = &self.system.devices.settings;
         ExceptionTiming {
-            entry: settings.core_timing_rule(key::EXCEPTION_ENTRY),
-            exit: settings.core_timing_rule(key::EXCEPTION_EXIT),
-            tail_chain: settings.core_timing_rule(key::TAIL_CHAIN),
-            late_arrival: settings.core_timing_rule(key::LATE_ARRIVAL),
+            entry: settings.core_timing_rule_value(key::EXCEPTION_ENTRY),
+            exit: settings.core_timing_rule_value(key::EXCEPTION_EXIT),
+            tail_chain: settings.core_timing_rule_value(key::TAIL_CHAIN),
+            late_arrival: settings.core_timing_rule_value(key::LATE_ARRIVAL),
         }
     }
 
     /// Loads an ELF image and resets the board.
     pub fn load_image(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
-        let image = Image::parse_image_file(data, name)?;
+        let image = ParsedImageFile::parse_firmware_image(data, name)?;
         image.check_core_can_execute(CoreKind::M0Plus, name)?;
         for (address, bytes) in &image.segments {
             if !self.system.memories.write_bytes(*address, bytes) {
@@ -139,18 +139,18 @@ impl Machine {
 
     /// Runs for at most `cycles` more cycles.
     pub fn run_cycles(&mut self, cycles: u64) -> Stop {
-        self.run_to(RunEnd { cycle: self.now.saturating_add(cycles), ns: None })
+        self.run_to(RunEndCondition { cycle: self.now.saturating_add(cycles), ns: None })
     }
 
     /// Runs up to a cycle or a time at most.
-    pub fn run_to(&mut self, run_end: RunEnd) -> Stop {
+    pub fn run_to(&mut self, run_end: RunEndCondition) -> Stop {
         loop {
             self.reset_if_requested();
-            self.look_up_code_if_remapped();
+            self.refresh_code_if_memory_remapped();
             self.serve_core_request();
             self.wake_sleeping_core();
             // A change of the clock ends the core's turn.
-            let end = run_end.end_cycle(self.elapsed_time());
+            let end = run_end.run_end_cycle(self.elapsed_time());
             // What an exception stacks may reach a watched word after the end: that is for the next run.
             let comes = |stop: &mut Stop| stop.cycle <= end || !stop.reason.is_stop_requested_by_instrument();
             if let Some(stop) = self.system.devices.stop.take_if(comes) {
@@ -242,7 +242,7 @@ impl Machine {
     }
 
     /// Looks up the core's code again if another memory is visible at address 0 now.
-    fn look_up_code_if_remapped(&mut self) {
+    fn refresh_code_if_memory_remapped(&mut self) {
         let core = &mut self.cores[0];
         if std::mem::take(&mut self.system.refetch) && !core.ip.is_null() {
             let target = core.next_instruction_address() | u32::from(core.thumb);
@@ -269,7 +269,7 @@ impl Machine {
             }
         }
         self.report_exception_outcome(outcome, before);
-        if matches!(outcome, ExceptionOutcome::Slept(_)) {
+        if matches!(outcome, ExceptionStepResult::Slept(_)) {
             self.warn_of_deep_sleep();
         }
     }
@@ -309,7 +309,7 @@ impl Machine {
     fn execute_until(&mut self, mut due: u64) {
         if self.observer.is_some() {
             due = due.min(self.now + TURN_CYCLES);
-            self.attribute_time_of_executing_cores();
+            self.attribute_cycles_to_executing_cores();
         }
         let plain = self.watch == watch::NOTHING;
         self.system.polling.set_busy_wait_detection(plain);
@@ -348,9 +348,9 @@ impl Machine {
     }
 
     /// Reports the outcome of an exception step, to the observer and as an event.
-    fn report_exception_outcome(&mut self, outcome: ExceptionOutcome, before: u64) {
+    fn report_exception_outcome(&mut self, outcome: ExceptionStepResult, before: u64) {
         if self.observer.is_some() {
-            self.observe_exception_outcome(0, outcome);
+            self.report_exception_outcome_to_observer(0, outcome);
         }
         let core = &self.cores[0];
         record_exception_events(
@@ -381,7 +381,13 @@ impl Machine {
     pub fn schedule_stimulus(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
         let devices = &mut self.system.devices;
         let has_pin = |pin: u16| devices.periph.gpio_port((pin / 16) as u8).is_some();
-        injection::check_stimulus(self.now, (cycle, stimulus), 1, u32::from(devices.periph.irq_line_count()), has_pin)?;
+        injection::validate_stimulus_for_chip(
+            self.now,
+            (cycle, stimulus),
+            1,
+            u32::from(devices.periph.irq_line_count()),
+            has_pin,
+        )?;
         devices.injections.add_stimulus(cycle, stimulus);
         Ok(())
     }
@@ -407,7 +413,7 @@ impl Machine {
 
     /// Returns the statistics of the core since the start or the last [`Machine::reset_stats`].
     pub fn core_stats(&self) -> Stats {
-        self.core_stats_since_power_on().stats_since(&self.stats_base)
+        self.core_stats_since_power_on().core_statistics_since(&self.stats_base)
     }
 
     /// Returns the statistics of the core since power-on.
@@ -425,7 +431,7 @@ impl Machine {
     /// Switches the per-instruction profile on (from zero) or off. It is empty while an observer is active.
     pub fn set_profiling(&mut self, on: bool) {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
-        self.continue_observing();
+        self.enable_step_logging_for_observer();
         self.system.memories.set_profile(on);
         self.system.timing_cache.set_cached_profiling(on);
         face::look_up_code_region_again(&mut self.cores[0], &mut *self.system);

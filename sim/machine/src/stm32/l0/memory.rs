@@ -3,7 +3,7 @@
 use rtoslab_cpu::profile::ProfileCell;
 use rtoslab_cpu::v6m::op::{Code, Op};
 
-use super::chip::{Kind, MemorySpec, WindowSpec};
+use super::chip::{AddressWindowSpec, Kind, MemorySpec};
 use crate::board::ProfileRow;
 use crate::lazy::LazyZeroedArray;
 use crate::profile::InstructionProfileCells;
@@ -46,7 +46,7 @@ impl Memory {
 
     /// Returns the little-endian value of up to four bytes.
     #[inline(always)]
-    pub fn value_at_offset(&self, offset: u32, bytes: u32) -> u32 {
+    pub fn little_endian_value_at_offset(&self, offset: u32, bytes: u32) -> u32 {
         let at = offset as usize;
         match bytes {
             1 => u32::from(self.bytes[at]),
@@ -81,14 +81,14 @@ const GUARD_OPS: usize = 8;
 /// A range of addresses at which a memory is visible, with its decoded code and profile.
 pub struct MemoryWindow {
     /// Its address and its content.
-    pub spec: WindowSpec,
+    pub spec: AddressWindowSpec,
     ops: Option<LazyZeroedArray<Op>>,
     profile: InstructionProfileCells,
 }
 
 impl MemoryWindow {
     /// Creates a window of addresses without decoded code.
-    pub fn new(spec: WindowSpec) -> MemoryWindow {
+    pub fn new(spec: AddressWindowSpec) -> MemoryWindow {
         let halves = spec.bytes as usize / 2;
         let ops = spec.code.then(|| {
             // SAFETY: an op of zeros is one that is not decoded yet.
@@ -115,8 +115,8 @@ impl MemoryWindow {
     }
 
     /// Returns a pointer to the window's first profile cell. Null while the profile is off.
-    pub fn window_profile_pointer(&self) -> *mut ProfileCell {
-        self.profile.first_cell_pointer()
+    pub fn memory_window_profile_pointer(&self) -> *mut ProfileCell {
+        self.profile.first_instruction_profile_pointer()
     }
 
     /// Returns the op at an offset. `None` if the window holds no code. Panics after the window's end.
@@ -170,7 +170,7 @@ pub struct Memories {
 
 impl Memories {
     /// Creates the memories of a chip, erased.
-    pub fn new(memories: &[MemorySpec; 3], windows: &[WindowSpec]) -> Memories {
+    pub fn new(memories: &[MemorySpec; 3], windows: &[AddressWindowSpec]) -> Memories {
         Memories {
             all: memories.each_ref().map(Memory::new),
             windows: windows.iter().map(|spec| MemoryWindow::new(*spec)).collect(),
@@ -183,7 +183,7 @@ impl Memories {
     /// Returns the number of the window that contains `bytes` bytes at an address, and the offset in it. `None` if
     /// there is none.
     #[inline]
-    pub fn memory_window_of_access(&self, address: u32, bytes: u32) -> Option<(usize, u32)> {
+    pub fn address_window_of_access(&self, address: u32, bytes: u32) -> Option<(usize, u32)> {
         self.windows.iter().enumerate().find_map(|(index, window)| {
             let offset = window.offset_of_address(address)?;
             let shown = window.spec.remap.is_none_or(|remap| remap == self.at_zero);
@@ -199,7 +199,7 @@ impl Memories {
 
     /// Returns bytes of memory, without side effects. `None` if they are not in one memory.
     pub fn read_bytes(&self, address: u32, bytes: usize) -> Option<Vec<u8>> {
-        let (window, offset) = self.memory_window_of_access(address, u32::try_from(bytes).ok()?)?;
+        let (window, offset) = self.address_window_of_access(address, u32::try_from(bytes).ok()?)?;
         let (memory, offset) = self.memory_at(window, offset);
         self.all[memory].bytes.get(offset as usize..offset as usize + bytes).map(<[u8]>::to_vec)
     }
@@ -207,7 +207,7 @@ impl Memories {
     /// Copies bytes into a memory. Returns false if they do not fit into one memory.
     pub fn write_bytes(&mut self, address: u32, data: &[u8]) -> bool {
         let Some((window, offset)) =
-            u32::try_from(data.len()).ok().and_then(|bytes| self.memory_window_of_access(address, bytes))
+            u32::try_from(data.len()).ok().and_then(|bytes| self.address_window_of_access(address, bytes))
         else {
             return false;
         };
@@ -232,7 +232,7 @@ impl Memories {
     }
 
     /// Marks the memory of a decoded instruction, so that a store to it drops the op.
-    pub fn mark_memory_as_decoded(&mut self, window: usize, offset: u32) {
+    pub fn mark_instruction_memory_as_decoded(&mut self, window: usize, offset: u32) {
         let (memory, offset) = self.memory_at(window, offset);
         let marks = &mut self.all[memory].marks;
         marks[(offset >> MARK_SHIFT) as usize] |= MARK_CODE;
@@ -252,8 +252,8 @@ impl Memories {
 
     /// Adds to the profile cell of an address that was executed. Does nothing while the profile is off.
     pub fn add_to_profile(&mut self, address: u32, more: ProfileCell) {
-        if let Some((window, offset)) = self.memory_window_of_access(address, 2) {
-            self.windows[window].profile.add_to_profile_cell(offset as usize / 2, more);
+        if let Some((window, offset)) = self.address_window_of_access(address, 2) {
+            self.windows[window].profile.add_to_halfword_profile_cell(offset as usize / 2, more);
         }
     }
 
@@ -264,7 +264,7 @@ impl Memories {
 
     /// Marks the page of a watched RAM word. Returns false if the address is not in RAM.
     pub fn mark_watched_address(&mut self, address: u32) -> bool {
-        let Some((window, offset)) = self.memory_window_of_access(address & !3, 4) else { return false };
+        let Some((window, offset)) = self.address_window_of_access(address & !3, 4) else { return false };
         let (memory, offset) = self.memory_at(window, offset);
         let memory = &mut self.all[memory];
         memory.marks[(offset >> MARK_SHIFT) as usize] |= MARK_WATCH;
@@ -275,25 +275,25 @@ impl Memories {
     /// Writes RAM. Returns false outside of RAM.
     pub fn write_ram(&mut self, address: u32, data: &[u8]) -> bool {
         let in_ram = |&(window, _): &(usize, u32)| self.all[self.windows[window].spec.memory].kind == Kind::Ram;
-        self.memory_window_of_access(address, 1).filter(in_ram).is_some() && self.write_bytes(address, data)
+        self.address_window_of_access(address, 1).filter(in_ram).is_some() && self.write_bytes(address, data)
     }
 
     /// Returns the kind of the memory at an address, and the offset in it.
     pub fn memory_kind_at(&self, address: u32) -> Option<(Kind, u32)> {
         let (memory, offset) =
-            self.memory_window_of_access(address, 1).map(|(window, offset)| self.memory_at(window, offset))?;
+            self.address_window_of_access(address, 1).map(|(window, offset)| self.memory_at(window, offset))?;
         Some((self.all[memory].kind, offset))
     }
 
     /// Writes the flash as a debugger does. Returns false outside of flash.
     pub fn program_flash(&mut self, address: u32, data: &[u8]) -> bool {
         let in_flash = |&(window, _): &(usize, u32)| self.all[self.windows[window].spec.memory].kind == Kind::Flash;
-        self.memory_window_of_access(address, 1).filter(in_flash).is_some() && self.write_bytes(address, data)
+        self.address_window_of_access(address, 1).filter(in_flash).is_some() && self.write_bytes(address, data)
     }
 
     /// Returns whether code can execute at the address.
     pub fn is_executable(&self, address: u32) -> bool {
-        self.memory_window_of_access(address & !1, 2).is_some_and(|(window, _)| self.windows[window].spec.code)
+        self.address_window_of_access(address & !1, 2).is_some_and(|(window, _)| self.windows[window].spec.code)
     }
 
     /// Updates the op of an address, after probes on its instruction changed.

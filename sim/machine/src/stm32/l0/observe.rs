@@ -29,6 +29,6 @@ impl Machine {
             // As `waits` has it.
             (step.bus_wait, step.flash_wait) = (step.flash_wait, step.bus_wait.saturating_sub(step.flash_wait));
         }
-        self.pass_steps_to_observer(0, &[]);
+        self.pass_instructions_to_observer(0, &[]);
     }
 }

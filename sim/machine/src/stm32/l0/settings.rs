@@ -1,7 +1,7 @@
 //! The settings that a run may override: timing rules, and the fields of FLASH_ACR, as if the firmware had written
 //! them.
 
-use rtoslab_timing::{RuleConfidenceGrade, Setting, cortex_m0plus, stm32_bus};
+use rtoslab_timing::{Setting, TimingRuleConfidenceGrade, cortex_m0plus, stm32_bus};
 
 use crate::setting::SettingError;
 
@@ -11,7 +11,7 @@ const RULES: usize = CORE + stm32_bus::SETTINGS.len();
 
 /// Returns a timing setting that is 0 by default, so that a documented rule holds.
 const fn optional_setting(key: &'static str, max: u64, about: &'static str) -> Setting {
-    Setting { key, default: 0, min: 0, max, about, grade: RuleConfidenceGrade::Documented }
+    Setting { key, default: 0, min: 0, max, about, grade: TimingRuleConfidenceGrade::Documented }
 }
 
 /// Parts of FLASH_ACR by name, with the mask of each (RM0367 3.7.1).
@@ -81,7 +81,7 @@ impl Settings {
     }
 
     /// Returns a rule of the core by its index in [`cortex_m0plus::key`].
-    pub fn core_timing_rule(&self, key: usize) -> u64 {
+    pub fn core_timing_rule_value(&self, key: usize) -> u64 {
         self.values[key]
     }
 
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn overrides_replace_the_register() {
+    fn setting_overrides_replace_register() {
         let mut settings = Settings::new();
         assert_eq!(settings.flash_access_control(0x40), 0x40);
         for (key, value) in [("flash.wait_states", 1), ("flash.pre_read", 0), ("clock_hz", 8_000_000)] {
@@ -116,11 +116,11 @@ mod tests {
         settings.set_timing_rule("timing.apb_bridge_extra_cycles", 5).unwrap();
         assert_eq!(settings.bus_timing_rules()[stm32_bus::key::APB_BRIDGE], 5);
         settings.set_timing_rule("timing.exception_entry_cycles", 16).unwrap();
-        assert_eq!(settings.core_timing_rule(cortex_m0plus::key::EXCEPTION_ENTRY), 16);
+        assert_eq!(settings.core_timing_rule_value(cortex_m0plus::key::EXCEPTION_ENTRY), 16);
     }
 
     #[test]
-    fn refusals_name_valid_values() {
+    fn setting_errors_name_valid_values() {
         let mut settings = Settings::new();
         assert!(settings.set_timing_rule("flash.wait_states", 2).unwrap_err().0.contains("0 to 1"));
         assert!(settings.set_timing_rule("flash.icache", 1).unwrap_err().0.contains("flash.pre_read"));

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_cpu::v6m::core::Core;
 
-use super::devices::Devices;
+use super::devices::BoardPeripherals;
 use super::machine::Machine;
 use super::memory::{MARK_CODE, MARK_SHIFT, Memories};
 use super::system::System;
 use crate::board::Stats;
 use crate::image::Symbol;
 use crate::observe::CycleObservableMachine;
-use crate::snapshot::{PointerFreeSavedCore, Snapshot, changed_pages};
+use crate::snapshot::{PointerFreeSavedCore, Snapshot, pages_changed_since_snapshot};
 use crate::stm32::flash::FlashL0;
 
 /// The saved state of a machine, for a snapshot.
@@ -24,7 +24,7 @@ struct SavedBoard {
     stats_base: Stats,
     memories: Vec<Box<[u8]>>,
     at_zero: u32,
-    devices: Devices,
+    devices: BoardPeripherals,
     flash: FlashL0,
     due: u64,
 }
@@ -63,10 +63,10 @@ impl Machine {
 
     /// Restores the board's state in a snapshot. Returns false if the snapshot is of another chip.
     pub fn restore_snapshot(&mut self, snapshot: &Snapshot) -> bool {
-        let Some(saved) = self.find_saved_state(snapshot) else { return false };
+        let Some(saved) = self.find_saved_board_state(snapshot) else { return false };
         let system = &mut *self.system;
         system.memories.restore_memory_content(&saved.memories);
-        if system.memories.at_zero != saved.at_zero || !system.flash.has_same_timing(&saved.flash) {
+        if system.memories.at_zero != saved.at_zero || !system.flash.has_same_flash_timing(&saved.flash) {
             system.timing_cache.forget_timing_and_native_code();
         }
         system.memories.at_zero = saved.at_zero;
@@ -78,19 +78,19 @@ impl Machine {
         self.now = saved.now;
         self.symbols = saved.symbols.clone();
         self.stats_base.clone_from(&saved.stats_base);
-        self.end_cycle_observation();
+        self.abandon_cycle_observation();
         true
     }
 
     /// Returns the saved state in a snapshot. `None` if it is of another chip.
-    fn find_saved_state<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a SavedBoard> {
+    fn find_saved_board_state<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a SavedBoard> {
         let chip = self.system.devices.periph.chip();
         snapshot.machine_state::<SavedBoard>().filter(|saved| saved.devices.periph.chip() == chip)
     }
 
     /// Places the probes of a snapshot on this board, which has none.
     pub fn install_snapshot_probes(&mut self, snapshot: &Snapshot) {
-        let Some(saved) = self.find_saved_state(snapshot) else { return };
+        let Some(saved) = self.find_saved_board_state(snapshot) else { return };
         let system = &mut *self.system;
         system.devices.probes = saved.devices.probes.clone();
         system.devices.watches_registers = saved.devices.watches_registers;
@@ -103,12 +103,12 @@ impl Machine {
     }
 }
 
-impl Devices {
+impl BoardPeripherals {
     /// Restores the state of other devices, except the places of probes.
-    fn restore_devices(&mut self, then: &Devices) {
+    fn restore_devices(&mut self, then: &BoardPeripherals) {
         let mut probes = std::mem::take(&mut self.probes);
         let watches_registers = self.watches_registers;
-        probes.restore_recordings(&then.probes);
+        probes.restore_probe_recordings(&then.probes);
         self.clone_from(then);
         self.probes = probes;
         self.watches_registers = watches_registers;
@@ -121,7 +121,7 @@ impl Memories {
         for (index, bytes) in then.iter().enumerate() {
             let memory = &mut self.all[index];
             let stale: Vec<(u32, u32)> =
-                changed_pages(&memory.bytes, bytes, &memory.marks, MARK_CODE, MARK_SHIFT).collect();
+                pages_changed_since_snapshot(&memory.bytes, bytes, &memory.marks, MARK_CODE, MARK_SHIFT).collect();
             memory.bytes.copy_from_slice(bytes);
             for (offset, bytes) in stale {
                 self.drop_decoded_ops(index, offset, bytes);

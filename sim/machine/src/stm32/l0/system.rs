@@ -4,7 +4,7 @@
 //! one, and what is late keeps the core's only port busy. At zero wait states the other mode, which does without, takes
 //! the same cycles.
 
-use rtoslab_cpu::v6m::bus::{Bus, Fabric, OrderedAccess, Ram, Trap};
+use rtoslab_cpu::v6m::bus::{Bus, ChipBusFabric, OrderedAccess, Ram, Trap};
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::decode::{Place, decode_instruction};
 use rtoslab_cpu::v6m::engine::SingleCoreEngine;
@@ -17,8 +17,8 @@ use rtoslab_lab::{ProbedRegisters, Stimulus};
 use rtoslab_periph::stm32::FlashStore;
 use rtoslab_timing::cortex_m0plus::MEMORY_CYCLES;
 
-use super::chip::{FLASH_BASE, Kind, RAM_BASE, memories_and_windows_of_chip};
-use super::devices::{Changes, Devices};
+use super::chip::{FLASH_BASE, Kind, RAM_BASE, memories_and_address_windows_of_chip};
+use super::devices::{BoardPeripherals, Changes};
 use super::memory::{MARK_CODE, MARK_SHIFT, MARK_WATCH, Memories};
 use crate::known::DecodedOpCache;
 use crate::m0plus::UNALIGNED;
@@ -29,7 +29,7 @@ use crate::stm32::flash::FlashL0;
 /// The STM32L0 without its core: memories, flash interface and devices.
 pub struct System {
     pub(super) memories: Memories,
-    pub(super) devices: Devices,
+    pub(super) devices: BoardPeripherals,
     pub(super) flash: FlashL0,
     /// Instructions with probes.
     pub(super) known: DecodedOpCache<Op>,
@@ -47,8 +47,8 @@ pub struct System {
 
 impl System {
     /// Creates a chip with erased flash.
-    pub fn new(devices: Devices) -> System {
-        let (memories, windows) = memories_and_windows_of_chip(devices.periph.chip());
+    pub fn new(devices: BoardPeripherals) -> System {
+        let (memories, windows) = memories_and_address_windows_of_chip(devices.periph.chip());
         System {
             memories: Memories::new(&memories, &windows),
             devices,
@@ -84,7 +84,7 @@ impl System {
         let lines = self.devices.periph.irq_levels()[0];
         if lines != self.devices.driven {
             self.devices.driven = lines;
-            if core.nvic.set_line_levels(lines) != 0 && core.nvic.scr & 0x10 != 0 {
+            if core.nvic.set_interrupt_line_levels(lines) != 0 && core.nvic.scr & 0x10 != 0 {
                 core.event = true;
             }
             self.end_core_turn(core);
@@ -95,7 +95,7 @@ impl System {
             core.event = true;
             self.end_core_turn(core);
         }
-        self.apply_requested_changes(core, changes, now);
+        self.apply_requested_system_changes(core, changes, now);
         let due = self.devices.periph.next_advance_cycle();
         if due < self.due || self.devices.stop.is_some() || self.devices.reset.is_some() {
             self.end_core_turn(core);
@@ -106,7 +106,7 @@ impl System {
     pub(super) fn apply_stimulus(&mut self, core: &mut Core, stimulus: Stimulus, now: u64) {
         match stimulus {
             Stimulus::Exception { number, .. } => {
-                if core.nvic.make_pending(number) && core.nvic.scr & 0x10 != 0 {
+                if core.nvic.make_exception_pending(number) && core.nvic.scr & 0x10 != 0 {
                     core.event = true;
                 }
             }
@@ -126,7 +126,7 @@ impl System {
     }
 
     /// Carries out changes of clocks, memories and interrupt lines.
-    fn apply_requested_changes(&mut self, core: &mut Core, changes: Changes, now: u64) {
+    fn apply_requested_system_changes(&mut self, core: &mut Core, changes: Changes, now: u64) {
         if changes.clocks {
             core.systick.set_external_clock_rate(self.devices.systick_reference_rate(), now);
             self.end_core_turn(core);
@@ -143,20 +143,20 @@ impl System {
     /// Returns a value in the flash that is read through its alias at address 0. `None` for other addresses.
     #[cold]
     #[inline(never)]
-    fn constant_through_zero_alias(&self, address: u32, bytes: u32) -> Option<u32> {
+    fn read_flash_through_zero_alias(&self, address: u32, bytes: u32) -> Option<u32> {
         if address & (bytes - 1) != 0 {
             return None;
         }
-        let (window, offset) = self.memories.memory_window_of_access(address, bytes)?;
+        let (window, offset) = self.memories.address_window_of_access(address, bytes)?;
         let (memory, offset) = self.memories.memory_at(window, offset);
         let memory = &self.memories.all[memory];
-        (memory.kind == Kind::Flash).then(|| memory.value_at_offset(offset, bytes))
+        (memory.kind == Kind::Flash).then(|| memory.little_endian_value_at_offset(offset, bytes))
     }
 
     /// Returns the instruction at an address with a probe, and the number of the probe's site (place in the list of
     /// probed addresses). `None` if the address is in no memory.
     fn instruction_with_probes_at(&mut self, address: u32) -> Option<(Op, u32)> {
-        let (window, offset) = self.memories.memory_window_of_access(address, 2)?;
+        let (window, offset) = self.memories.address_window_of_access(address, 2)?;
         let (first, second) = self.memories.instruction_halfwords(window, offset);
         // What shows at an address for a time only is decoded anew.
         let stays = self.memories.windows[window].spec.remap.is_none();
@@ -177,7 +177,7 @@ impl System {
     }
 }
 
-impl Fabric for System {
+impl ChipBusFabric for System {
     /// Returns the first cycle in which the RAM takes a transfer: at once, unless the core's own port is busy.
     #[inline(always)]
     fn claim_transfer_slot(&mut self, core: &mut Core, _: usize, at: u64, _: bool) -> u64 {
@@ -232,7 +232,7 @@ unsafe impl Bus for System {
             self.memories.drop_decoded_ops(1, offset, bytes);
         }
         if mark & MARK_WATCH != 0 {
-            let word = self.memories.all[1].value_at_offset(offset & !3, 4);
+            let word = self.memories.all[1].little_endian_value_at_offset(offset & !3, 4);
             let pc = core.next_instruction_address();
             if self.devices.note_watched_store(RAM_BASE + (offset & !3), word, now, pc) {
                 self.end_core_turn(core);
@@ -256,13 +256,13 @@ unsafe impl Bus for System {
         if address & (bytes - 1) != 0 {
             return Err(UNALIGNED);
         }
-        if let Some((window, offset)) = self.memories.memory_window_of_access(address, bytes) {
+        if let Some((window, offset)) = self.memories.address_window_of_access(address, bytes) {
             let flash = self.memories.windows[window].spec.flash;
             let (memory, offset) = self.memories.memory_at(window, offset);
             let at = self.bus_port_free_cycle::<CONTEND>(core, *t);
             let wait = if flash { self.flash.data_read_waits(address, at) } else { 0 };
             *t = self.access_end_cycle(core, at, wait);
-            return Ok(self.memories.all[memory].value_at_offset(offset, bytes));
+            return Ok(self.memories.all[memory].little_endian_value_at_offset(offset, bytes));
         }
         match address >> 28 {
             0xe => {
@@ -295,7 +295,7 @@ unsafe impl Bus for System {
         if address & (bytes - 1) != 0 {
             return Err(UNALIGNED);
         }
-        if let Some((window, offset)) = self.memories.memory_window_of_access(address, bytes) {
+        if let Some((window, offset)) = self.memories.address_window_of_access(address, bytes) {
             let (memory, offset) = self.memories.memory_at(window, offset);
             let at = self.bus_port_free_cycle::<CONTEND>(core, *t);
             *t = self.access_end_cycle(core, at, 0);
@@ -307,7 +307,11 @@ unsafe impl Bus for System {
             let store = self.devices.periph.store_to_flash_array(array, bytes, at, &mut self.devices.effects);
             if store == FlashStore::Program {
                 // Programming sets bits (RM0367 3.3.4). A word of EEPROM is erased first.
-                let old = if memory == 0 { self.memories.all[memory].value_at_offset(offset, bytes) } else { 0 };
+                let old = if memory == 0 {
+                    self.memories.all[memory].little_endian_value_at_offset(offset, bytes)
+                } else {
+                    0
+                };
                 self.memories.all[memory].store_value_at_offset(offset, bytes, old | value);
                 self.memories.drop_decoded_ops(memory, offset, bytes);
             }
@@ -329,9 +333,9 @@ unsafe impl Bus for System {
         let flash = &self.memories.all[0];
         let offset = address.wrapping_sub(FLASH_BASE);
         if address & (bytes - 1) == 0 && (offset as usize) < flash.bytes.len() {
-            return Some(flash.value_at_offset(offset, bytes));
+            return Some(flash.little_endian_value_at_offset(offset, bytes));
         }
-        self.constant_through_zero_alias(address, bytes)
+        self.read_flash_through_zero_alias(address, bytes)
     }
 
     /// Returns whether a store to this offset of RAM writes a watched word. `None` if the store cannot be executed
@@ -343,7 +347,7 @@ unsafe impl Bus for System {
         if ram.marks[(offset >> MARK_SHIFT) as usize] & MARK_CODE != 0 {
             return None;
         }
-        let stops = || self.devices.probes.stops_after_write(RAM_BASE + (offset & !3));
+        let stops = || self.devices.probes.does_run_stop_after_write(RAM_BASE + (offset & !3));
         if ram.is_word_watched(offset) { (!stops()).then_some(true) } else { Some(false) }
     }
 
@@ -360,7 +364,7 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn fire_probes_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
-        if self.devices.probes.stops_before_address(address) {
+        if self.devices.probes.does_run_stop_before_address(address) {
             return OrderedAccess::InTime;
         }
         let Some((instruction, site)) = self.instruction_with_probes_at(address) else { return OrderedAccess::InTime };
@@ -381,7 +385,7 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn code_region(&mut self, address: u32) -> Option<Region> {
-        let (window, _) = self.memories.memory_window_of_access(address, 2)?;
+        let (window, _) = self.memories.address_window_of_access(address, 2)?;
         let window = &self.memories.windows[window];
         window.spec.code.then(|| Region {
             base: window.spec.base,
@@ -391,7 +395,7 @@ unsafe impl Bus for System {
             row_mask: 0,
             cached: false,
             rom: false,
-            profile: [window.window_profile_pointer(), std::ptr::null_mut()],
+            profile: [window.memory_window_profile_pointer(), std::ptr::null_mut()],
         })
     }
 
@@ -399,13 +403,13 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn decode_op(&mut self, _: &Core, address: u32) {
-        let Some((window, offset)) = self.memories.memory_window_of_access(address, 2) else { return };
+        let Some((window, offset)) = self.memories.address_window_of_access(address, 2) else { return };
         let op = if self.devices.probes.is_instruction_probed(address) {
             Op::without_operands(Code::Attend)
         } else {
             self.decode_instruction_at(window, offset, address)
         };
-        self.memories.mark_memory_as_decoded(window, offset);
+        self.memories.mark_instruction_memory_as_decoded(window, offset);
         if let Some(place) = self.memories.windows[window].op_at_offset(offset) {
             *place = op;
         }

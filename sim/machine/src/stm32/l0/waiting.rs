@@ -1,7 +1,7 @@
 //! Waits for a register on an STM32L0.
 
 use rtoslab_cpu::v6m::core::{Phase, Request};
-use rtoslab_cpu::v6m::timing_cache::{CacheableBus, State};
+use rtoslab_cpu::v6m::timing_cache::{CacheableTimingBus, State};
 
 use super::machine::Machine;
 use crate::polling::{BusyWaitDetector, Waiting};
@@ -38,7 +38,7 @@ impl Waiting for Machine {
 
     /// Returns the state of pipeline, buses and memories. `None` if it cannot be compared.
     fn timing_state(&self) -> Option<State> {
-        CacheableBus::timing_state(&*self.system, &self.cores[0])
+        CacheableTimingBus::timing_state(&*self.system, &self.cores[0])
     }
 
     /// Returns the number of cycles after which the clocks of all buses are in the same phase again.
@@ -74,7 +74,7 @@ impl Waiting for Machine {
         core.instructions += instructions;
         core.bus_wait += bus;
         core.flash_wait += flash;
-        CacheableBus::restore_timing_state(&mut *self.system, core, state);
+        CacheableTimingBus::restore_timing_state(&mut *self.system, core, state);
     }
 
     /// Sets a core register by its number.

@@ -162,12 +162,12 @@ pub struct Bench {
 impl Bench {
     /// A Cortex-M3.
     pub fn m3(interface: Interface) -> Bench {
-        Bench::new(Features::CORTEX_M3, Pipe::M3(CortexM3::with_defaults()), interface)
+        Bench::new(Features::CORTEX_M3, Pipe::M3(CortexM3::with_default_timing_rules()), interface)
     }
 
     /// A Cortex-M4.
     pub fn m4(interface: Interface) -> Bench {
-        Bench::new(Features::CORTEX_M4F, Pipe::M4(CortexM4::with_defaults()), interface)
+        Bench::new(Features::CORTEX_M4F, Pipe::M4(CortexM4::with_default_timing_rules()), interface)
     }
 
     fn new(features: Features, pipe: Pipe, interface: Interface) -> Bench {

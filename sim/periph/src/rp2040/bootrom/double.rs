@@ -85,7 +85,7 @@ fn write_doubleword_to_registers(host: &mut dyn RomFunctionHost, low: usize, val
 }
 
 /// Runs table entry `index` and returns its cycles.
-pub(super) fn run_double_function(index: u8, host: &mut dyn RomFunctionHost) -> u32 {
+pub(super) fn run_rom_double_function(index: u8, host: &mut dyn RomFunctionHost) -> u32 {
     let (r0, r1, r2) = (host.core_register(0), host.core_register(1), host.core_register(2));
     let x = flush_denormal_and_nan(doubleword_from_registers(host, 0));
     let y = flush_denormal_and_nan(doubleword_from_registers(host, 2));

@@ -158,7 +158,7 @@ impl RomImageBuilder {
     }
 
     /// Writes a table of codes and half-pointers. The zeroed memory after them is the end mark.
-    fn write_code_table(&mut self, address: u32, entries: &[(&[u8; 2], u32)], thumb: u32) {
+    fn write_boot_rom_lookup_table(&mut self, address: u32, entries: &[(&[u8; 2], u32)], thumb: u32) {
         for (n, (code, pointer)) in (0..).zip(entries) {
             self.write_bytes(address + 4 * n, *code);
             self.write_halfword(address + 4 * n + 2, (pointer | thumb) as u16);
@@ -191,8 +191,8 @@ pub fn boot_rom_content() -> Vec<u8> {
     for id in 0..0x80 {
         rom.write_halfword(stub_address(id), 0xde00 | u16::from(id));
     }
-    rom.write_code_table(FUNCTION_TABLE, &FUNCTIONS, 1);
-    rom.write_code_table(DATA_TABLE, &DATA, 0);
+    rom.write_boot_rom_lookup_table(FUNCTION_TABLE, &FUNCTIONS, 1);
+    rom.write_boot_rom_lookup_table(DATA_TABLE, &DATA, 0);
     rom.write_bytes(COPYRIGHT, COPYRIGHT_TEXT);
     rom.write_word(GIT_REVISION, REVISION);
     rom.write_float_function_table(FLOAT_TABLE, id::FLOAT);

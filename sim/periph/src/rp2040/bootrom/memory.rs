@@ -21,7 +21,7 @@ const BLOCK_BYTES: u32 = 65_536;
 const PAGE_BYTES: u32 = 256;
 
 /// Runs one memory or bit function of the ROM, and returns its cycles.
-pub(super) fn call_memory_function(function: u8, host: &mut dyn RomFunctionHost) -> u32 {
+pub(super) fn run_rom_memory_function(function: u8, host: &mut dyn RomFunctionHost) -> u32 {
     let value = host.core_register(0);
     let (result, cycles) = match function {
         id::POPCOUNT32 => (value.count_ones(), POPCOUNT_CYCLES),

@@ -130,10 +130,10 @@ pub fn call_rom_function(id: u8, host: &mut dyn RomFunctionHost) -> RomFunctionO
                 disable_mask: host.core_register(1),
             };
         }
-        id::TABLE_LOOKUP..=id::MEMCPY44 => memory::call_memory_function(id, host),
+        id::TABLE_LOOKUP..=id::MEMCPY44 => memory::run_rom_memory_function(id, host),
         id::CONNECT_INTERNAL_FLASH..=id::FLASH_ENTER_CMD_XIP => return memory::run_flash_function(id, host),
         id::FLOAT..=0x5f => float::run_float_function(id - id::FLOAT, host),
-        id::DOUBLE..=0x7f => double::run_double_function(id - id::DOUBLE, host),
+        id::DOUBLE..=0x7f => double::run_rom_double_function(id - id::DOUBLE, host),
         _ => return RomFunctionOutcome::Undefined,
     };
     RomFunctionOutcome::Return { cycles }

@@ -27,7 +27,7 @@ impl Rig {
     }
 
     fn tree(&mut self) -> ClockTree {
-        self.clocks.update_sources(oscillator_and_pll_frequencies(
+        self.clocks.update_clock_source_frequencies(oscillator_and_pll_frequencies(
             &self.pll_sys,
             &self.pll_usb,
             &self.xosc,

@@ -1,7 +1,7 @@
 //! The clock divider of a state machine (RP2040 data sheet 3.5.5): a tick every INT + FRAC / 256 cycles.
 //!
-//! The fraction accumulates and makes a period one cycle longer at each carry, so tick n comes ⌊n × divisor / 256⌋ cycles
-//! after the first. The divider runs whether its state machine is enabled or not.
+//! The fraction accumulates and makes a period one cycle longer at each carry, so tick n comes ⌊n × divisor / 256⌋
+//! cycles after the first. The divider runs whether its state machine is enabled or not.
 
 /// CLKDIV at reset: every cycle.
 const RESET: u32 = 0x0001_0000;

@@ -5,7 +5,7 @@
 
 use super::inputs::PinInputs;
 use super::instructions::{StateMachineEffects, View};
-use super::machine::{Stall, StateMachine};
+use super::machine::{PioStallReason, PioStateMachine};
 use super::pins::PinWrite;
 use crate::NEVER;
 
@@ -42,7 +42,7 @@ pub(super) struct PioBlockOutputs {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PioBlockState {
     pub program: [u16; 32],
-    pub machines: [StateMachine; 4],
+    pub machines: [PioStateMachine; 4],
     /// IRQ flags.
     pub flags: u32,
     /// Levels and directions of the pins.
@@ -68,7 +68,7 @@ impl PioBlockState {
     pub const fn new(inputs: PinInputs) -> Self {
         Self {
             program: [0; 32],
-            machines: [StateMachine::new(); 4],
+            machines: [PioStateMachine::new(); 4],
             flags: 0,
             pins: (0, 0),
             inputs,
@@ -92,16 +92,16 @@ impl PioBlockState {
         let mut waits_for_pins = false;
         for machine in &self.machines {
             due = due.min(machine.next_activity_cycle(self.time));
-            waits_for_pins |= machine.stall == Some(Stall::Pins);
+            waits_for_pins |= machine.stall == Some(PioStallReason::Pins);
         }
         if waits_for_pins {
-            due = due.min(self.inputs.next_visible_change(self.time).unwrap_or(NEVER));
+            due = due.min(self.inputs.next_pin_level_change_cycle(self.time).unwrap_or(NEVER));
         }
         due.max(self.time)
     }
 
     /// Executes all cycles up to this one, and this one too.
-    pub fn execute_through_cycle(&mut self, cycle: u64) {
+    pub fn execute_cycles_up_to_and_including(&mut self, cycle: u64) {
         if cycle < self.time {
             return;
         }
@@ -117,16 +117,21 @@ impl PioBlockState {
 
     /// Executes a cycle. Nothing happens in the cycles between it and the last executed one.
     pub fn execute_cycle(&mut self, cycle: u64) {
-        if self.inputs.next_visible_change(cycle) == Some(cycle) {
-            self.retry_stalled_machines(Stall::Pins, cycle);
+        if self.inputs.next_pin_level_change_cycle(cycle) == Some(cycle) {
+            self.retry_stalled_state_machines(PioStallReason::Pins, cycle);
         }
-        let mut view =
-            View { cycle, number: 0, program: &self.program, inputs: self.inputs.levels_at(cycle), flags: self.flags };
+        let mut view = View {
+            cycle,
+            number: 0,
+            program: &self.program,
+            inputs: self.inputs.pio_pin_levels_at_cycle(cycle),
+            flags: self.flags,
+        };
         let (mut raise, mut clear, mut write, mut held) = (0, 0, PinWrite::NOTHING, PinWrite::NOTHING);
         for machine in &mut self.machines {
             let mut acts = StateMachineEffects::default();
             if machine.next_activity_cycle(cycle) <= cycle {
-                machine.execute_cycle_part(view, &mut acts);
+                machine.execute_state_machine_cycle(view, &mut acts);
                 raise |= acts.raise;
                 clear |= acts.clear;
                 self.debug |= acts.debug;
@@ -148,7 +153,7 @@ impl PioBlockState {
             let store = self.stores[0];
             self.stores.copy_within(1..self.stores_len, 0);
             self.stores_len -= 1;
-            self.carry_out_store(store.offset, store.value, cycle);
+            self.perform_pio_register_store(store.offset, store.value, cycle);
         }
     }
 
@@ -156,12 +161,12 @@ impl PioBlockState {
     fn set_irq_flags(&mut self, flags: u32, cycle: u64) {
         if flags != self.flags {
             self.flags = flags;
-            self.retry_stalled_machines(Stall::Flags, cycle + 1);
+            self.retry_stalled_state_machines(PioStallReason::Flags, cycle + 1);
         }
     }
 
     /// Lets the state machines that are stalled for this reason try again from cycle `from` on.
-    fn retry_stalled_machines(&mut self, stall: Stall, from: u64) {
+    fn retry_stalled_state_machines(&mut self, stall: PioStallReason, from: u64) {
         for machine in self.machines.iter_mut().filter(|machine| machine.stall == Some(stall)) {
             machine.retry_stalled_instruction(from);
         }
@@ -170,7 +175,7 @@ impl PioBlockState {
     /// Accepts a store whose address is on the bus in cycle `now`. It takes effect later.
     pub fn queue_register_store(&mut self, offset: u32, value: u32, now: u64) {
         if self.stores_len == MOST_STORES {
-            self.execute_through_cycle(self.stores[0].cycle);
+            self.execute_cycles_up_to_and_including(self.stores[0].cycle);
         }
         self.stores[self.stores_len] = Store { cycle: (now + 1).max(self.time), offset, value };
         self.stores_len += 1;
@@ -183,11 +188,11 @@ impl PioBlockState {
 
     /// Returns the word that a read of RXF of state machine `number` returns.
     pub fn received_word(&self, number: usize) -> u32 {
-        self.machines[number].rx.word_at_index(self.stores_in_flight(RXF + 4 * number as u32)).unwrap_or(0)
+        self.machines[number].rx.fifo_word_at_index(self.stores_in_flight(RXF + 4 * number as u32)).unwrap_or(0)
     }
 
     /// Carries out a store at the end of a cycle.
-    fn carry_out_store(&mut self, offset: u32, value: u32, now: u64) {
+    fn perform_pio_register_store(&mut self, offset: u32, value: u32, now: u64) {
         let index = (offset / 4) as usize;
         match offset {
             0x00 => self.write_control(value, now),
@@ -223,7 +228,7 @@ impl PioBlockState {
     fn write_control(&mut self, value: u32, now: u64) {
         for (number, machine) in self.machines.iter_mut().enumerate() {
             if value >> (8 + number) & 1 != 0 {
-                machine.change_divider(now, |divider| divider.restart_divider(now));
+                machine.change_clock_divider_at_cycle(now, |divider| divider.restart_divider(now));
             }
             if value >> (4 + number) & 1 != 0 {
                 machine.restart_state_machine(now);
@@ -236,7 +241,7 @@ impl PioBlockState {
     fn write_state_machine_register(&mut self, number: usize, register: usize, value: u32, now: u64) {
         let machine = &mut self.machines[number];
         match register {
-            0 => machine.change_divider(now, |divider| divider.write_clkdiv(value, now)),
+            0 => machine.change_clock_divider_at_cycle(now, |divider| divider.write_clkdiv(value, now)),
             1 => machine.execctrl = value & 0x7fff_ff9f,
             2 => machine.write_shiftctrl(value),
             4 => (machine.forced, machine.side_done) = (Some((value as u16, now + 1)), false),
@@ -273,7 +278,7 @@ impl PioBlockState {
 
     /// Returns the outputs that the rest of the chip sees: pins, interrupt lines, and the DMA requests in the mask
     /// `watched`.
-    pub fn visible_outputs(&self, watched: u32) -> PioBlockOutputs {
+    pub fn outputs_visible_outside_block(&self, watched: u32) -> PioBlockOutputs {
         let lines = u32::from(self.interrupt_line_status(0) != 0) | u32::from(self.interrupt_line_status(1) != 0) << 1;
         let requests = if watched == 0 { 0 } else { self.dma_requests() & watched };
         PioBlockOutputs { pins: self.pins, lines, requests }

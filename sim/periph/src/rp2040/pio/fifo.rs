@@ -50,14 +50,14 @@ impl Fifo {
 
     /// Removes the oldest word from the FIFO and returns it.
     pub fn pop(&mut self) -> Option<u32> {
-        let word = self.word_at_index(0)?;
+        let word = self.fifo_word_at_index(0)?;
         self.first = (self.first + 1) % MOST_WORDS;
         self.len -= 1;
         Some(word)
     }
 
     /// Returns the word that `index` others precede in the FIFO.
-    pub fn word_at_index(&self, index: usize) -> Option<u32> {
+    pub fn fifo_word_at_index(&self, index: usize) -> Option<u32> {
         (index < self.len).then(|| self.words[(self.first + index) % MOST_WORDS])
     }
 }

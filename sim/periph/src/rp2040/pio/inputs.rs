@@ -1,8 +1,8 @@
-//! The pins as the state machines see them: two flip-flops on each input, unless INPUT_SYNC_BYPASS takes them away (RP2040
-//! data sheet 3.5.6.3).
+//! The pins as the state machines see them: two flip-flops on each input, unless INPUT_SYNC_BYPASS takes them away
+//! (RP2040 data sheet 3.5.6.3).
 //!
-//! A level that changes at the end of cycle s is at the pad in cycle s + 1, where a bypassed input sees it, and behind the
-//! flip-flops in cycle s + 3.
+//! A level that changes at the end of cycle s is at the pad in cycle s + 1, where a bypassed input sees it, and behind
+//! the flip-flops in cycle s + 3.
 
 /// Cycles from a change to the cycle that sees it, bypassed and synchronised.
 const BYPASSED: u64 = 1;
@@ -24,13 +24,13 @@ pub(super) struct PinInputs {
 
 impl PinInputs {
     /// Creates inputs whose levels have not changed recently.
-    pub fn new_with_steady_levels(levels: u32) -> Self {
+    pub fn new_inputs_with_steady_levels(levels: u32) -> Self {
         Self { before: levels, ..Self::default() }
     }
 
     /// Changes the levels of the pins at the end of cycle `at`. Drops earlier changes that have passed all input
     /// synchronisers by then.
-    pub fn change_levels(&mut self, levels: u32, at: u64) {
+    pub fn change_input_pin_levels(&mut self, levels: u32, at: u64) {
         while self.len > 0 && (self.changes[0].0 + SYNCHRONISED <= at || self.len == MOST_CHANGES) {
             self.before = self.changes[0].1;
             self.changes.copy_within(1..self.len, 0);
@@ -51,7 +51,7 @@ impl PinInputs {
     }
 
     /// Returns the pin levels that an instruction of this cycle sees.
-    pub fn levels_at(&self, cycle: u64) -> u32 {
+    pub fn pio_pin_levels_at_cycle(&self, cycle: u64) -> u32 {
         if self.len == 0 {
             return self.before;
         }
@@ -60,7 +60,7 @@ impl PinInputs {
     }
 
     /// Returns the first cycle, `from` or later, that may see other pin levels than the cycle before it.
-    pub fn next_visible_change(&self, from: u64) -> Option<u64> {
+    pub fn next_pin_level_change_cycle(&self, from: u64) -> Option<u64> {
         let arrivals =
             self.changes[..self.len].iter().flat_map(|change| [change.0 + BYPASSED, change.0 + SYNCHRONISED]);
         arrivals.filter(|&cycle| cycle >= from).min()

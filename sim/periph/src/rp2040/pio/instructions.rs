@@ -1,6 +1,6 @@
 //! The nine instructions (RP2040 data sheet 3.4), side-set, delays, and filling the OSR in the background (3.5.4).
 
-use super::machine::{EMPTY, Stall, StateMachine, five_bit_field_count};
+use super::machine::{EMPTY, PioStallReason, PioStateMachine, bit_count_of_five_bit_field};
 use super::pins::{PinRange, PinWrite, low_bits_mask};
 use crate::NEVER;
 
@@ -46,14 +46,14 @@ enum Outcome {
     Jumped,
     /// The next instruction is in `inserted`, and delays are ignored.
     Inserted,
-    Stalled(Stall),
+    Stalled(PioStallReason),
 }
 
 use Outcome::*;
 
-impl StateMachine {
+impl PioStateMachine {
     /// Executes the state machine's part of a cycle: a forced instruction, or the next one if the divider ticks.
-    pub(super) fn execute_cycle_part(&mut self, view: View, acts: &mut StateMachineEffects) {
+    pub(super) fn execute_state_machine_cycle(&mut self, view: View, acts: &mut StateMachineEffects) {
         let ticks = self.next <= view.cycle;
         match self.forced {
             Some((instruction, at)) if at <= view.cycle => {
@@ -72,11 +72,12 @@ impl StateMachine {
         }
     }
 
-    /// Executes an instruction that was written to INSTR. Its delay is ignored, and the program counter does not advance.
+    /// Executes an instruction that was written to INSTR. Its delay is ignored, and the program counter does not
+    /// advance.
     fn force_instruction(&mut self, instruction: u16, ticks: bool, view: View, acts: &mut StateMachineEffects) {
         self.forced = None;
         match self.execute_instruction(instruction, view, acts) {
-            Stalled(Stall::Refill) => self.forced = Some((instruction, view.cycle + 1)),
+            Stalled(PioStallReason::Refill) => self.forced = Some((instruction, view.cycle + 1)),
             Stalled(stall) => {
                 self.forced = Some((instruction, NEVER));
                 self.stall = Some(stall);
@@ -102,7 +103,7 @@ impl StateMachine {
         if let Stalled(stall) = outcome {
             self.inserted = inserted;
             (self.stall, self.next) = match stall {
-                Stall::Refill => (None, self.divider.cycle_of_later_tick(view.cycle + 1, 0)),
+                PioStallReason::Refill => (None, self.divider.cycle_of_later_tick(view.cycle + 1, 0)),
                 _ => (Some(stall), NEVER),
             };
         } else {
@@ -141,9 +142,9 @@ impl StateMachine {
         let field = u32::from(instruction) >> 5 & 7;
         match instruction >> 13 {
             0 => self.execute_jmp(field, low, view, acts),
-            1 => self.execute_wait(field, low, view, acts),
-            2 => self.execute_in_instruction(field, five_bit_field_count(low), view, acts),
-            3 => self.execute_out_instruction(field, five_bit_field_count(low), view, acts),
+            1 => self.execute_pio_wait(field, low, view, acts),
+            2 => self.execute_pio_in(field, bit_count_of_five_bit_field(low), view, acts),
+            3 => self.execute_out_instruction(field, bit_count_of_five_bit_field(low), view, acts),
             4 if field & 4 == 0 => self.execute_push(field, view, acts),
             4 => self.execute_pull(field, view, acts),
             5 => self.execute_mov(field, low, view, acts),
@@ -175,7 +176,7 @@ impl StateMachine {
     }
 
     /// Executes WAIT (3.4.3).
-    fn execute_wait(&mut self, field: u32, index: u32, view: View, acts: &mut StateMachineEffects) -> Outcome {
+    fn execute_pio_wait(&mut self, field: u32, index: u32, view: View, acts: &mut StateMachineEffects) -> Outcome {
         let polarity = field >> 2;
         let (level, stall) = match field & 3 {
             2 => {
@@ -184,32 +185,26 @@ impl StateMachine {
                 if level == 1 && polarity == 1 {
                     acts.clear |= 1 << flag;
                 }
-                (level, Stall::Flags)
+                (level, PioStallReason::Flags)
             }
             source => {
                 acts.looked = true;
                 let pin = if source == 0 { index } else { (self.first_in_pin() + index) & 31 };
-                (view.inputs >> pin & 1, Stall::Pins)
+                (view.inputs >> pin & 1, PioStallReason::Pins)
             }
         };
         if level == polarity { Done } else { Stalled(stall) }
     }
 
     /// Executes IN (3.4.4), with autopush (3.5.4.1).
-    fn execute_in_instruction(
-        &mut self,
-        source: u32,
-        count: u32,
-        view: View,
-        acts: &mut StateMachineEffects,
-    ) -> Outcome {
+    fn execute_pio_in(&mut self, source: u32, count: u32, view: View, acts: &mut StateMachineEffects) -> Outcome {
         let shifted = (self.isr_count + count).min(32);
         let pushes = self.is_autopush_enabled() && shifted >= self.push_threshold();
         if pushes && self.rx.is_full() {
             acts.debug |= RX_STALL << view.number;
-            return Stalled(Stall::Room);
+            return Stalled(PioStallReason::Room);
         }
-        let data = self.source_data(source, view, acts) & low_bits_mask(count);
+        let data = self.data_of_instruction_source(source, view, acts) & low_bits_mask(count);
         self.isr = if self.is_shiftctrl_bit_set(18) {
             self.isr.checked_shr(count).unwrap_or(0) | data << (32 - count)
         } else {
@@ -232,10 +227,10 @@ impl StateMachine {
     ) -> Outcome {
         if self.is_autopull_enabled() && self.osr_count >= self.pull_threshold() {
             if self.refill_output_shift_register() {
-                return Stalled(Stall::Refill);
+                return Stalled(PioStallReason::Refill);
             }
             acts.debug |= TX_STALL << view.number;
-            return Stalled(Stall::Data);
+            return Stalled(PioStallReason::Data);
         }
         let data = if self.is_shiftctrl_bit_set(19) {
             let data = self.osr & low_bits_mask(count);
@@ -279,7 +274,7 @@ impl StateMachine {
         if self.rx.is_full() {
             acts.debug |= RX_STALL << view.number;
             if field & 1 != 0 {
-                return Stalled(Stall::Room);
+                return Stalled(PioStallReason::Room);
             }
         }
         self.push_input_shift_register();
@@ -300,7 +295,7 @@ impl StateMachine {
         }
         if field & 1 != 0 {
             acts.debug |= TX_STALL << view.number;
-            return Stalled(Stall::Data);
+            return Stalled(PioStallReason::Data);
         }
         (self.osr, self.osr_count) = (self.x, 0);
         Done
@@ -308,7 +303,7 @@ impl StateMachine {
 
     /// Executes MOV (3.4.8).
     fn execute_mov(&mut self, destination: u32, low: u32, view: View, acts: &mut StateMachineEffects) -> Outcome {
-        let data = self.source_data(low & 7, view, acts);
+        let data = self.data_of_instruction_source(low & 7, view, acts);
         let data = match low >> 3 {
             1 => !data,
             2 => data.reverse_bits(),
@@ -341,10 +336,10 @@ impl StateMachine {
         if !self.raised {
             acts.raise |= flag;
             self.raised = field & 1 != 0;
-            return if self.raised { Stalled(Stall::Flags) } else { Done };
+            return if self.raised { Stalled(PioStallReason::Flags) } else { Done };
         }
         if view.flags & flag != 0 {
-            return Stalled(Stall::Flags);
+            return Stalled(PioStallReason::Flags);
         }
         self.raised = false;
         Done
@@ -353,14 +348,14 @@ impl StateMachine {
     /// Executes SET (3.4.10).
     fn execute_set_instruction(&mut self, destination: u32, data: u32, acts: &mut StateMachineEffects) -> Outcome {
         match destination {
-            0 | 4 => self.write_pin_levels_or_directions(self.set_pins(), data, destination == 4, acts),
+            0 | 4 => self.write_pin_levels_or_directions(self.pins_of_set_instruction(), data, destination == 4, acts),
             _ => self.write_scratch_register(destination, data),
         }
         Done
     }
 
     /// Returns the data that IN or MOV reads.
-    fn source_data(&self, source: u32, view: View, acts: &mut StateMachineEffects) -> u32 {
+    fn data_of_instruction_source(&self, source: u32, view: View, acts: &mut StateMachineEffects) -> u32 {
         match source {
             0 => {
                 acts.looked = true;

@@ -15,7 +15,7 @@ pub(super) const EMPTY: u32 = 32;
 
 /// The condition that a stalled instruction waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stall {
+pub(super) enum PioStallReason {
     /// A level of a pin.
     Pins,
     /// An IRQ flag.
@@ -30,7 +30,7 @@ pub(super) enum Stall {
 
 /// Registers and state of a state machine.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct StateMachine {
+pub(super) struct PioStateMachine {
     pub enabled: bool,
     pub divider: Divider,
     pub execctrl: u32,
@@ -51,7 +51,7 @@ pub(super) struct StateMachine {
     pub next: u64,
     /// Ticks until it executes, while it is disabled.
     pub delay: u64,
-    pub stall: Option<Stall>,
+    pub stall: Option<PioStallReason>,
     /// The instruction that OUT EXEC or MOV EXEC has put before the next one.
     pub inserted: Option<u16>,
     /// An instruction that was written to INSTR, and the cycle in which it executes: [`NEVER`] while it stalls.
@@ -64,7 +64,7 @@ pub(super) struct StateMachine {
     pub last_write: PinWrite,
 }
 
-impl StateMachine {
+impl PioStateMachine {
     /// Creates a state machine in its reset state.
     pub const fn new() -> Self {
         Self {
@@ -115,12 +115,12 @@ impl StateMachine {
 
     /// Returns the shift count from which on the OSR counts as empty.
     pub fn pull_threshold(&self) -> u32 {
-        five_bit_field_count(self.shiftctrl >> 25)
+        bit_count_of_five_bit_field(self.shiftctrl >> 25)
     }
 
     /// Returns the shift count from which on the ISR counts as full.
     pub fn push_threshold(&self) -> u32 {
-        five_bit_field_count(self.shiftctrl >> 20)
+        bit_count_of_five_bit_field(self.shiftctrl >> 20)
     }
 
     /// Returns the pins that OUT, and MOV to pins, write.
@@ -129,7 +129,7 @@ impl StateMachine {
     }
 
     /// Returns the pins that SET writes.
-    pub fn set_pins(&self) -> PinRange {
+    pub fn pins_of_set_instruction(&self) -> PinRange {
         PinRange { base: self.pinctrl >> 5 & 31, count: (self.pinctrl >> 26 & 7).min(5) }
     }
 
@@ -248,7 +248,7 @@ impl StateMachine {
     }
 
     /// Changes the divider at the end of a cycle. The number of ticks that are left of a delay stays.
-    pub fn change_divider(&mut self, now: u64, change: impl FnOnce(&mut Divider)) {
+    pub fn change_clock_divider_at_cycle(&mut self, now: u64, change: impl FnOnce(&mut Divider)) {
         let left = (self.next != NEVER).then(|| self.divider.ticks_between(now + 1, self.next));
         change(&mut self.divider);
         if let Some(ticks) = left {
@@ -258,7 +258,7 @@ impl StateMachine {
 }
 
 /// Returns the number of bits in a five-bit field, where 0 stands for 32.
-pub(super) fn five_bit_field_count(field: u32) -> u32 {
+pub(super) fn bit_count_of_five_bit_field(field: u32) -> u32 {
     match field & 31 {
         0 => 32,
         count => count,

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_results_restores_a_context() {
+    fn writing_results_restores_divider_state() {
         let mut divider = Divider::default();
         divider.write_register(0x00, 9, 0);
         divider.write_register(0x14, 77, 1);

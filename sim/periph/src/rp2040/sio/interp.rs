@@ -82,7 +82,7 @@ impl Interpolator {
     }
 
     /// Returns BASE0 + alpha * (BASE1 - BASE0) / 256, rounded down.
-    fn blend_between_bases(&self, alpha: u32) -> u32 {
+    fn blend_interpolator_bases(&self, alpha: u32) -> u32 {
         let wide = |value: u32| {
             if self.is_lane_signed(1) { i64::from(value as i32) } else { i64::from(value) }
         };
@@ -91,7 +91,7 @@ impl Interpolator {
     }
 
     /// Computes the results of both lanes and the full result.
-    fn compute_results(&self) -> InterpolatorResults {
+    fn compute_interpolator_results(&self) -> InterpolatorResults {
         let (mask0, over0) = self.shifted_and_masked_input(0);
         let (mask1, over1) = self.shifted_and_masked_input(1);
         let masked = [mask0, mask1];
@@ -103,7 +103,7 @@ impl Interpolator {
         if self.does_lane1_blend() {
             let alpha = mask1 & 0xff;
             result[0] = alpha;
-            result[1] = self.blend_between_bases(alpha);
+            result[1] = self.blend_interpolator_bases(alpha);
         } else {
             result[2] = result[2].wrapping_add(mask1);
         }
@@ -121,7 +121,7 @@ impl Interpolator {
 
     /// Returns a result, and writes the lanes' results back to the accumulators.
     fn pop_interpolator_result(&mut self, which: usize) -> u32 {
-        let results = self.compute_results();
+        let results = self.compute_interpolator_results();
         for lane in 0..2 {
             let from = if self.ctrl[lane] & CROSS_RESULT != 0 { 1 - lane } else { lane };
             self.accum[lane] = results.result[from];
@@ -136,14 +136,14 @@ impl Interpolator {
             0 | 1 => self.accum[index],
             2..=4 => self.base[index - 2],
             5..=7 => self.pop_interpolator_result(index - 5),
-            8..=10 => self.lane_result_as_read_on_bus(&self.compute_results(), index - 8),
+            8..=10 => self.lane_result_as_read_on_bus(&self.compute_interpolator_results(), index - 8),
             11 => {
-                let [over0, over1] = self.compute_results().overflow;
+                let [over0, over1] = self.compute_interpolator_results().overflow;
                 let flags = u32::from(over0) << 23 | u32::from(over1) << 24 | u32::from(over0 | over1) << 25;
                 self.ctrl[0] | flags
             }
             12 => self.ctrl[1],
-            13 | 14 => self.compute_results().masked[index - 13],
+            13 | 14 => self.compute_interpolator_results().masked[index - 13],
             _ => 0,
         }
     }
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn full_result_adds_both_lanes() {
+    fn interpolator_result_adds_both_lanes() {
         let mut interp =
             with(0, &[(ACCUM0, 0x100), (ACCUM1, 0x20), (BASE2, 0x2000_0000), (CTRL0, FULL_MASK), (CTRL1, FULL_MASK)]);
         assert_eq!(interp.read_register(PEEK_FULL), 0x2000_0120);

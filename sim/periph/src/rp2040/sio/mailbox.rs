@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eight_words_in_order_then_write_on_full() {
+    fn mailbox_fifo_holds_eight_words() {
         let mut boxes = Mailboxes::default();
         assert_eq!((boxes.status_register(0), boxes.status_register(1)), (2, 2));
         for n in 0..8 {

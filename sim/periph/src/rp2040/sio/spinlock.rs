@@ -74,7 +74,7 @@ impl Default for Spinlocks {
 
 impl Spinlocks {
     /// Returns the spinlocks after a reset: all free, statistics from zero. The log of accesses continues.
-    pub fn all_free_after_reset(&mut self) -> Spinlocks {
+    pub fn spinlocks_after_reset(&mut self) -> Spinlocks {
         Spinlocks { accesses: self.accesses.take(), ..Spinlocks::default() }
     }
 
@@ -110,7 +110,7 @@ impl Spinlocks {
     }
 
     /// Counts `times` further failed claims of a core whose claim has failed.
-    pub fn count_failed_claims(&mut self, lock: usize, core: usize, times: u64) {
+    pub fn count_failed_spinlock_claims(&mut self, lock: usize, core: usize, times: u64) {
         self.stats[lock][core].failed_reads += times;
     }
 
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn hold_belongs_to_the_claimer_even_if_the_other_core_releases() {
+    fn spinlock_hold_belongs_to_claiming_core() {
         let mut locks = Spinlocks::default();
         locks.claim_lock(0, 1, 5);
         locks.release_lock(0, 0, 9);

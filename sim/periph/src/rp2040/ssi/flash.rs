@@ -38,7 +38,7 @@ impl Flash {
 
     /// Returns the content itself, for snapshots that share it.
     #[must_use]
-    pub fn shared_content(&self) -> &Arc<[u8]> {
+    pub fn flash_content_for_sharing(&self) -> &Arc<[u8]> {
         &self.bytes
     }
 
@@ -81,7 +81,7 @@ impl Flash {
 
     /// Sets chip select. Its rising edge executes erase and program commands. Returns true if it was one of these.
     pub(super) fn set_chip_select(&mut self, selected: bool) -> bool {
-        let long = self.selected && !selected && self.execute_command();
+        let long = self.selected && !selected && self.execute_flash_command();
         if !selected {
             self.command.clear();
         }
@@ -95,7 +95,7 @@ impl Flash {
     }
 
     /// Executes the current command. Returns true if it is one that takes a real chip its time.
-    fn execute_command(&mut self) -> bool {
+    fn execute_flash_command(&mut self) -> bool {
         let write_enabled = self.status[0] & STATUS_WEL != 0;
         let opcode = self.command.first().copied();
         match opcode {

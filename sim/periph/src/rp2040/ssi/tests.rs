@@ -79,11 +79,11 @@ fn quad_frame_of_boot2_takes_20_clocks() {
     ssi.write_register(0x00, 2 << 21 | 31 << 16 | 3 << 8, &mut bench.access());
     assert!(bench.effects.xip_timing_changed);
     ssi.write_register(0xf4, 0xa0 << 24 | 4 << 11 | 8 << 2 | 2, &mut bench.access());
-    assert_eq!(ssi.execute_in_place_frame(), XipFrame { sck_cycles: 20, divider: 2, data_bits: 32 });
+    assert_eq!(ssi.xip_frame_timing(), XipFrame { sck_cycles: 20, divider: 2, data_bits: 32 });
     // Plain serial read 0x03 of the generic boot2: 8 + 24 + 32 clocks.
     ssi.write_register(0x00, 31 << 16 | 3 << 8, &mut bench.access());
     ssi.write_register(0xf4, 3 << 24 | 2 << 8 | 6 << 2, &mut bench.access());
-    assert_eq!(ssi.execute_in_place_frame().sck_cycles, 64);
+    assert_eq!(ssi.xip_frame_timing().sck_cycles, 64);
 }
 
 #[test]
@@ -143,11 +143,7 @@ fn frame_of_every_transfer_type_and_lane_count() {
     for (lanes, kind, want) in [(0, 0, 54), (1, 0, 46), (1, 1, 34), (1, 2, 30), (2, 0, 42), (2, 1, 24), (2, 2, 18)] {
         ssi.write_register(0x00, lanes << 21 | 15 << 16, &mut bench.access());
         ssi.write_register(0xf4, 6 << 11 | 2 << 8 | 6 << 2 | kind, &mut bench.access());
-        assert_eq!(
-            (ssi.execute_in_place_frame().sck_cycles, ssi.execute_in_place_frame().data_bits),
-            (want, 16),
-            "{lanes} {kind}"
-        );
+        assert_eq!((ssi.xip_frame_timing().sck_cycles, ssi.xip_frame_timing().data_bits), (want, 16), "{lanes} {kind}");
     }
 }
 

@@ -36,7 +36,7 @@ impl Uart {
     /// Begins to receive the host's next byte, if the line is idle.
     pub(super) fn start_receiving_if_idle(&mut self, access: &Access) {
         if self.rx_shift.is_none() {
-            self.rx_bits = self.new_bit_counter(access);
+            self.rx_bits = self.new_uart_bit_time_counter(access);
             self.begin_receiving_byte();
         }
     }
@@ -74,7 +74,7 @@ impl Uart {
         if self.rx_fifo.len() >= self.receive_trigger_level() {
             self.ris |= INT_RX;
         }
-        self.idle_bits = Some(self.new_bit_counter(access));
+        self.idle_bits = Some(self.new_uart_bit_time_counter(access));
     }
 
     /// Reads DR: removes a byte from the FIFO.

@@ -17,7 +17,7 @@ impl Stm32 {
     /// Reads 1, 2 or 4 bytes of a register. Returns 0 for a block whose clock is off, and for an address without a
     /// block.
     pub fn read_register(&mut self, address: u32, bytes: u32, now: u64, effects: &mut Effects) -> u32 {
-        let Some(n) = self.map.slot_at_address(address) else {
+        let Some(n) = self.map.peripheral_index_at_address(address) else {
             return 0;
         };
         let slot = &self.slots[n];
@@ -42,7 +42,7 @@ impl Stm32 {
         let takes_data = takes_data || matches!(place, Place::Timer(_)) && matches!(offset, 0x34..=0x40);
         self.warn_once(n, effects);
         if was_due || notified || takes_data {
-            self.update_block_after_access(n, now, effects);
+            self.update_peripheral_after_access(n, now, effects);
         }
         let lanes = value >> (address % 4 * 8);
         if bytes == 4 { lanes } else { lanes & ((1 << (bytes * 8)) - 1) }
@@ -52,10 +52,10 @@ impl Stm32 {
     /// [`Self::next_advance_cycle`], by a pin that is driven, or by what the host sends.
     #[must_use]
     pub fn is_register_steady(&self, address: u32) -> bool {
-        let Some(n) = self.map.slot_at_address(address) else { return false };
+        let Some(n) = self.map.peripheral_index_at_address(address) else { return false };
         let offset = address.wrapping_sub(self.slots[n].row.base) & !3;
         match self.slots[n].place {
-            Place::Usart(index) => offset == self.usarts[usize::from(index)].status_offset(),
+            Place::Usart(index) => offset == self.usarts[usize::from(index)].usart_status_register_offset(),
             Place::Gpio(_) => true,
             _ => false,
         }
@@ -66,7 +66,7 @@ impl Stm32 {
     /// An APB bridge turns a narrow store into a word with the data on every lane (RM0090 "AHB/APB bridges" and the
     /// same passage of the other manuals). AHB blocks see the bytes on their lanes and keep the others.
     pub fn write_register(&mut self, address: u32, bytes: u32, value: u32, now: u64, effects: &mut Effects) {
-        let Some(n) = self.map.slot_at_address(address) else {
+        let Some(n) = self.map.peripheral_index_at_address(address) else {
             return;
         };
         let slot = &self.slots[n];
@@ -100,7 +100,7 @@ impl Stm32 {
         });
         self.warn_of_unsupported_writes(n, offset, written, effects);
         self.notify_accessed_timer(place, n, now, effects);
-        self.notify_dependent_blocks(n, Some(offset), now, effects);
+        self.notify_dependent_peripherals(n, Some(offset), now, effects);
     }
 
     /// Tells an accessed timer about the updates of another one, if it counts these. Returns true if it does.
@@ -119,8 +119,8 @@ impl Stm32 {
             return false;
         };
         let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
-        if let Some(told) = self.timers[usize::from(talker)].update_events_to_notify(&access) {
-            self.timers[usize::from(listener)].count_chained_updates(told, &access);
+        if let Some(told) = self.timers[usize::from(talker)].count_update_events_to_notify(&access) {
+            self.timers[usize::from(listener)].count_updates_of_chained_timer(told, &access);
         }
         true
     }
@@ -139,14 +139,14 @@ impl Stm32 {
         self.advance_timers(now, effects);
         for n in 0..self.dues.len() {
             if self.dues[n] <= now && !self.is_dma_controller(n) {
-                self.advance_peripheral_in_slot(n, now, effects);
-                self.update_block_after_access(n, now, effects);
+                self.advance_peripheral_with_index(n, now, effects);
+                self.update_peripheral_after_access(n, now, effects);
             }
         }
     }
 
     /// Advances the block in slot `n` to cycle `now`.
-    pub(super) fn advance_peripheral_in_slot(&mut self, n: usize, now: u64, effects: &mut Effects) {
+    pub(super) fn advance_peripheral_with_index(&mut self, n: usize, now: u64, effects: &mut Effects) {
         let (place, clock_hz) = (self.slots[n].place, self.slots[n].clock_hz);
         let mut access =
             Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
@@ -154,7 +154,13 @@ impl Stm32 {
     }
 
     /// Reports a write to a register, or a reset (no offset), to the blocks that depend on it.
-    pub(super) fn notify_dependent_blocks(&mut self, n: usize, offset: Option<u32>, now: u64, effects: &mut Effects) {
+    pub(super) fn notify_dependent_peripherals(
+        &mut self,
+        n: usize,
+        offset: Option<u32>,
+        now: u64,
+        effects: &mut Effects,
+    ) {
         match self.slots[n].place {
             Place::Gpio(port) => {
                 if self.gpios[usize::from(port)].take_pins_rerouted_flag() {
@@ -167,7 +173,7 @@ impl Stm32 {
                 effects.clocks_changed = true;
             }
             Place::Pwr => self.rcc.set_backup_domain_writable(self.pwr.is_backup_domain_writable()),
-            Place::Timer(index) if offset.is_none() => self.hide_timer_outputs(index, n, now, effects),
+            Place::Timer(index) if offset.is_none() => self.hide_timer_outputs_from_pins(index, n, now, effects),
             Place::Syscfg => {
                 self.reconnect_exti_lines();
                 self.remap_timer_pins(now, effects);
@@ -175,8 +181,8 @@ impl Stm32 {
             _ => {}
         }
         self.warn_once(n, effects);
-        self.update_block_after_access(n, now, effects);
-        if super::dma::can_change_dma_wiring(self.slots[n].place) {
+        self.update_peripheral_after_access(n, now, effects);
+        if super::dma::can_write_change_dma_routing(self.slots[n].place) {
             self.rewire_dma(now);
         }
     }
@@ -184,7 +190,9 @@ impl Stm32 {
     /// Reports an unsupported request of a write once.
     fn warn_of_unsupported_writes(&mut self, n: usize, offset: u32, value: u32, effects: &mut Effects) {
         let message = match self.slots[n].place {
-            Place::Timer(timer) if self.timers[usize::from(timer)].is_trigger_late() => Some(&unsupported::LATE),
+            Place::Timer(timer) if self.timers[usize::from(timer)].is_chained_timer_event_late() => {
+                Some(&unsupported::LATE)
+            }
             Place::Spi(spi) if self.spis[usize::from(spi)].is_slave() => Some(&unsupported::SPI_SLAVE),
             Place::SpiH7(spi) if self.spis_h7[usize::from(spi)].is_slave() => Some(&unsupported::SPI_SLAVE),
             Place::Rng
@@ -195,8 +203,8 @@ impl Stm32 {
             }
             _ => None,
         };
-        for row in
-            unsupported::find_unsupported_requests(self.spec, self.slots[n].row.device, offset, value).chain(message)
+        for row in unsupported::find_unsupported_write_requests(self.spec, self.slots[n].row.device, offset, value)
+            .chain(message)
         {
             if !self.told.contains(&row.about) {
                 self.told.push(row.about);
@@ -217,7 +225,7 @@ impl Stm32 {
     /// Updates the next event and interrupt outputs of the block in slot `n` after an access or event, and the clocks
     /// if they may have changed.
     #[inline]
-    pub(super) fn update_block_after_access(&mut self, n: usize, now: u64, effects: &mut Effects) {
+    pub(super) fn update_peripheral_after_access(&mut self, n: usize, now: u64, effects: &mut Effects) {
         if effects.clocks_changed && self.slots[n].place == Place::Rcc {
             if self.rcc.is_backup_domain_in_reset() {
                 self.reset_chosen_blocks(|slot| slot.backup);
@@ -228,9 +236,9 @@ impl Stm32 {
         if matches!(place, Place::Gpio(_) | Place::File(_) | Place::Syscfg | Place::Crc) {
             return;
         }
-        self.update_block_outputs(n);
+        self.update_peripheral_block_outputs(n);
         if let Place::Timer(index) = place {
-            self.settle_timer_outputs(index, n, now, effects);
+            self.pass_timer_output_edges_to_pins(index, n, now, effects);
         }
         if super::dma::can_request_dma(place) {
             self.update_dma_controllers(now);
@@ -239,7 +247,7 @@ impl Stm32 {
 
     /// Updates the next event and interrupt outputs of the block in slot `n`.
     #[inline]
-    pub(super) fn update_block_outputs(&mut self, n: usize) {
+    pub(super) fn update_peripheral_block_outputs(&mut self, n: usize) {
         let place = self.slots[n].place;
         let (due, outputs) = with_block!(self, place, block => (block.next_event_cycle(), block.interrupt_outputs()));
         let slot = &mut self.slots[n];
@@ -266,7 +274,7 @@ impl Stm32 {
         let mut access = Access { now, core_hz, clock_hz, elapsed, bytes: 4, effects };
         let store = self.flash.handle_store_to_flash(address, bytes, &mut access);
         if let Some(n) = self.slots.iter().position(|slot| slot.place == Place::Flash) {
-            self.update_block_after_access(n, now, effects);
+            self.update_peripheral_after_access(n, now, effects);
         }
         store
     }

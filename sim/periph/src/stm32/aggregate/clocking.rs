@@ -7,7 +7,7 @@ use crate::stm32::block::{Access, Block};
 use crate::stm32::chips::Device;
 use crate::stm32::clocks::{Bus, Clocks};
 use crate::stm32::effects::{Effects, ResetCause};
-use crate::stm32::slots::{Place, Slot, with_block};
+use crate::stm32::slots::{PeripheralBlockSlot, Place, with_block};
 
 impl Stm32 {
     /// Switches the clocks of blocks on or off, and resets blocks, as RCC's enable and reset bits say.
@@ -22,14 +22,14 @@ impl Stm32 {
             if in_reset && !std::mem::replace(&mut slot.in_reset, in_reset) {
                 let place = slot.place;
                 with_block!(self, place, block => block.reset_registers());
-                self.notify_dependent_blocks(n, None, now, effects);
+                self.notify_dependent_peripherals(n, None, now, effects);
             }
             self.slots[n].in_reset = in_reset;
         }
     }
 
     /// Returns the frequency in Hz of the clock from which a block runs.
-    fn block_clock_hz(&self, slot: &Slot, clocks: &Clocks) -> u64 {
+    fn block_clock_hz(&self, slot: &PeripheralBlockSlot, clocks: &Clocks) -> u64 {
         if !slot.open {
             return 0;
         }
@@ -37,9 +37,9 @@ impl Stm32 {
         match slot.row.device {
             Device::Timer(_) => clocks.timer_hz[usize::from(bus == Bus::Apb2)],
             Device::Usart(_, Some(mux)) | Device::Lpuart(Some(mux)) | Device::I2cV2(Some(mux)) => {
-                self.rcc.kernel_hz(clocks, mux, bus)
+                self.rcc.peripheral_kernel_clock_hz(clocks, mux, bus)
             }
-            Device::SpiH7(_, clock) => self.rcc.h7_kernel_hz(clocks, clock, bus),
+            Device::SpiH7(_, clock) => self.rcc.h7_peripheral_kernel_clock_hz(clocks, clock, bus),
             // The F1 divides the ADC's clock in RCC_CFGR, F4 and F7 in the block.
             Device::Adc(AdcLayout::F1) => clocks.bus_hz(bus) / self.rcc.f1_adc_divider(),
             Device::Iwdg => self.spec.rcc.lsi_hz(),
@@ -65,7 +65,7 @@ impl Stm32 {
                 continue;
             }
             if self.slots[n].place != Place::Rcc {
-                self.advance_peripheral_in_slot(n, now, effects);
+                self.advance_peripheral_with_index(n, now, effects);
             }
             self.slots[n].clock_hz = clock_hz;
             let place = self.slots[n].place;
@@ -82,21 +82,21 @@ impl Stm32 {
             slot.outputs = outputs;
         }
         self.clocks = clocks;
-        self.elapsed.set_clock_frequency(now, self.cycles_to_time_hz());
+        self.elapsed.set_clock_frequency(now, self.clock_hz_for_time_conversion());
         self.update_dma_controllers(now);
         self.update_next_event_cycle();
-        self.pass_all_edges_to_pins(effects);
+        self.pass_all_timer_edges_to_pins(effects);
     }
 
     /// Returns the clock in Hz that converts cycles into time: the one that the run states, else that of the core.
-    fn cycles_to_time_hz(&self) -> u64 {
+    fn clock_hz_for_time_conversion(&self) -> u64 {
         self.stated_hz.unwrap_or(self.clocks.core_hz)
     }
 
     /// Sets the core clock that the run states, in Hz, from cycle `now` on. `None`: it states none.
     pub fn set_stated_core_clock(&mut self, hz: Option<u64>, now: u64) {
         self.stated_hz = hz;
-        self.elapsed.set_clock_frequency(now, self.cycles_to_time_hz());
+        self.elapsed.set_clock_frequency(now, self.clock_hz_for_time_conversion());
     }
 
     /// Returns the time since power-on, by the core's cycles.
@@ -113,7 +113,7 @@ impl Stm32 {
         for n in 0..self.slots.len() {
             self.slots[n].open = self.slots[n].row.gate.is_none();
             self.slots[n].in_reset = false;
-            self.notify_dependent_blocks(n, None, now, effects);
+            self.notify_dependent_peripherals(n, None, now, effects);
         }
         self.update_clock_gates_and_resets(now, effects);
         self.update_clock_frequencies(now, effects);
@@ -122,7 +122,7 @@ impl Stm32 {
     }
 
     /// Resets the blocks in the chosen slots.
-    pub(super) fn reset_chosen_blocks(&mut self, chosen: impl Fn(&Slot) -> bool) {
+    pub(super) fn reset_chosen_blocks(&mut self, chosen: impl Fn(&PeripheralBlockSlot) -> bool) {
         for n in 0..self.slots.len() {
             if chosen(&self.slots[n]) {
                 let place = self.slots[n].place;

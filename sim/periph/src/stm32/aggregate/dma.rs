@@ -31,7 +31,7 @@ pub(super) struct DmaWiring {
 
 impl DmaWiring {
     /// Adds the DMA controller in this slot.
-    pub fn add_controller(&mut self, slot: usize) {
+    pub fn add_dma_controller(&mut self, slot: usize) {
         self.slots.push(slot);
         self.sources.push(Default::default());
     }
@@ -81,7 +81,7 @@ impl Stm32 {
         if let Some(served) = self.dmas[c].count_finished_transfer(transfer, data) {
             for source in requesting {
                 self.acknowledge_dma(&source, served.left, served.is_last);
-                self.update_block_outputs(source.slot);
+                self.update_peripheral_block_outputs(source.slot);
             }
         }
     }
@@ -254,13 +254,13 @@ impl Stm32 {
             let view = View {
                 requests,
                 clocks: &self.clocks,
-                flash_wait_states: u64::from(self.flash.read_settings().wait_states),
+                flash_wait_states: u64::from(self.flash.current_flash_read_settings().wait_states),
                 map: &self.map,
                 slots: &self.slots,
             };
             self.dmas[c].begin_transfers(now, &view);
         }
-        self.update_block_outputs(slot);
+        self.update_peripheral_block_outputs(slot);
     }
 
     /// Returns whether the block in a slot is a DMA controller, which only [`Stm32::execute_due_dma_transfers`]
@@ -286,6 +286,6 @@ pub(super) fn can_request_dma(place: Place) -> bool {
 }
 
 /// Returns whether writes to a block can change which peripherals request which DMA streams.
-pub(super) fn can_change_dma_wiring(place: Place) -> bool {
+pub(super) fn can_write_change_dma_routing(place: Place) -> bool {
     matches!(place, Place::Dma(_) | Place::DmaMux)
 }

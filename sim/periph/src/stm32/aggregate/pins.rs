@@ -55,7 +55,7 @@ impl Stm32 {
     /// Updates the levels of a port: reports changed pins, and passes them on to EXTI lines and wires.
     pub(super) fn settle_port_levels(&mut self, index: u8, wires_left: usize, now: u64, effects: &mut Effects) {
         let gpio = &mut self.gpios[usize::from(index)];
-        let changed = gpio.update_levels();
+        let changed = gpio.update_gpio_pin_levels();
         if changed == 0 {
             return;
         }
@@ -78,7 +78,7 @@ impl Stm32 {
     fn update_selected_spi_devices(&mut self, port: u8, levels: u16, now: u64) {
         let spis = self.spis.iter_mut().map(|spi| &mut spi.bus);
         let buses = spis.chain(self.spis_h7.iter_mut().map(|spi| &mut spi.bus));
-        let mut selected = buses.filter(|bus| bus.has_select_pins()).peekable();
+        let mut selected = buses.filter(|bus| bus.has_chip_select_pins()).peekable();
         if selected.peek().is_none() {
             return;
         }
@@ -105,7 +105,7 @@ impl Stm32 {
             }
         }
         if listened {
-            self.update_block_after_access(self.exti_slot, now, effects);
+            self.update_peripheral_after_access(self.exti_slot, now, effects);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{PORTS, Stm32};
 use crate::stm32::block::{Access, Block};
 use crate::stm32::effects::Effects;
-use crate::stm32::slots::{Place, Slot};
+use crate::stm32::slots::{PeripheralBlockSlot, Place};
 use crate::stm32::timer::pins::{TimerPin, pin_remap_field};
 
 /// Timers that react to each other through pins do so this often in one cycle.
@@ -40,7 +40,7 @@ pub(super) struct TimerRoutes {
 
 impl TimerRoutes {
     /// Creates the routes between timers and pins that a chip has. None is in use yet.
-    pub fn new(slots: &[Slot], pins: &[TimerPin]) -> TimerRoutes {
+    pub fn new(slots: &[PeripheralBlockSlot], pins: &[TimerPin]) -> TimerRoutes {
         let route = |&at: &TimerPin| {
             let slot = slots.iter().find(|slot| slot.row.name == at.timer)?;
             let Place::Timer(timer) = slot.place else { return None };
@@ -55,20 +55,21 @@ impl Stm32 {
     #[inline]
     pub(super) fn advance_timers(&mut self, now: u64, effects: &mut Effects) {
         if self.timer_routes.driving != 0 && self.due <= now {
-            self.advance_driving_timers(now, effects);
+            self.advance_timers_that_drive_pins(now, effects);
         }
     }
 
     /// Advances the timers whose outputs drive pins to cycle `now`, in the order of their events.
-    fn advance_driving_timers(&mut self, now: u64, effects: &mut Effects) {
+    fn advance_timers_that_drive_pins(&mut self, now: u64, effects: &mut Effects) {
         loop {
             let driving = self.timer_routes.driving;
-            let drives = |slot: &Slot| matches!(slot.place, Place::Timer(timer) if driving >> timer & 1 != 0);
+            let drives =
+                |slot: &PeripheralBlockSlot| matches!(slot.place, Place::Timer(timer) if driving >> timer & 1 != 0);
             let slots = (0..self.slots.len()).filter(|&n| self.dues[n] <= now && drives(&self.slots[n]));
             let Some(n) = slots.min_by_key(|&n| self.dues[n]) else { return };
             let due = self.dues[n];
-            self.advance_peripheral_in_slot(n, due, effects);
-            self.update_block_after_access(n, due, effects);
+            self.advance_peripheral_with_index(n, due, effects);
+            self.update_peripheral_after_access(n, due, effects);
             if self.dues[n] <= due {
                 return;
             }
@@ -78,7 +79,7 @@ impl Stm32 {
     /// Passes the edges of a timer's outputs on to the pins, and updates whether the timer drives pins or has pins as
     /// inputs.
     #[inline]
-    pub(super) fn settle_timer_outputs(&mut self, index: u8, n: usize, now: u64, effects: &mut Effects) {
+    pub(super) fn pass_timer_output_edges_to_pins(&mut self, index: u8, n: usize, now: u64, effects: &mut Effects) {
         let (timer, bit) = (&self.timers[usize::from(index)], 1 << index);
         let (drives, listens) = (timer.drives_pins(), timer.listens_to_pins());
         let routes = &mut self.timer_routes;
@@ -90,7 +91,7 @@ impl Stm32 {
             self.preset_timer_inputs(index, n, pins, now, effects);
         }
         if self.timers[usize::from(index)].has_output_edges() {
-            self.pass_edges_to_pins(index, effects);
+            self.pass_timer_edges_to_pins(index, effects);
         }
     }
 
@@ -113,23 +114,23 @@ impl Stm32 {
     }
 
     /// Makes the pins show no output of a timer, after it was reset.
-    pub(super) fn hide_timer_outputs(&mut self, index: u8, n: usize, now: u64, effects: &mut Effects) {
+    pub(super) fn hide_timer_outputs_from_pins(&mut self, index: u8, n: usize, now: u64, effects: &mut Effects) {
         let clock_hz = self.slots[n].clock_hz;
         let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
-        self.timers[usize::from(index)].refresh_outputs(now, &access);
+        self.timers[usize::from(index)].update_timer_pin_outputs(now, &access);
     }
 
     /// Passes the output edges of all timers on to their pins.
-    pub(super) fn pass_all_edges_to_pins(&mut self, effects: &mut Effects) {
+    pub(super) fn pass_all_timer_edges_to_pins(&mut self, effects: &mut Effects) {
         for index in 0..self.timers.len() {
             if self.timers[index].has_output_edges() {
-                self.pass_edges_to_pins(index as u8, effects);
+                self.pass_timer_edges_to_pins(index as u8, effects);
             }
         }
     }
 
     /// Passes a timer's output edges on to its pins.
-    fn pass_edges_to_pins(&mut self, index: u8, effects: &mut Effects) {
+    fn pass_timer_edges_to_pins(&mut self, index: u8, effects: &mut Effects) {
         for edge in self.timers[usize::from(index)].take_output_edges() {
             let mut ports = 0_u16;
             for n in 0..self.timer_routes.routes.len() {
@@ -203,14 +204,14 @@ impl Stm32 {
             timer.set_shown_outputs(shown[usize::from(index)], &access);
             // What they showed before is on no pin any more, so there are no edges.
             timer.take_output_edges();
-            let (driven, levels) = timer.recorded_outputs();
+            let (driven, levels) = timer.last_recorded_timer_outputs();
             for route in 0..self.timer_routes.routes.len() {
                 let Route { at, timer, shows, .. } = self.timer_routes.routes[route];
                 if timer == index && shows {
                     self.drive_pin_by_timer(at, driven, levels);
                 }
             }
-            self.update_block_after_access(n, now, effects);
+            self.update_peripheral_after_access(n, now, effects);
         }
         self.notify_all_timers(now, effects);
     }
@@ -244,7 +245,7 @@ impl Stm32 {
             let access =
                 Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
             self.timers[usize::from(index)].set_input_pin_levels(pins, &access);
-            self.update_block_after_access(n, now, effects);
+            self.update_peripheral_after_access(n, now, effects);
         }
         self.timer_routes.reactions -= 1;
     }

@@ -60,7 +60,7 @@ fn tables_are_consistent() {
         let whole = crate::stm32::Stm32::new(chip, &crate::stm32::Options::default());
         let mut gates = Vec::new();
         for row in spec.rows() {
-            assert_eq!(whole.block_name(row.base), Some(row.name), "{chip:?}");
+            assert_eq!(whole.manual_name_of_peripheral(row.base), Some(row.name), "{chip:?}");
             assert!(row.irqs.iter().all(|&(_, line)| u16::from(line) < spec.irq_lines), "{chip:?} {}", row.name);
             if let Some((offset, bit)) = row.gate {
                 assert!(whole.rcc.is_enable_or_reset_register(offset) && bit < 32, "{chip:?} {}", row.name);
@@ -92,7 +92,11 @@ fn addresses_without_a_block() {
         (Chip::H743, 0x4400_0000),
     ] {
         let whole = crate::stm32::Stm32::new(chip, &crate::stm32::Options::default());
-        assert_eq!((whole.block_name(address), whole.bus_at_address(address)), (None, None), "{chip:?} {address:#x}");
+        assert_eq!(
+            (whole.manual_name_of_peripheral(address), whole.bus_at_address(address)),
+            (None, None),
+            "{chip:?} {address:#x}"
+        );
     }
 }
 

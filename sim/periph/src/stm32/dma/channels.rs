@@ -11,7 +11,8 @@ const PINC: u32 = 1 << 6;
 const MINC: u32 = 1 << 7;
 const MEM2MEM: u32 = 1 << 14;
 const CCR_MASK: u32 = 0x7fff;
-/// Flags of a channel, four bits each. GIF is set with any of the others. TCIE, HTIE and TEIE are at their places in CCR.
+/// Flags of a channel, four bits each. GIF is set with any of the others. TCIE, HTIE and TEIE are at their places in
+/// CCR.
 const GIF: u32 = 1;
 const TCIF: u32 = 2;
 const HTIF: u32 = 4;
@@ -47,7 +48,7 @@ impl Channel {
     }
 
     /// Sets the channel to its first item again.
-    fn rewind_to_first_item(&mut self) {
+    fn rewind_channel_to_first_item(&mut self) {
         (self.peripheral, self.memory) = (self.cpar, self.cmar);
     }
 
@@ -64,7 +65,7 @@ impl Channel {
 
 /// A DMA controller of F1 or L0, with seven channels.
 #[derive(Debug, Clone)]
-pub struct ChannelDma {
+pub struct ChannelDmaController {
     channels: [Channel; CHANNELS],
     flags: u32,
     /// CSELR, where there is one (L0).
@@ -74,7 +75,7 @@ pub struct ChannelDma {
     wrote_memory: bool,
 }
 
-impl ChannelDma {
+impl ChannelDmaController {
     /// Creates a controller in its reset state. `selects`: requests are selected in CSELR.
     pub(in crate::stm32) fn new(selects: bool) -> Self {
         Self {
@@ -107,7 +108,7 @@ impl ChannelDma {
     }
 
     /// Returns the channel that transfers next: the one with the highest priority, and of several the lowest number.
-    fn next_channel(&self, view: &View) -> Option<usize> {
+    fn next_dma_channel_to_transfer(&self, view: &View) -> Option<usize> {
         let is_ready = |&n: &usize| {
             let channel = &self.channels[n];
             channel.is_enabled() && channel.cndtr != 0 && (channel.ccr & MEM2MEM != 0 || view.is_requested(n))
@@ -120,12 +121,12 @@ impl ChannelDma {
         if self.granted.is_some() {
             return;
         }
-        let Some(n) = self.next_channel(view) else { return };
+        let Some(n) = self.next_dma_channel_to_transfer(view) else { return };
         let transfer = self.channels[n].next_transfer(n);
         let (Some(read), Some(write)) = (transfer.read, transfer.write) else { return };
         let turns = self.wrote_memory && view.is_memory_address(read.address);
         self.wrote_memory = view.is_memory_address(write.address);
-        let ahb = view.ahb_cycles(1 + u64::from(turns));
+        let ahb = view.core_cycles_of_ahb_cycles(1 + u64::from(turns));
         let end = now + ahb + view.access_cycles(read.address) + view.access_cycles(write.address);
         self.granted = Some(OccupiedDmaPort { transfer, end });
     }
@@ -136,7 +137,7 @@ impl ChannelDma {
     }
 
     /// Sets a flag of channel `n` in ISR, and its global flag.
-    fn set_channel_flag(&mut self, n: usize, flag: u32) {
+    fn set_dma_channel_flag(&mut self, n: usize, flag: u32) {
         self.flags |= (flag | GIF) << (4 * n);
     }
 
@@ -150,7 +151,7 @@ impl ChannelDma {
         let n = transfer.stream;
         if data.is_none() {
             self.channels[n].ccr &= !EN;
-            self.set_channel_flag(n, TEIF);
+            self.set_dma_channel_flag(n, TEIF);
             return None;
         }
         let channel = &mut self.channels[n];
@@ -168,13 +169,13 @@ impl ChannelDma {
         let (left, reload, circular) = (channel.cndtr, channel.reload, channel.ccr & CIRC != 0);
         if left == 0 && circular {
             channel.cndtr = reload;
-            channel.rewind_to_first_item();
+            channel.rewind_channel_to_first_item();
         }
         if reload > 1 && left == reload - reload / 2 {
-            self.set_channel_flag(n, HTIF);
+            self.set_dma_channel_flag(n, HTIF);
         }
         if left == 0 {
-            self.set_channel_flag(n, TCIF);
+            self.set_dma_channel_flag(n, TCIF);
         }
         let served = DmaRequestOutcome { left, is_last: left == 0 && !circular };
         (self.channels[n].ccr & MEM2MEM == 0).then_some(served)
@@ -243,7 +244,7 @@ impl ChannelDma {
             }
             (false, true) => {
                 channel.ccr = value;
-                channel.rewind_to_first_item();
+                channel.rewind_channel_to_first_item();
             }
         }
     }

@@ -1,23 +1,25 @@
 //! DMA controllers: channels on F1 and L0 ([`channels`]), streams on F4, F7 and H7 ([`streams`]).
 //!
-//! A controller knows its registers, its counts and its FIFOs. It grants its ports to streams and says when which transfer
-//! ends. The chip carries the transfer out, because it knows the registers, and the machine lends the memories.
+//! A controller knows its registers, its counts and its FIFOs. It grants its ports to streams and says when which
+//! transfer ends. The chip carries the transfer out, because it knows the registers, and the machine lends the
+//! memories.
 //!
-//! Bus cycles are those of ST's application notes on an idle bus: AN2548 for F1 and L0, AN4031 for F4 and F7, and assumed for
-//! the H7. They are arbitration and address, one cycle of the bus matrix, and one of the memory. An APB register takes two
-//! cycles of its bus and one AHB cycle to synchronise. The core and the DMA do not wait for each other.
+//! Bus cycles are those of ST's application notes on an idle bus: AN2548 for F1 and L0, AN4031 for F4 and F7, and
+//! assumed for the H7. They are arbitration and address, one cycle of the bus matrix, and one of the memory. An APB
+//! register takes two cycles of its bus and one AHB cycle to synchronise. The core and the DMA do not wait for each
+//! other.
 
 use super::block::{Access, Block};
 use super::clocks::{Bus, Clocks};
 use super::map::PageMap;
-use super::slots::Slot;
+use super::slots::PeripheralBlockSlot;
 
 pub(super) mod channels;
 pub(super) mod lines;
 pub(super) mod mux;
 pub(super) mod streams;
 
-use channels::ChannelDma;
+use channels::ChannelDmaController;
 use streams::StreamDma;
 
 /// Streams of a controller at most. A channel of F1 and L0 counts as a stream.
@@ -77,7 +79,7 @@ pub(super) struct View<'a> {
     pub clocks: &'a Clocks,
     pub flash_wait_states: u64,
     pub map: &'a PageMap,
-    pub slots: &'a [Slot],
+    pub slots: &'a [PeripheralBlockSlot],
 }
 
 impl View<'_> {
@@ -87,30 +89,32 @@ impl View<'_> {
     }
 
     /// Returns the core cycles of this number of AHB cycles.
-    fn ahb_cycles(&self, cycles: u64) -> u64 {
+    fn core_cycles_of_ahb_cycles(&self, cycles: u64) -> u64 {
         cycles * self.clocks.core_cycles_per_bus_cycle(Bus::Ahb1)
     }
 
     /// Returns the core cycles of an access: bus matrix, data phase, synchronisation.
     fn access_cycles(&self, address: u32) -> u64 {
-        let bus = self.map.slot_at_address(address).map(|slot| self.slots[slot].row.bus);
+        let bus = self.map.peripheral_index_at_address(address).map(|slot| self.slots[slot].row.bus);
         match bus {
-            Some(bus) if bus.is_on_apb() => self.ahb_cycles(2) + 2 * self.clocks.core_cycles_per_bus_cycle(bus),
-            Some(_) => self.ahb_cycles(2),
-            None if is_flash_address(address) => self.ahb_cycles(2 + self.flash_wait_states),
-            None => self.ahb_cycles(2),
+            Some(bus) if bus.is_on_apb() => {
+                self.core_cycles_of_ahb_cycles(2) + 2 * self.clocks.core_cycles_per_bus_cycle(bus)
+            }
+            Some(_) => self.core_cycles_of_ahb_cycles(2),
+            None if is_flash_address(address) => self.core_cycles_of_ahb_cycles(2 + self.flash_wait_states),
+            None => self.core_cycles_of_ahb_cycles(2),
         }
     }
 
     /// Returns the core cycles of a burst.
     fn burst_cycles(&self, burst: &Burst) -> u64 {
         let one = self.access_cycles(burst.address);
-        one + u64::from(burst.beats - 1) * (one - self.ahb_cycles(1))
+        one + u64::from(burst.beats - 1) * (one - self.core_cycles_of_ahb_cycles(1))
     }
 
     /// Returns whether an address is in a memory.
     fn is_memory_address(&self, address: u32) -> bool {
-        self.map.slot_at_address(address).is_none()
+        self.map.peripheral_index_at_address(address).is_none()
     }
 }
 
@@ -130,7 +134,7 @@ struct OccupiedDmaPort {
 #[derive(Debug, Clone)]
 pub enum Dma {
     /// F1 and L0.
-    Channels(Box<ChannelDma>),
+    Channels(Box<ChannelDmaController>),
     /// F4, F7 and H7.
     Streams(Box<StreamDma>),
 }

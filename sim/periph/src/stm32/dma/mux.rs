@@ -24,7 +24,7 @@ impl DmaMux {
     }
 
     /// Returns the index of the register at an offset, in a row of registers from `first` on.
-    fn register_row_index(offset: u32, first: u32, count: usize) -> Option<usize> {
+    fn index_in_register_row(offset: u32, first: u32, count: usize) -> Option<usize> {
         let index = offset.checked_sub(first)? as usize / 4;
         (index < count).then_some(index)
     }
@@ -45,9 +45,9 @@ impl Block for DmaMux {
     /// Writes a register of the DMA request multiplexer (DMAMUX1) at a byte offset. `access` holds the time in core
     /// cycles and takes requests to the machine.
     fn write_register(&mut self, offset: u32, value: u32, _access: &mut Access) {
-        if let Some(n) = Self::register_row_index(offset, 0, CHANNELS) {
+        if let Some(n) = Self::index_in_register_row(offset, 0, CHANNELS) {
             self.channels[n] = value & CCR_MASK;
-        } else if let Some(n) = Self::register_row_index(offset, FIRST_GENERATOR, GENERATORS) {
+        } else if let Some(n) = Self::index_in_register_row(offset, FIRST_GENERATOR, GENERATORS) {
             self.generators[n] = value & RGCR_MASK;
         }
     }
@@ -55,8 +55,8 @@ impl Block for DmaMux {
     /// Returns the value of a register of the DMA request multiplexer (DMAMUX1) at a byte offset, without the side
     /// effects of a read.
     fn peek_register(&self, offset: u32, _access: &Access) -> u32 {
-        let channel = Self::register_row_index(offset, 0, CHANNELS).map(|n| self.channels[n]);
-        let generator = || Self::register_row_index(offset, FIRST_GENERATOR, GENERATORS).map(|n| self.generators[n]);
+        let channel = Self::index_in_register_row(offset, 0, CHANNELS).map(|n| self.channels[n]);
+        let generator = || Self::index_in_register_row(offset, FIRST_GENERATOR, GENERATORS).map(|n| self.generators[n]);
         channel.or_else(generator).unwrap_or(0)
     }
 }

@@ -1,5 +1,5 @@
-//! Streams of F4, F7 and H7 (RM0090 chapter 10, RM0410 chapter 8, RM0433 chapter 16): a peripheral port, a memory port, and
-//! between them a FIFO of 16 bytes for each stream.
+//! Streams of F4, F7 and H7 (RM0090 chapter 10, RM0410 chapter 8, RM0433 chapter 16): a peripheral port, a memory port,
+//! and between them a FIFO of 16 bytes for each stream.
 
 use super::{Burst, DmaRequestOutcome, OccupiedDmaPort, Port, STREAMS, Transfer, View, datum_byte_count};
 use crate::NEVER;
@@ -54,7 +54,7 @@ impl Fifo {
     }
 
     /// Returns the FIFO's oldest `count` bytes.
-    fn first_bytes(&self, count: u32) -> [u8; 16] {
+    fn oldest_dma_fifo_bytes(&self, count: u32) -> [u8; 16] {
         let mut head = [0; 16];
         head[..count as usize].copy_from_slice(&self.bytes[..count as usize]);
         head
@@ -130,7 +130,7 @@ impl Stream {
     }
 
     /// Returns whether the stream starts again after its last item, because it is circular or has two buffers.
-    fn is_circular(&self) -> bool {
+    fn is_dma_stream_circular(&self) -> bool {
         self.cr & (CIRC | DBM) != 0
     }
 
@@ -145,7 +145,7 @@ impl Stream {
     }
 
     /// Returns the bytes of an item at the memory port. In direct mode it has the size of the peripheral's.
-    fn memory_bytes(&self) -> u32 {
+    fn memory_port_item_bytes(&self) -> u32 {
         if self.is_fifo_bypassed() { self.peripheral_item_bytes() } else { datum_byte_count(self.cr >> 13) }
     }
 
@@ -172,7 +172,7 @@ impl Stream {
     /// Returns whether the bursts of both ports fit into the FIFO, and its threshold is a multiple of the memory port's
     /// burst (RM0090 table 48). Returns true in direct mode, without the FIFO.
     fn do_bursts_fit_fifo(&self) -> bool {
-        let burst = self.accesses_in_burst(23) * self.memory_bytes();
+        let burst = self.accesses_in_burst(23) * self.memory_port_item_bytes();
         let bursts = burst <= FIFO_BYTES
             && (self.accesses_in_burst(23) == 1 || self.fifo_threshold_bytes().is_multiple_of(burst));
         self.is_fifo_bypassed() || bursts && self.accesses_in_burst(21) * self.peripheral_item_bytes() <= FIFO_BYTES
@@ -222,7 +222,7 @@ impl Stream {
         if !self.is_enabled() || self.memory_left == 0 {
             return None;
         }
-        let bytes = self.memory_bytes();
+        let bytes = self.memory_port_item_bytes();
         let most = if self.direction() == DmaTransferDirection::MemoryToPeripheral {
             let may_fill = if self.is_fifo_bypassed() { self.fifo.len == 0 } else { self.moves };
             if !may_fill || self.stops {
@@ -254,11 +254,11 @@ impl Stream {
     fn update_fifo_memory_transfers(&mut self) {
         if self.direction() == DmaTransferDirection::MemoryToPeripheral {
             self.moves = match self.moves {
-                true => self.fifo.free_byte_count() >= self.memory_bytes() * self.accesses_in_burst(23),
+                true => self.fifo.free_byte_count() >= self.memory_port_item_bytes() * self.accesses_in_burst(23),
                 false => self.fifo.len <= self.fifo_threshold_bytes().min(FIFO_BYTES - 4),
             };
         } else {
-            let least = if self.moves { self.memory_bytes() } else { self.fifo_threshold_bytes() };
+            let least = if self.moves { self.memory_port_item_bytes() } else { self.fifo_threshold_bytes() };
             self.moves = self.fifo.len >= least;
         }
     }
@@ -321,11 +321,11 @@ impl StreamDma {
         let (n, burst) = ready.max_by_key(|&(n, _)| (self.streams[n].priority(), STREAMS - n))?;
         let stream = &self.streams[n];
         let reads = (port == Port::Memory) == (stream.direction() == DmaTransferDirection::MemoryToPeripheral);
-        let data = if reads { [0; 16] } else { stream.fifo.first_bytes(burst.bytes * burst.beats) };
+        let data = if reads { [0; 16] } else { stream.fifo.oldest_dma_fifo_bytes(burst.bytes * burst.beats) };
         let (read, write) = if reads { (Some(burst), None) } else { (None, Some(burst)) };
         // The peripheral port arbitrates between requests. Both compute an address.
         let own = if port == Port::Peripheral { 2 } else { 1 };
-        let end = now + view.ahb_cycles(own) + view.burst_cycles(&burst);
+        let end = now + view.core_cycles_of_ahb_cycles(own) + view.burst_cycles(&burst);
         Some(OccupiedDmaPort { transfer: Transfer { stream: n, read, write, data }, end })
     }
 
@@ -377,7 +377,7 @@ impl StreamDma {
         let before = stream.ndtr;
         stream.ndtr = before.saturating_sub(burst.beats);
         stream.peripheral = stream.peripheral.wrapping_add(burst.beats * burst.step);
-        let (left, circular) = (stream.ndtr, stream.is_circular());
+        let (left, circular) = (stream.ndtr, stream.is_dma_stream_circular());
         if left == 0 && circular {
             stream.ndtr = stream.reload;
             stream.peripheral = stream.par;
@@ -395,7 +395,7 @@ impl StreamDma {
         stream.memory_left = before.saturating_sub(burst.bytes * burst.beats);
         stream.memory = stream.memory.wrapping_add(burst.beats * burst.step);
         let left = stream.memory_left;
-        if left == 0 && stream.is_circular() {
+        if left == 0 && stream.is_dma_stream_circular() {
             stream.buffer ^= 1;
             stream.memory = stream.current_memory_buffer_address();
             stream.memory_left = stream.total_bytes();
@@ -415,7 +415,7 @@ impl StreamDma {
         if left == 0 {
             self.flags[n] |= TCIF;
             let stream = &mut self.streams[n];
-            match stream.is_circular() {
+            match stream.is_dma_stream_circular() {
                 true if stream.cr & DBM != 0 => stream.cr ^= CT,
                 true => {}
                 false => stream.cr &= !EN,
@@ -448,7 +448,7 @@ impl StreamDma {
     }
 
     /// Returns the number of the first of the four streams whose flags are in the register at an offset.
-    fn first_stream_of_flags(offset: u32) -> usize {
+    fn first_dma_stream_in_flag_register(offset: u32) -> usize {
         if offset & 4 == 0 { 0 } else { 4 }
     }
 
@@ -463,7 +463,7 @@ impl StreamDma {
     pub(super) fn register_value(&self, offset: u32) -> u32 {
         match (offset, Self::stream_and_register_at(offset)) {
             (0x00 | 0x04, _) => {
-                let first = Self::first_stream_of_flags(offset);
+                let first = Self::first_dma_stream_in_flag_register(offset);
                 SHIFTS.iter().zip(&self.flags[first..]).fold(0, |word, (shift, flags)| word | flags << shift)
             }
             (_, Some((n, register))) => {
@@ -484,7 +484,7 @@ impl StreamDma {
     pub(super) fn write_dma_register(&mut self, offset: u32, value: u32) {
         match (offset, Self::stream_and_register_at(offset)) {
             (0x08 | 0x0c, _) => {
-                let first = Self::first_stream_of_flags(offset);
+                let first = Self::first_dma_stream_in_flag_register(offset);
                 for (shift, flags) in SHIFTS.iter().zip(&mut self.flags[first..]) {
                     *flags &= !(value >> shift & ALL_FLAGS);
                 }

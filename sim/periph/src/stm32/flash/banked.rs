@@ -204,7 +204,7 @@ pub(in crate::stm32) static H7: super::Spec = super::Spec {
 
 impl Spec {
     /// Returns the bank of a register's offset, and the offset inside the bank.
-    fn bank_and_offset(&self, offset: u32) -> (usize, u32) {
+    fn flash_bank_and_register_offset(&self, offset: u32) -> (usize, u32) {
         if self.stride != 0 && offset >= self.stride { (1, offset - self.stride) } else { (0, offset) }
     }
 
@@ -219,7 +219,7 @@ impl Spec {
     }
 
     /// Returns the number of banks.
-    fn bank_count(&self) -> u32 {
+    fn flash_bank_count(&self) -> u32 {
         1 + u32::from(self.has_banks())
     }
 }
@@ -227,7 +227,7 @@ impl Spec {
 impl Flash {
     /// Returns the value of the register at an offset. `None` if the register only stores what is written.
     pub(super) fn banked_register(&self, spec: &Spec, offset: u32) -> Option<u32> {
-        let (n, place) = spec.bank_and_offset(offset);
+        let (n, place) = spec.flash_bank_and_register_offset(offset);
         let bank = &self.banks[n];
         if place == spec.cr {
             Some(bank.cr)
@@ -244,11 +244,11 @@ impl Flash {
 
     /// Writes a register.
     pub(super) fn write_banked_register(&mut self, spec: &Spec, offset: u32, value: u32, access: &mut Access) {
-        let (n, place) = spec.bank_and_offset(offset);
+        let (n, place) = spec.flash_bank_and_register_offset(offset);
         let bank = &mut self.banks[n];
         if place == spec.key {
             bank.keys.accept_unlock_key(value, KEY_PAIR);
-            if bank.keys.are_keys_entered() {
+            if bank.keys.are_flash_unlock_keys_entered() {
                 bank.cr &= !spec.lock;
             }
         } else if offset == spec.option_key {
@@ -261,7 +261,7 @@ impl Flash {
             self.write_control(spec, n, value, access);
         } else if Some(offset) == spec.option_control {
             self.write_option_control(offset, value);
-        } else if self.banks[0].option_keys.are_keys_entered() && matches!(offset, 0x18 | 0x20 | 0x44) {
+        } else if self.banks[0].option_keys.are_flash_unlock_keys_entered() && matches!(offset, 0x18 | 0x20 | 0x44) {
             // Option bytes to come: stored; loading them needs a reset, which keeps the old ones here.
             self.words[offset as usize / 4] = value;
         }
@@ -271,7 +271,7 @@ impl Flash {
     fn unlock_options(&mut self, spec: &Spec, value: u32) {
         let bank = &mut self.banks[0];
         bank.option_keys.accept_unlock_key(value, spec.option_pair);
-        if bank.option_keys.are_keys_entered() {
+        if bank.option_keys.are_flash_unlock_keys_entered() {
             match spec.option_control {
                 Some(offset) => self.words[offset as usize / 4] &= !1,
                 // F1: OPTWRE in CR.
@@ -283,7 +283,7 @@ impl Flash {
     /// Writes the options' control register, if it is unlocked.
     fn write_option_control(&mut self, offset: u32, value: u32) {
         let bank = &mut self.banks[0];
-        if !bank.option_keys.are_keys_entered() {
+        if !bank.option_keys.are_flash_unlock_keys_entered() {
             return;
         }
         // OPTSTRT (bit 1) reads 0: the options are taken at once.
@@ -296,7 +296,7 @@ impl Flash {
     /// Writes CR of a bank, if it is unlocked and idle.
     fn write_control(&mut self, spec: &Spec, n: usize, value: u32, access: &mut Access) {
         let bank = &mut self.banks[n];
-        if !bank.keys.are_keys_entered() || bank.is_busy() {
+        if !bank.keys.are_flash_unlock_keys_entered() || bank.is_busy() {
             return;
         }
         bank.cr = value & !spec.start & !spec.lock;
@@ -310,7 +310,7 @@ impl Flash {
 
     /// Starts the erasure that CR of a bank selects: a sector, a page or the whole bank.
     fn start_erase(&mut self, spec: &Spec, n: usize, access: &mut Access) {
-        let bank_bytes = self.bytes / spec.bank_count();
+        let bank_bytes = self.bytes / spec.flash_bank_count();
         let (bank_base, cr) = (self.base + n as u32 * bank_bytes, self.banks[n].cr);
         let (offset, bytes) = if cr & spec.mass != 0 {
             (0, bank_bytes)
@@ -337,7 +337,7 @@ impl Flash {
             Unit::Page(_) => spec.erase_ns_per_kb,
             Unit::Sector(..) => u64::from(unit_bytes / 1024) * spec.erase_ns_per_kb,
         };
-        self.banks[n].begin_operation(ns, access);
+        self.banks[n].begin_flash_operation(ns, access);
     }
 
     /// Stores to the flash array. Returns whether that programs, or which error it sets.
@@ -348,8 +348,8 @@ impl Flash {
         bytes: u32,
         access: &mut Access,
     ) -> FlashStore {
-        let bank_bytes = self.bytes / spec.bank_count();
-        let n = ((address.wrapping_sub(self.base)) / bank_bytes).min(spec.bank_count() - 1) as usize;
+        let bank_bytes = self.bytes / spec.flash_bank_count();
+        let n = ((address.wrapping_sub(self.base)) / bank_bytes).min(spec.flash_bank_count() - 1) as usize;
         let bank = &mut self.banks[n];
         if bank.cr & spec.lock != 0 || bank.keys != UnlockKeyProgress::Open || bank.is_busy() {
             return FlashStore::Refused;
@@ -361,7 +361,7 @@ impl Flash {
         }
         // A wide flash word is programmed when its last bytes arrive.
         if spec.word_bytes <= 4 || (address + bytes).is_multiple_of(spec.word_bytes) {
-            bank.begin_operation(spec.program_ns, access);
+            bank.begin_flash_operation(spec.program_ns, access);
         }
         FlashStore::Program
     }
@@ -376,7 +376,7 @@ impl Flash {
     }
 
     /// Returns the level of the interrupt line.
-    pub(super) fn banked_interrupt_level(&self, spec: &Spec) -> bool {
+    pub(super) fn interrupt_level_of_banked_flash(&self, spec: &Spec) -> bool {
         let (end, error) = spec.interrupts;
         self.banks.iter().any(|bank| {
             bank.cr & end != 0 && bank.sr & spec.eop != 0 || bank.cr & error != 0 && bank.sr & spec.errors != 0

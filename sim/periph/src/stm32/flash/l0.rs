@@ -52,13 +52,13 @@ pub(super) struct State {
 impl Flash {
     /// Returns the value of PECR, the control register of programming and erasing.
     fn program_erase_control_register(&self) -> u32 {
-        let lock = |keys: UnlockKeyProgress, bit: u32| if keys.are_keys_entered() { 0 } else { bit };
+        let lock = |keys: UnlockKeyProgress, bit: u32| if keys.are_flash_unlock_keys_entered() { 0 } else { bit };
         let locks = lock(self.l0.data, PELOCK) | lock(self.l0.program, PRGLOCK) | lock(self.l0.options, OPTLOCK);
         self.l0.pecr | locks
     }
 
     /// Returns the value of the register at an offset. `None` if the register only stores what is written.
-    pub(super) fn l0_register(&self, offset: u32) -> Option<u32> {
+    pub(super) fn l0_flash_register_value(&self, offset: u32) -> Option<u32> {
         match offset {
             0x04 => Some(self.program_erase_control_register()),
             0x08..=0x14 => Some(0),
@@ -72,10 +72,10 @@ impl Flash {
         match offset {
             0x04 => self.write_program_erase_control(value),
             0x0c => self.l0.data.accept_unlock_key(value, [0x89ab_cdef, 0x0203_0405]),
-            0x10 if self.l0.data.are_keys_entered() => {
+            0x10 if self.l0.data.are_flash_unlock_keys_entered() => {
                 self.l0.program.accept_unlock_key(value, [0x8c9d_aebf, 0x1314_1516])
             }
-            0x14 if self.l0.data.are_keys_entered() => {
+            0x14 if self.l0.data.are_flash_unlock_keys_entered() => {
                 self.l0.options.accept_unlock_key(value, [0xfbea_d9c8, 0x2425_2627])
             }
             0x18 => self.banks[0].sr &= !value,
@@ -85,13 +85,13 @@ impl Flash {
 
     /// Writes PECR, if it is unlocked.
     fn write_program_erase_control(&mut self, value: u32) {
-        if !self.l0.data.are_keys_entered() {
+        if !self.l0.data.are_flash_unlock_keys_entered() {
             return;
         }
-        if value & PRGLOCK != 0 && self.l0.program.are_keys_entered() {
+        if value & PRGLOCK != 0 && self.l0.program.are_flash_unlock_keys_entered() {
             self.l0.program.lock_flash_registers();
         }
-        if value & OPTLOCK != 0 && self.l0.options.are_keys_entered() {
+        if value & OPTLOCK != 0 && self.l0.options.are_flash_unlock_keys_entered() {
             self.l0.options.lock_flash_registers();
         }
         self.l0.pecr = value & !(PELOCK | PRGLOCK | OPTLOCK);
@@ -103,7 +103,11 @@ impl Flash {
     /// Stores to flash or EEPROM. Returns whether that programs, or which error it sets.
     pub(super) fn store_to_l0_flash(&mut self, address: u32, bytes: u32, access: &mut Access) -> FlashStore {
         let eeprom = address >= EEPROM_BASE;
-        let allowed = if eeprom { self.l0.data.are_keys_entered() } else { self.l0.program.are_keys_entered() };
+        let allowed = if eeprom {
+            self.l0.data.are_flash_unlock_keys_entered()
+        } else {
+            self.l0.program.are_flash_unlock_keys_entered()
+        };
         let mode = self.l0.pecr;
         if !allowed || self.banks[0].is_busy() || !eeprom && bytes != 4 {
             self.banks[0].sr |= WRPERR;
@@ -112,7 +116,7 @@ impl Flash {
         // Half-page programming starts with the last of its 16 words.
         let half_page = mode & (FPRG | PROG) == FPRG | PROG && !eeprom;
         if !half_page || (address + 4).is_multiple_of(PAGE_BYTES / 2) {
-            self.banks[0].begin_operation(OPERATION_NS, access);
+            self.banks[0].begin_flash_operation(OPERATION_NS, access);
         }
         // A store to a page with ERASE and PROG set erases it. The word itself is not written.
         if mode & (ERASE | PROG) == ERASE | PROG && !eeprom {
@@ -123,7 +127,7 @@ impl Flash {
     }
 
     /// Returns the level of the interrupt line.
-    pub(super) fn l0_interrupt_level(&self) -> bool {
+    pub(super) fn l0_flash_interrupt_level(&self) -> bool {
         let (sr, pecr) = (self.banks[0].sr, self.l0.pecr);
         sr & EOP != 0 && pecr & EOPIE != 0 || sr & WRPERR != 0 && pecr & ERRIE != 0
     }

@@ -44,17 +44,17 @@ fn h7_shows_the_common_registers_twice() {
 fn control_decodes_acr() {
     let (mut bench, mut f4) = flash(&F4, 512);
     f4.write_register(0, 0x705, &mut bench.access());
-    let control = f4.read_settings();
+    let control = f4.current_flash_read_settings();
     let seen = (control.wait_states, control.prefetch, control.instruction_cache, control.data_cache, control.acr);
     assert_eq!(seen, (5, true, true, true, 0x705));
     let (mut bench, mut f1) = flash(&F1, 128);
     f1.write_register(0, 0x0a, &mut bench.access());
-    let control = f1.read_settings();
+    let control = f1.current_flash_read_settings();
     assert_eq!((control.wait_states, control.prefetch, control.half_cycle, control.acr), (2, false, true, 0x0a));
     let (mut bench, mut l0) = flash(&L0, 64);
     for (acr, want) in [(0x43, (1, true, true, false)), (0x63, (1, false, false, true))] {
         l0.write_register(0, acr, &mut bench.access());
-        let control = l0.read_settings();
+        let control = l0.current_flash_read_settings();
         assert_eq!((control.wait_states, control.prefetch, control.pre_read, control.buffers_off), want);
     }
 }

@@ -43,7 +43,7 @@ fn levels_of_the_later_layout() {
             gpio.write_register(offset, value, &mut bench.access());
         }
         gpio.drive_pins(u16::from(outside.is_some()), outside.unwrap_or(0));
-        gpio.update_levels();
+        gpio.update_gpio_pin_levels();
         let case = (mode, open_drain, pull, odr, outside);
         assert_eq!(gpio.levels() & 1, want, "{case:?}");
         assert_eq!(gpio.read_register(0x10, &mut bench.access()) & 1, u32::from(want), "{case:?}");
@@ -55,7 +55,7 @@ fn analog_pin_reads_0_whatever_its_level() {
     let (mut bench, mut gpio) = port(GpioLayout::V2);
     gpio.write_register(0x00, 3, &mut bench.access());
     gpio.drive_pins(1, 1);
-    gpio.update_levels();
+    gpio.update_gpio_pin_levels();
     assert_eq!((gpio.levels() & 1, gpio.read_register(0x10, &mut bench.access()) & 1), (1, 0));
 }
 
@@ -77,7 +77,7 @@ fn levels_of_the_f1() {
         gpio.write_register(0x04, nibble << 4, &mut bench.access());
         gpio.write_register(0x0c, odr << 9, &mut bench.access());
         gpio.drive_pins(u16::from(outside.is_some()) << 9, outside.unwrap_or(0) << 9);
-        gpio.update_levels();
+        gpio.update_gpio_pin_levels();
         assert_eq!(gpio.levels() >> 9 & 1, want, "{:?}", (nibble, odr, outside));
     }
 }
@@ -139,8 +139,8 @@ fn update_returns_the_changed_pins() {
     let (mut bench, mut gpio) = port(GpioLayout::V2);
     gpio.write_register(0x00, 0x5555_5555, &mut bench.access());
     gpio.write_register(0x0c, 0, &mut bench.access());
-    gpio.update_levels();
+    gpio.update_gpio_pin_levels();
     gpio.write_register(0x14, 0x8001, &mut bench.access());
-    assert_eq!((gpio.update_levels(), gpio.update_levels(), gpio.levels()), (0x8001, 0, 0x8001));
+    assert_eq!((gpio.update_gpio_pin_levels(), gpio.update_gpio_pin_levels(), gpio.levels()), (0x8001, 0, 0x8001));
     assert_eq!((gpio.port_number(), gpio.output_enabled_pins()), (2, 0xffff));
 }

@@ -160,7 +160,7 @@ fn compute_clock_tree(rcc: &Rcc, clocks: &mut Clocks, variant: &ClockTreeVariant
     for (n, (osc, offset)) in
         [(Osc::Pll1, PLLCFGR), (Osc::Pll2, PLLI2SCFGR), (Osc::Pll3, PLLSAICFGR)].into_iter().enumerate()
     {
-        if rcc.is_source_ready(osc) {
+        if rcc.is_clock_source_ready(osc) {
             let m = if n == 0 || variant.own_m { rcc.register_value(offset) } else { pllcfgr } & 0x3f;
             clocks.pll_hz[n] = pll_outputs(input, m, rcc.register_value(offset));
         }

@@ -94,7 +94,7 @@ pub(in crate::stm32) static H7: Spec = Spec {
     kernel_width: 3,
     // RNGSEL.
     rng: |rcc, clocks| match rcc.register_value(D2CCIP2R) >> 8 & 3 {
-        0 => rcc.source_hz(Osc::Hsi48),
+        0 => rcc.clock_source_hz(Osc::Hsi48),
         1 => clocks.pll_hz[0][1],
         2 => clocks.lse_hz,
         _ => clocks.lsi_hz,
@@ -145,7 +145,7 @@ impl Rcc {
 
     /// Returns the frequency of a block's kernel clock in Hz (RM0433 8.7.18 to 8.7.21). 0 for the input pin of the I2S
     /// clock.
-    pub(in crate::stm32) fn h7_kernel_hz(&self, clocks: &Clocks, clock: KernelClock, bus: Bus) -> u64 {
+    pub(in crate::stm32) fn h7_peripheral_kernel_clock_hz(&self, clocks: &Clocks, clock: KernelClock, bus: Bus) -> u64 {
         let pll = |n: usize, output: usize| clocks.pll_hz[n - 1][output];
         let of_bus = |code: u32| match code {
             0 => clocks.bus_hz(bus),
@@ -179,7 +179,7 @@ impl Rcc {
 /// Computes the frequencies of the clock tree.
 fn compute_clock_tree(rcc: &Rcc, clocks: &mut Clocks) {
     clocks.hsi_hz >>= rcc.register_value(CR) >> 3 & 3;
-    clocks.msi_hz = if rcc.is_source_ready(Osc::Msi) { 4_000_000 } else { 0 };
+    clocks.msi_hz = if rcc.is_clock_source_ready(Osc::Msi) { 4_000_000 } else { 0 };
     let input = match rcc.register_value(PLLCKSELR) & 3 {
         0 => clocks.hsi_hz,
         1 => clocks.msi_hz,
@@ -187,7 +187,7 @@ fn compute_clock_tree(rcc: &Rcc, clocks: &mut Clocks) {
         _ => 0,
     };
     for (n, pll) in [Osc::Pll1, Osc::Pll2, Osc::Pll3].into_iter().enumerate() {
-        if rcc.is_source_ready(pll) {
+        if rcc.is_clock_source_ready(pll) {
             clocks.pll_hz[n] = pll_outputs(rcc, n as u32, input);
         }
     }

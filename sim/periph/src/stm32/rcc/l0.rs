@@ -67,7 +67,7 @@ pub(in crate::stm32) static L0: Spec = Spec {
     // HSI48SEL. Otherwise half of the PLL oscillator's frequency.
     rng: |rcc, clocks| {
         if rcc.register_value(CCIPR) >> 26 & 1 != 0 {
-            return rcc.source_hz(Osc::Hsi48);
+            return rcc.clock_source_hz(Osc::Hsi48);
         }
         clocks.pll_hz[0][0] * (u64::from(rcc.register_value(CFGR) >> 22 & 3) + 1) / 2
     },
@@ -82,7 +82,7 @@ fn tree(rcc: &Rcc, clocks: &mut Clocks) {
         clocks.hsi_hz /= 4;
     }
     // MSIRANGE: 65.536 kHz doubled per step; 7 is reserved.
-    if rcc.is_source_ready(Osc::Msi) {
+    if rcc.is_clock_source_ready(Osc::Msi) {
         clocks.msi_hz = 65_536 << (rcc.register_value(ICSCR) >> 13 & 7).min(6);
     }
     if rcc.is_main_pll_ready() {

@@ -265,7 +265,11 @@ fn kernel_clock_multiplexers() {
         rcc.write_register(0, cr | on | if name.starts_with("H7") { 1 << 7 } else { 0 }, &mut bench.access());
         for &(code, want) in codes {
             rcc.write_register(register, code, &mut bench.access());
-            assert_eq!(rcc.kernel_hz(&rcc.clock_frequencies(), (register, 0), Bus::Apb2), want, "{name} {code}");
+            assert_eq!(
+                rcc.peripheral_kernel_clock_hz(&rcc.clock_frequencies(), (register, 0), Bus::Apb2),
+                want,
+                "{name} {code}"
+            );
         }
     }
 }
@@ -330,6 +334,6 @@ fn h7_kernel_clocks() {
         write_all(&mut rcc, &mut bench, &[(0x1c, 5 << 8), (register, value)]);
         rcc.advance_to_now(&mut bench.access_at(1));
         let clocks = rcc.clock_frequencies();
-        assert_eq!(rcc.h7_kernel_hz(&clocks, clock, Bus::Apb2), hz, "{clock:?} {value:#x}");
+        assert_eq!(rcc.h7_peripheral_kernel_clock_hz(&clocks, clock, Bus::Apb2), hz, "{clock:?} {value:#x}");
     }
 }

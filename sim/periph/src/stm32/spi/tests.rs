@@ -148,7 +148,7 @@ fn reset_values_and_unknown_registers() {
         spi.reset_registers();
         let values = [0, 4, 8, 0x0c, 0x10, 0x1c, 0x20].map(|offset| spi.read_register(offset, &mut bench.access()));
         assert_eq!(values, [0, cr2, SR_TXE, 0, 7, 0, 2]);
-        assert!(spi.bus.has_select_pins());
+        assert!(spi.bus.has_chip_select_pins());
     }
     Spi::new(SpiLayout::Fifo).write_register(0x24, 0, &mut bench.access());
     assert_eq!(bench.effects.unmodelled, Some((0x24, true)));

@@ -1,7 +1,7 @@
 //! A timer that counts another one's update events: external clock mode 1 on an internal trigger (RM0008 15.3.15).
 //!
-//! The listener is brought up to date when it is accessed. Nothing is due for it, so its own interrupts and outputs come
-//! late, at the next access. The two or three clocks that a trigger takes to be counted are not modelled.
+//! The listener is brought up to date when it is accessed. Nothing is due for it, so its own interrupts and outputs
+//! come late, at the next access. The two or three clocks that a trigger takes to be counted are not modelled.
 
 use super::{CEN, Timer, UDIS, UIF};
 use crate::stm32::block::Access;
@@ -38,19 +38,19 @@ impl Timer {
 
     /// Returns whether the timer counts another timer's updates and should raise interrupts or drive pins. The model
     /// does that too late, because it has no event for them.
-    pub(in crate::stm32) fn is_trigger_late(&self) -> bool {
+    pub(in crate::stm32) fn is_chained_timer_event_late(&self) -> bool {
         self.chained_trigger_input().is_some() && (self.interrupt_enable_register() & 0x5f != 0 || self.drives_pins())
     }
 
     /// Returns the number of update events up to `access.now` that this timer passes on to others. `None` if it passes
     /// on none.
-    pub(in crate::stm32) fn update_events_to_notify(&mut self, access: &Access) -> Option<u64> {
+    pub(in crate::stm32) fn count_update_events_to_notify(&mut self, access: &Access) -> Option<u64> {
         self.advance_timer_to_now(access);
         (self.stored[1] >> 4 & 7 == TELL_UPDATES).then_some(self.updates)
     }
 
     /// Counts the update events of the timer that this one listens to. `told` is the number so far.
-    pub(in crate::stm32) fn count_chained_updates(&mut self, told: u64, access: &Access) {
+    pub(in crate::stm32) fn count_updates_of_chained_timer(&mut self, told: u64, access: &Access) {
         let fresh = told.wrapping_sub(self.heard.0.replace(told).unwrap_or(told));
         if self.cr1 & CEN == 0 || self.arr.1 == 0 {
             return;
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn earlier_updates_are_not_counted() {
+    fn earlier_timer_updates_are_not_counted() {
         let [mut pair, _] = pairs();
         pair.write_register(pair.high + CR1, 0, 0);
         pair.write_register(pair.high + SMCR, 0, 0);

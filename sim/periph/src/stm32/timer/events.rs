@@ -2,7 +2,7 @@
 
 use super::{CCDS, CEN, CMS, DIR, NOWHERE, OPM, Timer, UDIS, UIF, URS};
 use crate::stm32::block::Access;
-use crate::{NEVER, RateCounter};
+use crate::{FractionalRateCounter, NEVER};
 
 impl Timer {
     /// Returns whether the counter counts up and down.
@@ -35,7 +35,7 @@ impl Timer {
 
     /// Sets the flags of compare matches in the positions `from..=to` of one run, and applies their effects on the
     /// outputs.
-    pub(super) fn flag_compare_matches(&mut self, from: u64, to: u64) {
+    pub(super) fn set_timer_compare_match_flags(&mut self, from: u64, to: u64) {
         for channel in 0..4 {
             if self.is_output_channel(channel) && (from..=to).contains(&self.compare_match_position(channel)) {
                 self.sr |= 2 << channel;
@@ -86,12 +86,12 @@ impl Timer {
     /// Advances counter, flags and outputs to the cycle `access.now`.
     pub(super) fn advance_timer_to_now(&mut self, access: &Access) {
         loop {
-            let edge = self.next_output_event();
+            let edge = self.next_pin_output_change_cycle();
             if edge > access.now {
                 break;
             }
             self.advance_counter_to(edge, access);
-            self.refresh_outputs(edge, access);
+            self.update_timer_pin_outputs(edge, access);
         }
         self.advance_counter_to(access.now, access);
     }
@@ -103,22 +103,22 @@ impl Timer {
             let position = self.position.value_at_cycle(now);
             if position < length {
                 if position > self.done {
-                    self.flag_compare_matches(self.done + 1, position);
+                    self.set_timer_compare_match_flags(self.done + 1, position);
                     self.done = position;
                 }
                 return;
             }
-            self.flag_compare_matches(self.done + 1, length - 1);
+            self.set_timer_compare_match_flags(self.done + 1, length - 1);
             let end = self.position.first_cycle_at_counter_value(length);
-            self.end_timer_counter_run(end, real, access);
+            self.end_timer_counting_period(end, real, access);
             if real {
-                self.skip_uneventful_counter_runs(now);
+                self.skip_uneventful_timer_periods(now);
             }
         }
     }
 
     /// Ends a run of the counter at cycle `end`. `real`: the end is an overflow.
-    fn end_timer_counter_run(&mut self, end: u64, real: bool, access: &Access) {
+    fn end_timer_counting_period(&mut self, end: u64, real: bool, access: &Access) {
         self.position.set_value(end, 0);
         self.done = 0;
         if real {
@@ -126,7 +126,7 @@ impl Timer {
                 self.cr1 ^= DIR;
             }
             self.process_counter_overflow(end, access);
-            self.flag_compare_matches(0, 0);
+            self.set_timer_compare_match_flags(0, 0);
         }
     }
 
@@ -145,9 +145,9 @@ impl Timer {
         if position < length {
             self.position.set_value(access.now, position);
             self.done = position;
-            self.flag_compare_matches(position, position);
+            self.set_timer_compare_match_flags(position, position);
         } else {
-            self.end_timer_counter_run(access.now, real, access);
+            self.end_timer_counting_period(access.now, real, access);
         }
     }
 
@@ -161,7 +161,7 @@ impl Timer {
     }
 
     /// Skips whole runs of the counter that change nothing, because the first one has set all flags.
-    fn skip_uneventful_counter_runs(&mut self, now: u64) {
+    fn skip_uneventful_timer_periods(&mut self, now: u64) {
         let (length, _) = self.counter_run_ticks_and_overflow();
         let whole = self.position.value_at_cycle(now) / length;
         if whole < 2
@@ -172,7 +172,7 @@ impl Timer {
         {
             return;
         }
-        self.flag_compare_matches(0, length - 1);
+        self.set_timer_compare_match_flags(0, length - 1);
         if whole.is_multiple_of(2) {
             self.toggle_matching_outputs();
         }
@@ -181,7 +181,7 @@ impl Timer {
     }
 
     /// Writes EGR: generates an update event, and sets flags.
-    pub(super) fn generate_events(&mut self, value: u32, access: &Access) {
+    pub(super) fn write_event_generation_register(&mut self, value: u32, access: &Access) {
         let flags = if self.kind.channels == 0 { 0 } else { 0xfe };
         self.sr |= value & flags & !self.capture_event_flags();
         self.raise_enabled_dma_requests(value & flags & 0x1e);
@@ -204,7 +204,7 @@ impl Timer {
             self.cr1 &= !DIR;
         }
         let (num, den) = self.count_rate_as_fraction(access);
-        self.position = RateCounter::new_counting_from_cycle(access.now, 0, num, den, access.core_hz);
+        self.position = FractionalRateCounter::new_running_counter(access.now, 0, num, den, access.core_hz);
         self.done = 0;
     }
 

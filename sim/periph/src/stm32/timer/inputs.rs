@@ -1,5 +1,5 @@
-//! The inputs of a timer (RM0090 18.3.5, 18.3.6, 18.3.12 and 18.3.14, RM0008 15.3.5 and following). An edge captures the
-//! counter, or it resets, gates, starts or clocks the counter, or it turns it as an encoder does.
+//! The inputs of a timer (RM0090 18.3.5, 18.3.6, 18.3.12 and 18.3.14, RM0008 15.3.5 and following). An edge captures
+//! the counter, or it resets, gates, starts or clocks the counter, or it turns it as an encoder does.
 //!
 //! An edge acts in the cycle in which it reaches the pin. The clocks that resynchronisation and filters take are not
 //! modelled.
@@ -32,7 +32,7 @@ impl TimerInputs {
 
 /// The slave mode of a timer: the effect of a trigger on its counter (SMCR.SMS).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Slave {
+enum TimerSlaveMode {
     None,
     /// Edges of input 1, of input 2.
     Encoder(bool, bool),
@@ -50,24 +50,24 @@ impl Timer {
     }
 
     /// Returns the slave mode that firmware selected (SMCR.SMS): what a trigger does to the counter.
-    fn selected_slave_mode(&self) -> Slave {
+    fn selected_slave_mode(&self) -> TimerSlaveMode {
         // RM0433 38.4.3: mode 1 counts the edges of input 1. The older manuals say input 2. The vendor's driver agrees
         // with the newer one.
         match self.slave_mode_register() & 7 | self.slave_mode_register() >> 13 & 8 {
-            0 => Slave::None,
-            1 => Slave::Encoder(true, false),
-            2 => Slave::Encoder(false, true),
-            3 => Slave::Encoder(true, true),
-            4 => Slave::Reset,
-            5 => Slave::Gated,
-            6 => Slave::Start,
-            7 => Slave::Clock,
-            _ => Slave::ResetAndStart,
+            0 => TimerSlaveMode::None,
+            1 => TimerSlaveMode::Encoder(true, false),
+            2 => TimerSlaveMode::Encoder(false, true),
+            3 => TimerSlaveMode::Encoder(true, true),
+            4 => TimerSlaveMode::Reset,
+            5 => TimerSlaveMode::Gated,
+            6 => TimerSlaveMode::Start,
+            7 => TimerSlaveMode::Clock,
+            _ => TimerSlaveMode::ResetAndStart,
         }
     }
 
     /// Returns SMCR.TS, the number of the selected trigger.
-    fn selected_trigger(&self) -> u32 {
+    fn timer_trigger_selection(&self) -> u32 {
         self.slave_mode_register() >> 4 & 7
     }
 
@@ -75,32 +75,32 @@ impl Timer {
     pub(super) fn has_modelled_trigger(&self) -> bool {
         let by_input = self.slave_mode_register() & OTHER_TRIGGERS == 0;
         match self.selected_slave_mode() {
-            Slave::None => self.slave_mode_register() & 1 << 14 == 0,
-            Slave::Encoder(..) => by_input && self.kind.channels >= 2,
+            TimerSlaveMode::None => self.slave_mode_register() & 1 << 14 == 0,
+            TimerSlaveMode::Encoder(..) => by_input && self.kind.channels >= 2,
             // An edge detector has no level.
-            Slave::Gated => by_input && matches!(self.selected_trigger(), 5 | 6),
-            Slave::ResetAndStart => {
-                by_input && matches!(self.selected_trigger(), 4..=6) && self.slave_mode_register() & 7 == 0
+            TimerSlaveMode::Gated => by_input && matches!(self.timer_trigger_selection(), 5 | 6),
+            TimerSlaveMode::ResetAndStart => {
+                by_input && matches!(self.timer_trigger_selection(), 4..=6) && self.slave_mode_register() & 7 == 0
             }
-            _ => by_input && matches!(self.selected_trigger(), 4..=6),
+            _ => by_input && matches!(self.timer_trigger_selection(), 4..=6),
         }
     }
 
     /// Returns the slave mode in force. [`Slave::None`] for modes that are not modelled.
-    fn active_slave_mode(&self) -> Slave {
-        if self.has_modelled_trigger() { self.selected_slave_mode() } else { Slave::None }
+    fn active_slave_mode(&self) -> TimerSlaveMode {
+        if self.has_modelled_trigger() { self.selected_slave_mode() } else { TimerSlaveMode::None }
     }
 
     /// Returns whether the hardware sets the direction by an encoder.
     pub(super) fn is_in_encoder_mode(&self) -> bool {
-        matches!(self.active_slave_mode(), Slave::Encoder(..))
+        matches!(self.active_slave_mode(), TimerSlaveMode::Encoder(..))
     }
 
     /// Returns whether the counter counts its own clock now.
     pub(super) fn is_clocked_internally(&self) -> bool {
         match self.active_slave_mode() {
-            Slave::Encoder(..) | Slave::Clock => false,
-            Slave::Gated => self.gated_trigger_level(self.input_levels()),
+            TimerSlaveMode::Encoder(..) | TimerSlaveMode::Clock => false,
+            TimerSlaveMode::Gated => self.gated_trigger_level(self.input_levels()),
             _ => true,
         }
     }
@@ -109,7 +109,7 @@ impl Timer {
     #[inline]
     pub(in crate::stm32) fn listens_to_pins(&self) -> bool {
         (self.stored[6] | self.stored[7]) & 0x303 != 0 && (0..4).any(|channel| self.captured_input(channel).is_some())
-            || self.slave_mode_register() & 0x1_0007 != 0 && self.active_slave_mode() != Slave::None
+            || self.slave_mode_register() & 0x1_0007 != 0 && self.active_slave_mode() != TimerSlaveMode::None
     }
 
     /// Returns the levels of the inputs TI1 to TI4, a bit each.
@@ -127,7 +127,7 @@ impl Timer {
         if channel >= usize::from(self.kind.channels) {
             return None;
         }
-        match self.channel_mode_byte(channel) & 3 {
+        match self.timer_channel_mode_byte(channel) & 3 {
             1 => Some(channel),
             2 => Some(channel ^ 1),
             _ => None,
@@ -150,7 +150,7 @@ impl Timer {
 
     /// Returns the level of the trigger in gated mode.
     fn gated_trigger_level(&self, sources: u8) -> bool {
-        self.polarized_level(sources, if self.selected_trigger() == 5 { 0 } else { 1 })
+        self.polarized_level(sources, if self.timer_trigger_selection() == 5 { 0 } else { 1 })
     }
 
     /// Returns the flags of EGR that trigger a capture, because their channels are inputs.
@@ -212,13 +212,13 @@ impl Timer {
             }
         }
         self.apply_slave_mode_edges(changed, after, access);
-        self.refresh_outputs(access.now, access);
+        self.update_timer_pin_outputs(access.now, access);
     }
 
     /// Counts an edge of a capture channel. Every first, second, fourth or eighth one captures the counter (ICxPSC).
     fn count_capture_edge(&mut self, channel: usize, access: &Access) {
         self.inputs.held_back[channel] += 1;
-        if self.inputs.held_back[channel] >= 1 << (self.channel_mode_byte(channel) >> 2 & 3) {
+        if self.inputs.held_back[channel] >= 1 << (self.timer_channel_mode_byte(channel) >> 2 & 3) {
             self.inputs.held_back[channel] = 0;
             self.capture_counter_value(channel, access);
         }
@@ -227,35 +227,37 @@ impl Timer {
     /// Applies the effect of input edges in the slave mode.
     fn apply_slave_mode_edges(&mut self, changed: u8, sources: u8, access: &Access) {
         let slave = self.active_slave_mode();
-        let triggered = match self.selected_trigger() {
+        let triggered = match self.timer_trigger_selection() {
             4 => changed & 1 != 0,
             5 => changed & 1 != 0 && self.is_edge_captured(0, sources & 1 != 0),
             6 => changed & 2 != 0 && self.is_edge_captured(1, sources & 2 != 0),
             _ => false,
         };
         match slave {
-            Slave::None => {}
-            Slave::Encoder(first, second) => self.count_encoder_edges((first, second), changed, sources, access),
-            Slave::Gated => {
-                let selected = if self.selected_trigger() == 5 { 1 } else { 2 };
+            TimerSlaveMode::None => {}
+            TimerSlaveMode::Encoder(first, second) => {
+                self.count_encoder_edges((first, second), changed, sources, access)
+            }
+            TimerSlaveMode::Gated => {
+                let selected = if self.timer_trigger_selection() == 5 { 1 } else { 2 };
                 if changed & selected != 0 {
                     self.sr |= TIF;
                     self.update_count_rate(access);
                 }
             }
             _ if !triggered => {}
-            Slave::Clock => {
+            TimerSlaveMode::Clock => {
                 self.sr |= TIF;
                 self.count_external_edge(access);
             }
-            Slave::Reset | Slave::Start | Slave::ResetAndStart => {
+            TimerSlaveMode::Reset | TimerSlaveMode::Start | TimerSlaveMode::ResetAndStart => {
                 self.sr |= TIF;
-                if slave != Slave::Start {
-                    self.generate_events(1, access);
+                if slave != TimerSlaveMode::Start {
+                    self.write_event_generation_register(1, access);
                 }
-                if slave != Slave::Reset && !self.is_counting() {
+                if slave != TimerSlaveMode::Reset && !self.is_counting() {
                     self.cr1 |= CEN;
-                    self.start_counting(access);
+                    self.start_timer_counter(access);
                 }
             }
         }

@@ -78,13 +78,13 @@ impl Timer {
         if shown != self.outputs.shown {
             self.advance_timer_to_now(access);
             self.outputs.shown = shown;
-            self.outputs.references = self.output_reference_levels(access.now);
-            self.refresh_outputs(access.now, access);
+            self.outputs.references = self.timer_reference_signal_levels(access.now);
+            self.update_timer_pin_outputs(access.now, access);
         }
     }
 
     /// Returns the driven outputs and their levels, as recorded last.
-    pub(in crate::stm32) fn recorded_outputs(&self) -> (u8, u8) {
+    pub(in crate::stm32) fn last_recorded_timer_outputs(&self) -> (u8, u8) {
         self.outputs.last
     }
 
@@ -102,7 +102,7 @@ impl Timer {
     /// Returns whether a pin shows an enabled output.
     #[inline]
     pub(in crate::stm32) fn drives_pins(&self) -> bool {
-        self.outputs.shown != 0 && self.shown_channels() != 0
+        self.outputs.shown != 0 && self.channels_shown_on_pins() != 0
     }
 
     /// Returns the number of channels with a complementary output.
@@ -126,12 +126,12 @@ impl Timer {
     }
 
     /// Returns the output mode of a channel (OCxM).
-    fn output_mode(&self, channel: usize) -> u32 {
-        self.channel_mode_byte(channel) >> 4 & 7
+    fn timer_channel_output_mode(&self, channel: usize) -> u32 {
+        self.timer_channel_mode_byte(channel) >> 4 & 7
     }
 
     /// Returns the channels whose outputs are enabled and shown by a pin, a bit each.
-    fn shown_channels(&self) -> u8 {
+    fn channels_shown_on_pins(&self) -> u8 {
         let (shown, pairs) = (self.outputs.shown, self.outputs.shown >> COMPLEMENTARY);
         let is_shown = |channel: usize| {
             let enables = self.channel_output_enables(channel);
@@ -143,13 +143,13 @@ impl Timer {
     }
 
     /// Returns the reference signals (OCxREF) of all channels at `cycle`, which the counter has reached.
-    fn output_reference_levels(&self, cycle: u64) -> u8 {
+    fn timer_reference_signal_levels(&self, cycle: u64) -> u8 {
         let (count, up) = (self.counter_value(cycle), self.cr1 & DIR == 0);
         let reference = |channel: usize| {
             let compare = self.ccr[channel].1;
             // PWM1 is active below the compare value. Counting down it is at the value too.
             let below = if up { count < compare } else { count <= compare };
-            match self.output_mode(channel) {
+            match self.timer_channel_output_mode(channel) {
                 mode::FORCE_INACTIVE => false,
                 mode::FORCE_ACTIVE => true,
                 mode::PWM1 => below,
@@ -222,11 +222,11 @@ impl Timer {
     }
 
     /// Updates the outputs that pins show at `cycle`, which the counter has reached, and records their edges.
-    pub(in crate::stm32) fn refresh_outputs(&mut self, cycle: u64, access: &Access) {
+    pub(in crate::stm32) fn update_timer_pin_outputs(&mut self, cycle: u64, access: &Access) {
         if self.outputs.shown == 0 && self.outputs.last.0 == 0 {
             return;
         }
-        let references = self.output_reference_levels(cycle);
+        let references = self.timer_reference_signal_levels(cycle);
         let turned = references ^ std::mem::replace(&mut self.outputs.references, references);
         for channel in (0..self.complementary_channel_count()).filter(|channel| turned >> channel & 1 != 0) {
             self.outputs.dead_until[channel] = cycle + self.dead_time_cycles(access);
@@ -241,16 +241,16 @@ impl Timer {
     }
 
     /// Returns the next cycle in which a shown output may change.
-    pub(super) fn next_output_event(&self) -> u64 {
+    pub(super) fn next_pin_output_change_cycle(&self) -> u64 {
         if !self.drives_pins() {
             return NEVER;
         }
-        let shown = self.shown_channels();
+        let shown = self.channels_shown_on_pins();
         let channels = || (0..4_usize).filter(|channel| shown >> channel & 1 != 0);
         let dead = self.outputs.dead_until.iter().enumerate().filter(|&(channel, _)| shown >> channel & 1 != 0);
         let dead = dead.map(|(_, &end)| end).filter(|&end| end > self.outputs.refreshed).min().unwrap_or(NEVER);
         let follows = |&channel: &usize| {
-            matches!(self.output_mode(channel), mode::ACTIVE..=mode::TOGGLE | mode::PWM1 | mode::PWM2)
+            matches!(self.timer_channel_output_mode(channel), mode::ACTIVE..=mode::TOGGLE | mode::PWM1 | mode::PWM2)
         };
         let waits_for_update = self.stored[BDTR] & (AOE | MOE) == AOE && self.kind.advanced;
         if !self.position.is_counting() || !waits_for_update && channels().all(|channel| !follows(&channel)) {
@@ -269,7 +269,7 @@ impl Timer {
         if self.ccr[channel].1 > self.arr.1 {
             return;
         }
-        match self.output_mode(channel) {
+        match self.timer_channel_output_mode(channel) {
             mode::ACTIVE => self.outputs.held |= 1 << channel,
             mode::INACTIVE => self.outputs.held &= !(1 << channel),
             mode::TOGGLE => self.outputs.held ^= 1 << channel,
@@ -280,7 +280,7 @@ impl Timer {
     /// Toggles the outputs that toggle in each run of the counter.
     pub(super) fn toggle_matching_outputs(&mut self) {
         for channel in 0..4 {
-            let toggles = self.output_mode(channel) == mode::TOGGLE && self.is_output_channel(channel);
+            let toggles = self.timer_channel_output_mode(channel) == mode::TOGGLE && self.is_output_channel(channel);
             if toggles && self.compare_match_position(channel) < self.counter_run_ticks_and_overflow().0 {
                 self.apply_compare_match(channel);
             }
@@ -289,7 +289,7 @@ impl Timer {
 
     /// Writes CCMR1 or CCMR2. A channel whose mode freezes the level keeps its present one.
     pub(super) fn write_channel_mode_register(&mut self, offset: u32, value: u32, access: &Access) {
-        self.outputs.held = self.output_reference_levels(access.now);
+        self.outputs.held = self.timer_reference_signal_levels(access.now);
         self.stored[offset as usize / 4] = value & self.existing_register_bits(offset);
     }
 

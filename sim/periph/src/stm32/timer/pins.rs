@@ -1,7 +1,8 @@
 //! Which pins the channels of timers reach, by alternate function, on the F1 by AFIO_MAPR.
 //!
 //! Sources: the alternate function tables of the data sheets (DS8626, DS10314, DS10693, DS11532, DS12110, DS10152,
-//! DS10685), RM0008 9.3.7 for the F1. Each pin agrees with the device data that ST publishes, as modm-devices gives them.
+//! DS10685), RM0008 9.3.7 for the F1. Each pin agrees with the device data that ST publishes, as modm-devices gives
+//! them.
 
 use super::outputs::COMPLEMENTARY;
 use crate::stm32::chips::Chip;
@@ -237,7 +238,7 @@ mod tests {
 
     /// Rows of the data sheets' alternate function tables.
     #[test]
-    fn functions_of_some_pins() {
+    fn timer_pin_functions_match_data_sheet() {
         assert_eq!(names(F446, 0, 5), [("TIM2", CH1, 1), ("TIM8", CH1N, 3)]);
         assert_eq!(names(F411, 0, 5), [("TIM2", CH1, 1)]);
         assert_eq!(names(F446, 1, 8), [("TIM2", CH1, 1), ("TIM4", CH3, 2), ("TIM10", CH1, 3)]);

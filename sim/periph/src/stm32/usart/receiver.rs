@@ -24,7 +24,7 @@ impl Usart {
     /// Returns whether the host's next byte may begin to come in.
     fn can_begin_receiving(&self) -> bool {
         let room = self.host_overruns || self.rx.len() < self.fifo_byte_capacity();
-        !self.rx_line.is_empty() && self.is_receiver_enabled() && self.half_bit_rate().is_some() && room
+        !self.rx_line.is_empty() && self.is_receiver_enabled() && self.half_bit_frequency_fraction().is_some() && room
     }
 
     /// Returns the cycle in which the frame being received ends, 0 if one can begin, or [`NEVER`].

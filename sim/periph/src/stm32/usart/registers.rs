@@ -80,7 +80,7 @@ impl Usart {
     }
 
     /// Writes a register of the first layout (F1, F4).
-    pub(super) fn write_v1_register(&mut self, offset: u32, value: u32, over8: bool, access: &Access) {
+    pub(super) fn write_first_layout_usart_register(&mut self, offset: u32, value: u32, over8: bool, access: &Access) {
         match offset {
             // RXNE and TC are cleared by writing 0. RXNE by reading DR as well.
             0x00 => {
@@ -111,7 +111,7 @@ impl Usart {
             0x10 => self.gtpr = value & 0xffff,
             0x14 => self.rtor = value,
             0x18 => {
-                self.write_request_register(value);
+                self.write_usart_request_register(value);
                 self.start_receiving_if_idle(access);
             }
             // The clear bits stand where the flags do.

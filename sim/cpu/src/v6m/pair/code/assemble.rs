@@ -6,12 +6,12 @@ mod special;
 use std::mem::offset_of;
 
 use super::super::table::Transition;
-use super::super::{PairedBus, report_watched_store};
+use super::super::{DualCoreBus, report_watched_store};
 use super::context::Context;
 use super::{Bank, Translation};
 use crate::host::x64::{
     Block as PartWaitStateTable, Fork, Memory, NativeCodeEmitter, PathContinuationPoint, PathEnd,
-    checked_word_ranges_of_path, live_flags,
+    bounds_check_ranges_of_path, live_flags,
 };
 use crate::host::{EntryPoints, Home, NativeSpeculationLogLayout, Store};
 use crate::v6m::block::Block;
@@ -47,7 +47,7 @@ struct BlockAssembler<'a, B> {
 /// Emits the native code of the block that the core has just executed from `start` on. Returns its host address and the
 /// cache lines that contain the block, or `None` if it cannot be compiled or is not worth it. `first` is the block's
 /// first instruction, because a stub op may be in its place. Early ends count `unexpected` down.
-pub(super) fn assemble<B: PairedBus>(
+pub(super) fn assemble<B: DualCoreBus>(
     bus: &mut B,
     (store, entry_points): (&mut Store, EntryPoints),
     core: &Core,
@@ -59,7 +59,7 @@ pub(super) fn assemble<B: PairedBus>(
     let transit = offset_of!(Context, transit) as i32;
     let (unexpected, stale) = (unexpected as u64, offset_of!(Context, stale) as i32);
     let (number, own) = (offset_of!(Core, id) as i32, Block::GIVES_WAY as u32);
-    writer.log_speculation(
+    writer.enable_speculation_logging(
         LOG,
         PathContinuationPoint { transit, none, unexpected, start: start as u64, stale, number, own },
     );
@@ -73,22 +73,22 @@ pub(super) fn assemble<B: PairedBus>(
             return None;
         }
         while let Some((fork, at, known)) = making.forks.pop() {
-            making.writer.begin_other_branch_side(fork);
+            making.writer.begin_deferred_branch_side(fork);
             match known {
                 Some(known) => {
                     making.write_way(at, known);
                 }
-                None => making.emit_block_end(at),
+                None => making.emit_basic_block_end(at),
             }
         }
     }
     let BlockAssembler { writer, endings, mut lines, .. } = making;
     lines.sort_unstable();
     lines.dedup();
-    Some((writer.finish_speculative_path(store, &endings)?, lines))
+    Some((writer.finish_speculative_native_code(store, &endings)?, lines))
 }
 
-impl<B: PairedBus> BlockAssembler<'_, B> {
+impl<B: DualCoreBus> BlockAssembler<'_, B> {
     /// Emits one way through the block, and lists the others as forks. Returns false if none of it is worth compiling.
     ///
     /// # Safety
@@ -97,8 +97,8 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
         // SAFETY: the caller's promise.
         let way = unsafe { way_from_position(self.bus, self.core, (from, self.first), known) };
         let live = live_flags(&way.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
-        let spans = checked_word_ranges_of_path(
-            &way.steps.iter().map(|step| (step.thumb, accessed_bank_offset(step))).collect::<Vec<_>>(),
+        let spans = bounds_check_ranges_of_path(
+            &way.steps.iter().map(|step| (step.thumb, ram_bank_offset_of_access(step))).collect::<Vec<_>>(),
         );
         for ((step, live), span) in way.steps.iter().zip(live).zip(spans) {
             self.writer.begin_instruction_step(live, span);
@@ -106,35 +106,35 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
                 self.lines.extend(self.layout.cache_lines_of_instruction(&self.core.region, step.at.ip, step.op));
             }
             self.steps += 1;
-            if !self.emit_block_instruction(step) {
-                self.emit_block_end(step.at);
+            if !self.emit_basic_block_instruction(step) {
+                self.emit_basic_block_end(step.at);
                 return step.at.length != 0;
             }
         }
         let ip = (!way.jumps).then_some(way.end.ip as u64);
-        let PathEnd { shape, .. } = BlockAssembler::<B>::native_path_end_at(way.end, false);
+        let PathEnd { shape, .. } = BlockAssembler::<B>::path_end_at_block_position(way.end, false);
         let shape = shape | if way.ends_with_report { Block::REPORTS_STORE } else { 0 };
-        self.writer.emit_native_path_end(PathEnd {
+        self.writer.emit_end_of_compiled_path(PathEnd {
             ip,
             shape,
-            ..BlockAssembler::<B>::native_path_end_at(way.end, false)
+            ..BlockAssembler::<B>::path_end_at_block_position(way.end, false)
         });
         !way.steps.is_empty()
     }
 
     /// Emits the end of the block's code at this position.
-    fn emit_block_end(&mut self, at: BlockPosition) {
-        self.writer.emit_native_path_end(BlockAssembler::<B>::native_path_end_at(at, false));
+    fn emit_basic_block_end(&mut self, at: BlockPosition) {
+        self.writer.emit_end_of_compiled_path(BlockAssembler::<B>::path_end_at_block_position(at, false));
     }
 
     /// Adds an exit from native code before the instruction at this position, and returns its number.
-    fn add_exit_before_instruction(&mut self, at: BlockPosition, is_early: bool) -> u32 {
-        self.endings.push(BlockAssembler::<B>::native_path_end_at(at, is_early));
+    fn add_native_exit_before_instruction(&mut self, at: BlockPosition, is_early: bool) -> u32 {
+        self.endings.push(BlockAssembler::<B>::path_end_at_block_position(at, is_early));
         self.endings.len() as u32 - 1
     }
 
     /// Returns the end of a path at this position.
-    fn native_path_end_at(at: BlockPosition, is_early: bool) -> PathEnd {
+    fn path_end_at_block_position(at: BlockPosition, is_early: bool) -> PathEnd {
         PathEnd {
             ip: Some(at.ip as u64),
             shape: Block::shape_of_path(at.length, at.branches),
@@ -144,7 +144,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
     }
 
     /// Emits the code of one instruction of the block. Returns false if it cannot be JIT-compiled.
-    fn emit_block_instruction(&mut self, step: &Step) -> bool {
+    fn emit_basic_block_instruction(&mut self, step: &Step) -> bool {
         let Step { at, op, thumb, kind, .. } = *step;
         let ip = at.ip as u64;
         match kind {
@@ -159,43 +159,43 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
                 true
             }
             StepKind::Access(bank, number) => {
-                self.writer.set_access_bank(logged_bank(bank, number));
-                let before = self.add_exit_before_instruction(at, true);
-                self.writer.emit_access(before, thumb, ip, Memory::Ram(bank_range(bank)))
+                self.writer.set_memory_bank_of_next_access(ram_bank_for_timing_log(bank, number));
+                let before = self.add_native_exit_before_instruction(at, true);
+                self.writer.emit_load_or_store(before, thumb, ip, Memory::Ram(ram_range_of_bank(bank)))
             }
             StepKind::WatchedStore(bank, number) => {
-                self.writer.set_access_bank(logged_bank(bank, number));
-                let before = self.add_exit_before_instruction(at, true);
+                self.writer.set_memory_bank_of_next_access(ram_bank_for_timing_log(bank, number));
+                let before = self.add_native_exit_before_instruction(at, true);
                 let asks = is_watched::<B> as unsafe extern "sysv64" fn(_, _) -> _ as usize;
                 let pc = self.core.address_of_op(at.ip);
                 self.writer.emit_watched_store(
                     before,
                     thumb,
-                    bank_range(bank),
+                    ram_range_of_bank(bank),
                     (SpeculationLog::WATCHED_STORE, asks, pc),
                 )
             }
             StepKind::Constant => {
-                self.writer.set_access_bank(Home::Number(B::CONSTANT_MEMORY));
-                let before = self.add_exit_before_instruction(at, true);
-                self.writer.emit_access(before, thumb, ip, Memory::Elsewhere(BusAccess::CONSTANT))
+                self.writer.set_memory_bank_of_next_access(Home::Number(B::CONSTANT_MEMORY));
+                let before = self.add_native_exit_before_instruction(at, true);
+                self.writer.emit_load_or_store(before, thumb, ip, Memory::Elsewhere(BusAccess::CONSTANT))
             }
             StepKind::Own => {
-                self.writer.set_access_bank(Home::Number(B::ORDERED_MEMORY));
-                let before = self.add_exit_before_instruction(at, true);
+                self.writer.set_memory_bank_of_next_access(Home::Number(B::ORDERED_MEMORY));
+                let before = self.add_native_exit_before_instruction(at, true);
                 self.writer.emit_core_number_load(before, thumb, B::OWN_NUMBER);
                 true
             }
             StepKind::Special => {
-                let before = self.add_exit_before_instruction(at, false);
+                let before = self.add_native_exit_before_instruction(at, false);
                 emit_special_instruction(&mut self.writer, self.core, op, before)
             }
             StepKind::Jump(memory) => {
-                let before = self.add_exit_before_instruction(at, true);
+                let before = self.add_native_exit_before_instruction(at, true);
                 match memory {
                     Some((bank, number)) => {
-                        self.writer.set_access_bank(logged_bank(bank, number));
-                        self.writer.emit_access(before, thumb, ip, Memory::Ram(bank_range(bank)))
+                        self.writer.set_memory_bank_of_next_access(ram_bank_for_timing_log(bank, number));
+                        self.writer.emit_load_or_store(before, thumb, ip, Memory::Ram(ram_range_of_bank(bank)))
                     }
                     None => self.writer.write_instruction(before, thumb, ip),
                 }
@@ -207,18 +207,18 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
     fn emit_conditional_branch(&mut self, step: &Step, taken: bool) {
         let Step { at, op, thumb, .. } = *step;
         let other = if taken {
-            at.position_after_branch_outcome(false).position_after_instruction(op)
+            at.block_position_after_branch(false).position_after_instruction(op)
         } else {
-            at.position_after_branch_outcome(true).position_after_branch(op)
+            at.block_position_after_branch(true).basic_block_position_after_branch(op)
         };
         let ends = !other.is_later_position_in_block(at);
         if self.steps + 2 * self.forks.len() >= STEPS && !ends {
-            let before = self.add_exit_before_instruction(at, false);
+            let before = self.add_native_exit_before_instruction(at, false);
             self.writer.emit_branch(before, thumb, at.ip as u64, taken);
             return;
         }
-        let fork = self.writer.emit_branch_and_save_other_side(thumb, taken);
-        self.forks.push((fork, other, (!ends).then(|| step.known.after_opposite_branch_outcome())));
+        let fork = self.writer.emit_branch_and_return_other_way(thumb, taken);
+        self.forks.push((fork, other, (!ends).then(|| step.known.block_state_after_opposite_branch())));
     }
 
     /// Emits the load of a literal, whose address the opcode tells. Returns false if it cannot be JIT-compiled.
@@ -234,17 +234,17 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
 }
 
 /// Returns the bank that an access logs: its number, or that it is interleaved.
-fn logged_bank(bank: Bank, number: u32) -> Home {
+fn ram_bank_for_timing_log(bank: Bank, number: u32) -> Home {
     if bank.is_interleaved { Home::Interleaved } else { Home::Number(number) }
 }
 
 /// Returns the range of main RAM that a bank covers.
-fn bank_range(bank: Bank) -> PartWaitStateTable {
+fn ram_range_of_bank(bank: Bank) -> PartWaitStateTable {
     PartWaitStateTable { first: bank.first, bytes: bank.bytes }
 }
 
 /// Returns the RAM offset of the bank that the step accesses with a base register. `None` if it accesses none.
-fn accessed_bank_offset(step: &Step) -> Option<u32> {
+fn ram_bank_offset_of_access(step: &Step) -> Option<u32> {
     match step.kind {
         StepKind::Access(bank, _) => Some(bank.first),
         _ => None,
@@ -255,7 +255,7 @@ fn accessed_bank_offset(step: &Step) -> Option<u32> {
 ///
 /// # Safety
 /// The context is the one that the code was called with. Its bus is not used meanwhile.
-unsafe extern "sysv64" fn is_watched<B: PairedBus>(context: *mut Context, offset: u32) -> u32 {
+unsafe extern "sysv64" fn is_watched<B: DualCoreBus>(context: *mut Context, offset: u32) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
         u32::from(BusAccess::bus_of_native_code::<B>(&raw const (*context).asks).watches_store(offset) == Some(true))
@@ -263,7 +263,7 @@ unsafe extern "sysv64" fn is_watched<B: PairedBus>(context: *mut Context, offset
 }
 
 /// Returns the host addresses of the functions that fire probes and that report a store.
-pub(super) fn bus_function_addresses<B: PairedBus>() -> [u64; 2] {
+pub(super) fn bus_function_addresses<B: DualCoreBus>() -> [u64; 2] {
     let fire_probes = fire_probes::<B> as unsafe extern "sysv64" fn(_, _, _, _) -> _ as usize;
     let report_store = report_end_store::<B> as unsafe extern "sysv64" fn(_, _) as usize;
     [fire_probes as u64, report_store as u64]
@@ -274,7 +274,7 @@ pub(super) fn bus_function_addresses<B: PairedBus>() -> [u64; 2] {
 ///
 /// # Safety
 /// The bus is the one that the code was called with, the core is before that instruction.
-unsafe extern "sysv64" fn fire_probes<B: PairedBus>(
+unsafe extern "sysv64" fn fire_probes<B: DualCoreBus>(
     bus: &mut B,
     of: &Core,
     translation: &Translation,
@@ -287,7 +287,7 @@ unsafe extern "sysv64" fn fire_probes<B: PairedBus>(
 ///
 /// # Safety
 /// The context is the one that the code was called with, its bus is not used meanwhile.
-unsafe extern "sysv64" fn report_end_store<B: PairedBus>(context: *mut Context, transition: *const Transition) {
+unsafe extern "sysv64" fn report_end_store<B: DualCoreBus>(context: *mut Context, transition: *const Transition) {
     // SAFETY: the caller's promise.
     let (Context { asks, now, turn, .. }, transition) = unsafe { (&*context, &*transition) };
     // SAFETY: as above.

@@ -2,13 +2,13 @@
 
 use std::mem::offset_of;
 
-use super::super::table::{self, Transition, TransitionCacheRow};
-use super::super::{Node, PairedBus, State};
-use super::{BlockHead, ReturnReason, Translation};
+use super::super::table::{self, TimingTransitionCacheRow, Transition};
+use super::super::{DualCoreBus, Node, State};
+use super::{BlockHead, DualCoreCodeReturnReason, Translation};
 use crate::host::registry::Head;
 use crate::host::{
-    BasicBlockCoreLayout, BlockLayout, BlockTableEntryLayout, CoreSpeculationLogLayout, EntryPoints,
-    NativeBlockContextLayout, NodeLayout, TranslationLayout,
+    BasicBlockCoreLayout, BasicBlockTableEntryLayout, BlockLayout, CachedTimingNodeLayout, CompiledBlockLayout,
+    EntryPoints, NativeBlockContextLayout, SpeculativeExecutionLogLayout,
 };
 use crate::v6m::block::Block;
 use crate::v6m::core::Core;
@@ -58,12 +58,12 @@ pub(super) struct Context {
 impl Context {
     /// Creates a context with the host addresses of the functions that fire probes and that report a store.
     #[inline(always)]
-    pub fn new<B: PairedBus>(bus: &mut B, [fire_probes, report_store]: [u64; 2]) -> Context {
+    pub fn new<B: DualCoreBus>(bus: &mut B, [fire_probes, report_store]: [u64; 2]) -> Context {
         const { assert!(offset_of!(Context, asks) == 0) };
         let quick = bus.native_memories();
         let (marks, constants) = (quick.marks.as_ptr() as u64, quick.constants.as_ptr() as u64);
         let pairs = bus.pair_timing_cache();
-        let has_account = usize::from(pairs.table.account.is_counting_transitions());
+        let has_account = usize::from(pairs.table.account.is_counting_timing_transitions());
         let [transit, begin] =
             pairs.blocks.entry_points.map_or([0; 2], |entry_points| entry_points.transit[has_account]);
         Context {
@@ -79,9 +79,9 @@ impl Context {
             now: 0,
             turn: 0,
             until: pairs.until,
-            rows: pairs.table.row_array_address(),
-            counters: pairs.table.account.transition_counters(),
-            heads: pairs.blocks.registry.entry_table(),
+            rows: pairs.table.transition_rows_host_address(),
+            counters: pairs.table.account.timing_transition_counters_pointer(),
+            heads: pairs.blocks.registry.registry_table_address(),
             lost: 0,
             hits: 0,
             executed: 0,
@@ -99,20 +99,20 @@ impl Context {
     /// # Safety
     /// As for [`run_native_blocks`](super::run_native_blocks).
     #[inline(always)]
-    pub unsafe fn run_block_code<B: PairedBus>(
+    pub unsafe fn run_block_code<B: DualCoreBus>(
         &mut self,
         bus: &mut B,
         cores: &mut [*mut Core; 2],
         logs: &mut [*mut SpeculationLog; 2],
-    ) -> (ReturnReason, Block) {
+    ) -> (DualCoreCodeReturnReason, Block) {
         let lost = bus.dropped_cache_line_count();
         let pairs = bus.pair_timing_cache();
         let Some(EntryPoints { entry, .. }) = pairs.blocks.entry_points else {
-            return (ReturnReason::Next, Block::NONE);
+            return (DualCoreCodeReturnReason::Next, Block::NONE);
         };
         (self.node, self.now, self.turn) = (pairs.node.into(), pairs.now, pairs.turn as u64);
         (self.other, self.other_log, self.lost) = (cores[1] as u64, logs[1] as u64, lost);
-        (self.hits, self.executed, self.nodes) = (0, 0, pairs.table.node_array_address());
+        (self.hits, self.executed, self.nodes) = (0, 0, pairs.table.timing_node_array_address());
         let began = self.turn;
         // SAFETY: the caller's promise.
         let back = unsafe {
@@ -132,15 +132,15 @@ impl Context {
         pairs.counts.hits += self.hits;
         pairs.blocks.registry.executed += self.hits + self.executed;
         if !self.stale.is_null() {
-            pairs.blocks.drop_translation(std::mem::replace(&mut self.stale, std::ptr::null_mut()));
+            pairs.blocks.drop_compiled_block(std::mem::replace(&mut self.stale, std::ptr::null_mut()));
         }
         let block = Block { shape: self.shape, next: self.next, accesses: self.accesses };
         // SAFETY: it is one of them.
-        (unsafe { std::mem::transmute::<u32, ReturnReason>(back) }, block)
+        (unsafe { std::mem::transmute::<u32, DualCoreCodeReturnReason>(back) }, block)
     }
 
     /// Returns whether the code that ran last has executed a block.
-    pub fn has_executed_block(&self) -> bool {
+    pub fn has_native_code_executed_block(&self) -> bool {
         self.hits + self.executed != 0
     }
 }
@@ -148,7 +148,7 @@ impl Context {
 /// The offsets and numbers for the code that leads from block to block.
 pub(super) const LAYOUT: BlockLayout = {
     assert!(SpeculationLog::START_BYTES % 16 == 0);
-    assert!(size_of::<TransitionCacheRow>().is_power_of_two() && size_of::<BlockHead>().is_power_of_two());
+    assert!(size_of::<TimingTransitionCacheRow>().is_power_of_two() && size_of::<BlockHead>().is_power_of_two());
     let wait = Block::wait_block(false);
     assert!(wait.next == 0 && wait.accesses == 0, "a wait leads nowhere");
     BlockLayout {
@@ -179,7 +179,7 @@ pub(super) const LAYOUT: BlockLayout = {
             instructions: offset_of!(Core, instructions) as i32,
             bus_wait: offset_of!(Core, bus_wait) as i32,
         },
-        log: CoreSpeculationLogLayout {
+        log: SpeculativeExecutionLogLayout {
             reads: SpeculationLog::LAYOUT.reads,
             writes: SpeculationLog::LAYOUT.writes,
             words: SpeculationLog::LAYOUT.words,
@@ -193,27 +193,27 @@ pub(super) const LAYOUT: BlockLayout = {
         },
         transition: Transition::LAYOUT,
         hash: table::HASH,
-        node: NodeLayout {
+        node: CachedTimingNodeLayout {
             bytes: size_of::<Node>() as i32,
             times: (offset_of!(Node, state) + offset_of!(State, times)) as i32,
             wins_ties: State::FIRST.trailing_zeros(),
             other_in_entry: (State::FIRST << 2).trailing_zeros(),
         },
-        head: BlockTableEntryLayout {
+        head: BasicBlockTableEntryLayout {
             unit: BlockHead::UNIT,
             bytes: size_of::<BlockHead>(),
             ip: offset_of!(BlockHead, ip) as i32,
             translation: offset_of!(BlockHead, translation) as i32,
             probed: offset_of!(BlockHead, probed) as i32,
         },
-        translation: TranslationLayout {
+        translation: CompiledBlockLayout {
             lost: offset_of!(Translation, lost) as i32,
             code: offset_of!(Translation, code) as i32,
         },
-        back_none: ReturnReason::None as u32,
-        back_hand_in: ReturnReason::HandIn as u32,
-        back_next: ReturnReason::Next as u32,
-        back_stop: ReturnReason::Stop as u32,
+        back_none: DualCoreCodeReturnReason::None as u32,
+        back_hand_in: DualCoreCodeReturnReason::HandIn as u32,
+        back_next: DualCoreCodeReturnReason::Next as u32,
+        back_stop: DualCoreCodeReturnReason::Stop as u32,
         wait_shape: wait.shape,
     }
 };

@@ -9,8 +9,8 @@
 mod assemble;
 mod context;
 
-use super::{PairedBus, advance_both_cores, end_turn, wait_for_turn};
-use crate::host::registry::{ExecutionCounter, Head, NativeCodeRegistry};
+use super::{DualCoreBus, advance_both_cores, end_turn, wait_for_turn};
+use crate::host::registry::{Head, NativeCodeRegistry, PathExecutionCounter};
 use crate::host::{EntryPoints, block_entry_points};
 use crate::timing_store::Counts;
 use crate::v6m::block::{Block, NextCoreChoice};
@@ -66,7 +66,7 @@ struct BlockHead {
     translation: *mut Translation,
     /// The same for the execution after the probes on its first instruction have fired.
     probed: *mut Translation,
-    executions: ExecutionCounter,
+    executions: PathExecutionCounter,
     /// So many translations were given up.
     retranslations: u8,
 }
@@ -77,7 +77,7 @@ impl Head for BlockHead {
         ip: std::ptr::null_mut(),
         translation: std::ptr::null_mut(),
         probed: std::ptr::null_mut(),
-        executions: ExecutionCounter::NONE,
+        executions: PathExecutionCounter::NONE,
         retranslations: 0,
     };
 
@@ -100,7 +100,7 @@ impl Head for BlockHead {
 
     /// Returns the counter of the interpreter's executions of paths from this entry's place.
     #[inline(always)]
-    fn execution_counter(&mut self) -> &mut ExecutionCounter {
+    fn execution_counter(&mut self) -> &mut PathExecutionCounter {
         &mut self.executions
     }
 }
@@ -123,7 +123,7 @@ struct Translation {
 /// The reason why native code has returned to Rust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-enum ReturnReason {
+enum DualCoreCodeReturnReason {
     /// Nothing was executed of a block that was to be.
     None,
     /// A block was executed, and is to be handed in.
@@ -163,24 +163,24 @@ impl CompiledBlockRegistry {
     /// Returns the registry's entry of the blocks that begin at this op.
     #[inline(always)]
     fn compiled_block_entry_at(&self, ip: *mut Op) -> Option<&BlockHead> {
-        self.registry.registry_entry_of_op(ip as u64)
+        self.registry.native_code_entry_of_op(ip as u64)
     }
 
     /// Drops the translation of a block that was left early too often, so that it is recorded and compiled anew.
     #[cold]
     #[inline(never)]
-    fn drop_translation(&mut self, ip: *mut Op) {
+    fn drop_compiled_block(&mut self, ip: *mut Op) {
         let Some(&BlockHead { retranslations, .. }) = self.compiled_block_entry_at(ip) else { return };
         if retranslations < MOST_RETRANSLATIONS {
             let head = BlockHead { retranslations: retranslations + 1, ..BlockHead::new_at(ip as u64) };
-            *self.registry.claim_registry_entry_of_op(ip as u64) = head;
+            *self.registry.claim_native_code_entry_of_op(ip as u64) = head;
         }
     }
 }
 
 /// Counts a block that the interpreter has executed, and JIT-compiles it if it is hot.
 #[inline(always)]
-pub(super) fn count_interpreted_block<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
+pub(super) fn count_interpreted_block<B: DualCoreBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
     if bus.pair_timing_cache().blocks.registry.count_execution(start as u64) {
         compile_executed_block(bus, core, start, block);
     }
@@ -189,7 +189,7 @@ pub(super) fn count_interpreted_block<B: PairedBus>(bus: &mut B, core: &Core, st
 /// JIT-compiles the block that was executed from `start` on, and registers it.
 #[cold]
 #[inline(never)]
-fn compile_executed_block<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
+fn compile_executed_block<B: DualCoreBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
     // Whether all of it is at hand is looked at before it is executed.
     let lost = bus.dropped_cache_line_count().wrapping_sub(1);
     let probe = bus.probe_at(core.address_of_op(start));
@@ -209,13 +209,13 @@ fn compile_executed_block<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op
     let blocks = &mut bus.pair_timing_cache().blocks;
     (blocks.registry.store, blocks.entry_points) = (store, entry_points);
     let Some((code, lines)) = assembled else {
-        blocks.registry.claim_registry_entry_of_op(start as u64).executions = ExecutionCounter::EXCLUDED;
+        blocks.registry.claim_native_code_entry_of_op(start as u64).executions = PathExecutionCounter::EXCLUDED;
         return;
     };
     (translation.code, translation.lines) = (code, lines.into_boxed_slice());
     let pointer = &raw mut *translation;
     blocks.registry.add_translation(translation);
-    let head = blocks.registry.claim_registry_entry_of_op(start as u64);
+    let head = blocks.registry.claim_native_code_entry_of_op(start as u64);
     if is_probed {
         head.probed = pointer;
     } else {
@@ -225,7 +225,7 @@ fn compile_executed_block<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op
 
 /// Returns `None`: this host has no native code.
 #[cfg(not(native_code))]
-fn assemble<B: PairedBus>(
+fn assemble<B: DualCoreBus>(
     _: &mut B,
     _: (&mut crate::host::Store, EntryPoints),
     _: &Core,
@@ -238,7 +238,7 @@ fn assemble<B: PairedBus>(
 /// Returns no addresses: this host has no native code.
 #[cfg(not(native_code))]
 #[allow(clippy::extra_unused_type_parameters)] // it is called as the real one is
-fn bus_function_addresses<B: PairedBus>() -> [u64; 2] {
+fn bus_function_addresses<B: DualCoreBus>() -> [u64; 2] {
     [0; 2]
 }
 
@@ -248,7 +248,7 @@ fn bus_function_addresses<B: PairedBus>() -> [u64; 2] {
 /// # Safety
 /// As for [`time_block`](super::time_block). The first core is before an instruction, and its log has no block.
 #[inline(always)]
-pub unsafe fn run_native_blocks<B: PairedBus>(
+pub unsafe fn run_native_blocks<B: DualCoreBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
@@ -267,7 +267,7 @@ pub unsafe fn run_native_blocks<B: PairedBus>(
 /// Executes JIT-compiled blocks, and ordered accesses between them, of the first core and of whichever core comes next.
 /// Returns the core that continues then. `None` if there was nothing.
 #[inline(never)]
-unsafe fn execute_blocks<B: PairedBus>(
+unsafe fn execute_blocks<B: DualCoreBus>(
     bus: &mut B,
     mut cores: [*mut Core; 2],
     mut logs: [*mut SpeculationLog; 2],
@@ -296,7 +296,7 @@ unsafe fn execute_blocks<B: PairedBus>(
 
 /// Executes the block or the ordered access that the first core is before. `None` if only the interpreter can.
 #[inline(always)]
-unsafe fn execute_block_or_access<B: PairedBus>(
+unsafe fn execute_block_or_access<B: DualCoreBus>(
     bus: &mut B,
     context: &mut Context,
     (cores, logs): (&mut [*mut Core; 2], &mut [*mut SpeculationLog; 2]),
@@ -305,12 +305,12 @@ unsafe fn execute_block_or_access<B: PairedBus>(
     // SAFETY: the caller's promise; a translation lives as long as its head.
     unsafe {
         let (back, block) = context.run_block_code(bus, cores, logs);
-        *has_executed |= context.has_executed_block();
+        *has_executed |= context.has_native_code_executed_block();
         match back {
-            ReturnReason::None => return None,
-            ReturnReason::Next => {}
-            ReturnReason::Stop => return Some(NextCoreChoice::Stop),
-            ReturnReason::HandIn => return Some(advance_both_cores(bus, *cores, *logs, block)),
+            DualCoreCodeReturnReason::None => return None,
+            DualCoreCodeReturnReason::Next => {}
+            DualCoreCodeReturnReason::Stop => return Some(NextCoreChoice::Stop),
+            DualCoreCodeReturnReason::HandIn => return Some(advance_both_cores(bus, *cores, *logs, block)),
         }
         if (*logs[0]).summons != 0 {
             return Some(NextCoreChoice::Same);
@@ -332,11 +332,11 @@ unsafe fn execute_block_or_access<B: PairedBus>(
 /// Returns the address of the access that the core is before, if both cores may have to make it in the order of their
 /// cycles.
 #[inline(always)]
-fn address_of_ordered_access<B: PairedBus>(bus: &mut B, core: &Core) -> Option<u32> {
+fn address_of_ordered_access<B: DualCoreBus>(bus: &mut B, core: &Core) -> Option<u32> {
     // SAFETY: `ip` points into the ops of the region.
     let op = unsafe { *core.ip };
     if !matches!(op.code, Code::LdrImm | Code::StrImm)
-        || !bus.pair_timing_cache().blocks.registry.is_translation_enabled()
+        || !bus.pair_timing_cache().blocks.registry.is_jit_compilation_enabled()
     {
         return None;
     }
@@ -349,7 +349,7 @@ fn address_of_ordered_access<B: PairedBus>(bus: &mut B, core: &Core) -> Option<u
 ///
 /// # Safety
 /// As for [`run_native_blocks`].
-unsafe fn execute_ordered_access<B: PairedBus>(
+unsafe fn execute_ordered_access<B: DualCoreBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     mine: *mut SpeculationLog,
@@ -358,15 +358,15 @@ unsafe fn execute_ordered_access<B: PairedBus>(
     // SAFETY: the caller's promise.
     unsafe {
         let op = *(*cores[0]).ip;
-        if !access_word_in_core_order(bus, &mut *cores[0], op, address) {
+        if !access_word_if_core_has_turn(bus, &mut *cores[0], op, address) {
             return None;
         }
-        (*mine).begin_log(&*cores[0]);
+        (*mine).begin_speculation_log(&*cores[0]);
         let turn = wait_for_turn(bus, cores, mine);
         if turn != NextCoreChoice::Same {
             return Some(turn);
         }
-        let is_refused = access_word_in_core_order(bus, &mut *cores[0], op, address);
+        let is_refused = access_word_if_core_has_turn(bus, &mut *cores[0], op, address);
         debug_assert!(!is_refused, "its turn has come");
         (*cores[0]).ip = (*cores[0]).ip.wrapping_add(1);
         Some(end_turn(bus, cores, mine))
@@ -375,7 +375,7 @@ unsafe fn execute_ordered_access<B: PairedBus>(
 
 /// Makes an access of one word that both cores make in the order of their cycles, if it is this core's turn. Returns
 /// true if the core must wait for its turn, false after the access, and for other accesses, which are not made.
-fn access_word_in_core_order<B: PairedBus>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> bool {
+fn access_word_if_core_has_turn<B: DualCoreBus>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> bool {
     let register = usize::from(op.a & 15);
     if op.code == Code::StrImm {
         return bus.access_register_speculatively(core, address, Access::Store { bytes: 4, value: core.r[register] })
@@ -391,7 +391,7 @@ fn access_word_in_core_order<B: PairedBus>(bus: &mut B, core: &mut Core, op: Op,
 /// Returns whether the cache still contains the lines of a translation's code.
 #[cold]
 #[inline(never)]
-unsafe fn is_translation_cached<B: PairedBus>(bus: &mut B, translation: *mut Translation) -> bool {
+unsafe fn is_translation_cached<B: DualCoreBus>(bus: &mut B, translation: *mut Translation) -> bool {
     let lost = bus.dropped_cache_line_count();
     // SAFETY: the caller's promise that it lives.
     let translation = unsafe { &mut *translation };

@@ -29,7 +29,7 @@ const FAULTS: [Row; 10] = [
 fn a_disabled_fault_is_a_hard_fault_with_its_status() {
     for (fault, cfsr, _, address) in FAULTS {
         let mut bench = Bench::m4();
-        assert_eq!(bench.fault(fault), ExceptionOutcome::Entered(HARD_FAULT), "{fault:?}");
+        assert_eq!(bench.fault(fault), ExceptionStepResult::Entered(HARD_FAULT), "{fault:?}");
         assert_eq!((bench.read_register(CFSR), bench.read_register(HFSR)), (cfsr, FORCED), "{fault:?}");
         if let Some((register, value)) = address {
             assert_eq!(bench.read_register(register), value);
@@ -44,7 +44,7 @@ fn an_enabled_fault_has_its_own_handler() {
     for (fault, cfsr, number, _) in FAULTS {
         let mut bench = Bench::m4();
         bench.write_register(SHCSR, 7 << 16);
-        assert_eq!(bench.fault(fault), ExceptionOutcome::Entered(number), "{fault:?}");
+        assert_eq!(bench.fault(fault), ExceptionStepResult::Entered(number), "{fault:?}");
         assert_eq!((bench.read_register(CFSR), bench.read_register(HFSR)), (cfsr, 0), "{fault:?}");
     }
 }
@@ -69,7 +69,7 @@ fn faults_escalate_by_priority() {
         (bench.core.basepri, bench.core.primask) = (basepri, primask);
         assert_eq!(
             bench.fault(Fault::Undefined),
-            ExceptionOutcome::Entered(entered),
+            ExceptionStepResult::Entered(entered),
             "{usage:#x} {interrupt:#x} {basepri:#x}"
         );
         assert_eq!(bench.core.r[14], 0xffff_fff1);
@@ -80,15 +80,15 @@ fn faults_escalate_by_priority() {
 fn fault_in_hard_fault_or_nmi_or_under_faultmask_locks_up() {
     let mut bench = Bench::m3();
     bench.fault(Fault::Undefined);
-    assert_eq!(bench.fault(Fault::Unaligned), ExceptionOutcome::LockedUp);
+    assert_eq!(bench.fault(Fault::Unaligned), ExceptionStepResult::LockedUp);
     assert_eq!(bench.read_register(CFSR), 1 << 16 | 1 << 24);
     let mut bench = Bench::m3();
     super::super::pend_exception(&mut bench.core, NMI);
     bench.settle();
-    assert_eq!(bench.fault(Fault::DataBus(0)), ExceptionOutcome::LockedUp);
+    assert_eq!(bench.fault(Fault::DataBus(0)), ExceptionStepResult::LockedUp);
     let mut bench = Bench::m3();
     bench.core.faultmask = true;
-    assert_eq!(bench.fault(Fault::DivideByZero), ExceptionOutcome::LockedUp);
+    assert_eq!(bench.fault(Fault::DivideByZero), ExceptionStepResult::LockedUp);
     assert_eq!(bench.core.phase, Phase::Lockup);
 }
 
@@ -110,11 +110,11 @@ fn bus_faults_of_data_can_be_ignored_at_negative_priority() {
 fn lazy_faults() {
     let (bfrdy, mmrdy, hfrdy) = (1 << 6, 1 << 5, 1 << 4);
     let table = [
-        (Fault::LazyBus, bfrdy, ExceptionOutcome::Entered(BUS_FAULT), 1 << 13),
-        (Fault::LazyBus, mmrdy | hfrdy, ExceptionOutcome::Entered(HARD_FAULT), 1 << 13),
-        (Fault::LazyBus, mmrdy, ExceptionOutcome::LockedUp, 1 << 13),
-        (Fault::LazyProtection, mmrdy | hfrdy, ExceptionOutcome::Entered(MEM_MANAGE), 1 << 5),
-        (Fault::LazyProtection, bfrdy | hfrdy, ExceptionOutcome::Entered(HARD_FAULT), 1 << 5),
+        (Fault::LazyBus, bfrdy, ExceptionStepResult::Entered(BUS_FAULT), 1 << 13),
+        (Fault::LazyBus, mmrdy | hfrdy, ExceptionStepResult::Entered(HARD_FAULT), 1 << 13),
+        (Fault::LazyBus, mmrdy, ExceptionStepResult::LockedUp, 1 << 13),
+        (Fault::LazyProtection, mmrdy | hfrdy, ExceptionStepResult::Entered(MEM_MANAGE), 1 << 5),
+        (Fault::LazyProtection, bfrdy | hfrdy, ExceptionStepResult::Entered(HARD_FAULT), 1 << 5),
     ];
     for (fault, ready, outcome, cfsr) in table {
         let mut bench = Bench::m4();
@@ -128,7 +128,7 @@ fn lazy_faults() {
     bench.write_register(SHCSR, 7 << 16);
     bench.core.nvic.set_exception_active(HARD_FAULT, true);
     bench.write_register(0xe000_ef34, 0xc000_0001 | bfrdy);
-    assert_eq!(bench.fault(Fault::LazyBus), ExceptionOutcome::None);
+    assert_eq!(bench.fault(Fault::LazyBus), ExceptionStepResult::None);
     assert!(bench.core.nvic.is_pending(BUS_FAULT));
     assert_eq!(bench.read_register(0xe000_ef34) & 1, 0);
 }
@@ -136,12 +136,12 @@ fn lazy_faults() {
 #[test]
 fn breakpoints() {
     let mut bench = Bench::m3();
-    assert_eq!(bench.fault(Fault::Breakpoint), ExceptionOutcome::Entered(HARD_FAULT));
+    assert_eq!(bench.fault(Fault::Breakpoint), ExceptionStepResult::Entered(HARD_FAULT));
     assert_eq!((bench.read_register(HFSR), bench.read_register(DFSR), bench.read_register(CFSR)), (1 << 31, 2, 0));
-    assert_eq!(bench.fault(Fault::Breakpoint), ExceptionOutcome::LockedUp);
+    assert_eq!(bench.fault(Fault::Breakpoint), ExceptionStepResult::LockedUp);
     let mut bench = Bench::m3();
     bench.write_register(0xe000_edfc, 1 << 16);
-    assert_eq!(bench.fault(Fault::Breakpoint), ExceptionOutcome::Entered(DEBUG_MONITOR));
+    assert_eq!(bench.fault(Fault::Breakpoint), ExceptionStepResult::Entered(DEBUG_MONITOR));
     assert_eq!((bench.read_register(HFSR), bench.read_register(DFSR)), (0, 2));
 }
 
@@ -153,12 +153,12 @@ fn imprecise_fault_waits_for_its_priority() {
     bench.enable(0, 0x40);
     bench.interrupt_level(0);
     super::super::pend_imprecise_bus_fault(&mut bench.core);
-    assert_eq!(bench.settle(), ExceptionOutcome::None);
+    assert_eq!(bench.settle(), ExceptionStepResult::None);
     assert_eq!(bench.read_register(CFSR), 1 << 10);
-    assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(16, BUS_FAULT));
+    assert_eq!(bench.ret(0xffff_fff9), ExceptionStepResult::Chained(16, BUS_FAULT));
     let mut bench = Bench::m3();
     super::super::pend_imprecise_bus_fault(&mut bench.core);
-    assert_eq!(bench.settle(), ExceptionOutcome::Entered(HARD_FAULT));
+    assert_eq!(bench.settle(), ExceptionStepResult::Entered(HARD_FAULT));
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn frame_that_cannot_be_written() {
         bench.enable(0, interrupt);
         let stack = bench.core.r[13];
         bench.bus.broken = stack - 0x20..stack;
-        assert_eq!(bench.interrupt_level(0), ExceptionOutcome::Entered(entered));
+        assert_eq!(bench.interrupt_level(0), ExceptionStepResult::Entered(entered));
         assert_eq!(bench.read_register(CFSR), 1 << 12, "STKERR alone, no address");
         assert_eq!(bench.read_register(HFSR), if enabled { 0 } else { FORCED });
         assert_eq!(bench.core.r[13], stack - 0x20, "the frame is counted though it was not written");
@@ -191,7 +191,7 @@ fn frame_that_cannot_be_written_in_hard_fault_locks_up() {
     let stack = bench.core.r[13];
     bench.bus.broken = stack - 0x20..stack;
     super::super::pend_exception(&mut bench.core, NMI);
-    assert_eq!(bench.settle(), ExceptionOutcome::LockedUp);
+    assert_eq!(bench.settle(), ExceptionStepResult::LockedUp);
 }
 
 #[test]
@@ -199,11 +199,11 @@ fn vector_that_cannot_be_read() {
     let mut bench = Bench::m3();
     bench.enable(0, 0x40);
     bench.bus.broken = FLASH + 0x40..FLASH + 0x44;
-    assert_eq!(bench.interrupt_level(0), ExceptionOutcome::Entered(HARD_FAULT));
+    assert_eq!(bench.interrupt_level(0), ExceptionStepResult::Entered(HARD_FAULT));
     assert_eq!((bench.read_register(HFSR), bench.read_register(CFSR)), (2, 0));
     let mut bench = Bench::m3();
     bench.bus.broken = FLASH + 0xc..FLASH + 0x10;
-    assert_eq!(bench.fault(Fault::Undefined), ExceptionOutcome::LockedUp);
+    assert_eq!(bench.fault(Fault::Undefined), ExceptionStepResult::LockedUp);
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn frame_that_cannot_be_read_back_chains_into_the_fault() {
         bench.interrupt_level(0);
         let stack = bench.core.r[13];
         bench.bus.broken = stack..stack + 0x20;
-        assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(16, expected));
+        assert_eq!(bench.ret(0xffff_fff9), ExceptionStepResult::Chained(16, expected));
         assert_eq!(bench.read_register(CFSR), 1 << 11, "UNSTKERR");
         assert_eq!((bench.core.r[13], bench.core.r[14]), (stack, 0xffff_fff9));
     }
@@ -259,7 +259,7 @@ fn exc_return_values() {
                 let outcome = bench.ret(value);
                 let context = format!("{name} {value:#x} nested {nested}");
                 if legal {
-                    assert_eq!(outcome, ExceptionOutcome::Returned(number), "{context}");
+                    assert_eq!(outcome, ExceptionStepResult::Returned(number), "{context}");
                     assert_eq!(bench.read_register(CFSR), 0, "{context}");
                 } else {
                     assert_eq!(bench.core.ipsr, USAGE_FAULT, "{context}");
@@ -282,7 +282,7 @@ fn thread_mode_from_a_nested_handler_when_allowed() {
     bench.interrupt_level(1);
     let stack = bench.core.r[13];
     bench.bus.put(stack + 0x1c, 1 << 24);
-    assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Returned(17));
+    assert_eq!(bench.ret(0xffff_fff9), ExceptionStepResult::Returned(17));
     assert_eq!((bench.core.ipsr, bench.core.nvic.is_active(16)), (0, true));
     assert_eq!(bench.core.execution_priority(), 0x80, "thread mode at the priority of what is active");
 }
@@ -312,7 +312,7 @@ fn return_of_an_exception_that_is_not_active() {
     bench.enable(0, 0x80);
     bench.interrupt_level(0);
     bench.core.nvic.set_exception_active(16, false);
-    assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(16, HARD_FAULT));
+    assert_eq!(bench.ret(0xffff_fff9), ExceptionStepResult::Chained(16, HARD_FAULT));
     assert_eq!((bench.read_register(CFSR), bench.read_register(HFSR)), (1 << 18, FORCED));
 }
 
@@ -324,7 +324,7 @@ fn return_of_an_inactive_exception_to_a_handler() {
     bench.interrupt_level(0);
     bench.interrupt_level(1);
     bench.core.nvic.set_exception_active(17, false);
-    assert_eq!(bench.ret(0xffff_fff1), ExceptionOutcome::Chained(17, HARD_FAULT));
+    assert_eq!(bench.ret(0xffff_fff1), ExceptionStepResult::Chained(17, HARD_FAULT));
     assert_eq!(bench.read_register(CFSR), 1 << 18);
 }
 
@@ -335,6 +335,6 @@ fn return_to_arm_state_faults() {
     bench.interrupt_level(0);
     let stack = bench.core.r[13];
     bench.bus.put(stack + 0x1c, 0);
-    assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Returned(16));
+    assert_eq!(bench.ret(0xffff_fff9), ExceptionStepResult::Returned(16));
     assert_eq!(bench.core.request, Request::Fault(Fault::InvalidState));
 }

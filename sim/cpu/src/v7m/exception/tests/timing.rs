@@ -44,7 +44,7 @@ fn tail_chain_takes_six_cycles() {
     bench.interrupt_level(0);
     bench.interrupt_level(1);
     let before = bench.core.t;
-    assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(16, 17));
+    assert_eq!(bench.ret(0xffff_fff9), ExceptionStepResult::Chained(16, 17));
     assert_eq!(bench.core.t - before, 6);
 }
 

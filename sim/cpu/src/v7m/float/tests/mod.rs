@@ -1,5 +1,5 @@
-//! Against an oracle over corner values and generated ones, in every rounding mode with and without flush-to-zero; NaNs,
-//! conversions and the rest against the manual's words.
+//! Against an oracle over corner values and generated ones, in every rounding mode with and without flush-to-zero;
+//! NaNs, conversions and the rest against the manual's words.
 
 mod oracle;
 

@@ -18,7 +18,7 @@ impl M7 {
     fn restart_fetch_after_misprediction<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, lost: u64) {
         let at = self.next_group + lost;
         self.end_issue_group(at);
-        self.fetch.restart_at_target(target, at - fetch::REFILL.min(at));
+        self.fetch.restart_fetch_queue_at_target(target, at - fetch::REFILL.min(at));
         bus.redirect_prefetch(core, target, at - fetch::REFILL.min(at));
         core.t = at;
     }

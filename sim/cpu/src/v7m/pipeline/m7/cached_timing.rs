@@ -9,7 +9,7 @@ use std::mem::offset_of;
 use super::super::super::core::Core;
 use super::super::super::op::Op;
 use super::super::super::timing_cache::{
-    CacheableTiming, CycleDistanceConverter, Home, QuickBus, TraceTimingLog, cycle_from_distance, is_store,
+    CacheableTiming, CycleDistanceConverter, Home, QuickBus, TraceTimingLog, cycle_at_distance_from_now, is_store,
 };
 use super::predict::{self, Predictor};
 use super::rules::{RULES, uses};
@@ -31,7 +31,7 @@ const NARROW_LEAST: i64 = -4;
 
 /// What the log of the replayed trace says about the access or the branch of the current instruction.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct LoggedTimingPrediction {
+pub(super) struct ReplayedTimingLogEntry {
     /// How many stores ago what it loads was stored, 1 being the last store. 0: too long ago to matter.
     pub ago: usize,
     /// The predictor is right about it.
@@ -76,9 +76,9 @@ impl M7 {
 /// Removes the entry of an access from a trace's log. Returns the RAM bank of the access, and how many stores ago its
 /// doubleword was stored to (0: too long ago to matter).
 fn take_access_log_entry(log: &mut TraceTimingLog, op: Op) -> (u32, usize) {
-    let bank = log.take_oldest_logged_value(1) as u32;
-    let hit = !is_store(op) && log.take_oldest_logged_value(1) != 0;
-    (bank, if hit { log.take_oldest_logged_value(AGO_BITS) as usize + 1 } else { 0 })
+    let bank = log.take_oldest_timing_log_value(1) as u32;
+    let hit = !is_store(op) && log.take_oldest_timing_log_value(1) != 0;
+    (bank, if hit { log.take_oldest_timing_log_value(AGO_BITS) as usize + 1 } else { 0 })
 }
 
 impl CacheableTiming for M7 {
@@ -117,13 +117,14 @@ impl CacheableTiming for M7 {
             return None;
         }
         let distances = CycleDistanceConverter::from(now);
-        let ready: [i8; 32] = std::array::from_fn(|n| distances.cycle_distance_in_byte(self.ready[n], OVER.into()));
+        let ready: [i8; 32] =
+            std::array::from_fn(|n| distances.saturate_cycle_distance_to_byte(self.ready[n], OVER.into()));
         let word_loaded = |register: &usize| {
             let late = self.ready[2 * register];
             late >= now && late == self.word_loaded[*register] + timing::LOAD_LATENCY
         };
         let joins = self.group == now;
-        distances.state_if_distances_fit(State {
+        distances.timing_state_if_distances_fit(State {
             ready,
             loaded: (0..16).filter(word_loaded).fold(0, |set, register| set | 1 << register),
             blocks: if joins { self.blocks } else { uses::ALL },
@@ -145,7 +146,7 @@ impl CacheableTiming for M7 {
     fn restore_timing_state(&mut self, state: &State, core: &Core) {
         let (now, pc) = (core.t, core.address_of_op(core.ip));
         for (time, &distance) in self.ready.iter_mut().zip(&state.ready) {
-            *time = cycle_from_distance(distance.into(), now);
+            *time = cycle_at_distance_from_now(distance.into(), now);
         }
         for register in 0..16 {
             let loaded = state.loaded >> register & 1 != 0;
@@ -153,8 +154,8 @@ impl CacheableTiming for M7 {
         }
         (self.blocks, self.always) = (state.blocks, state.always);
         self.group = if state.joins { now } else { now.saturating_sub(1) };
-        self.next_group = cycle_from_distance(state.next_group, now);
-        self.flags = cycle_from_distance(state.flags, now);
+        self.next_group = cycle_at_distance_from_now(state.next_group, now);
+        self.flags = cycle_at_distance_from_now(state.flags, now);
         self.predicated = state.predicated.into();
         // An odd count has a halfword more after it than two for each instruction.
         let instructions = (i64::from(state.narrow) + 1).div_euclid(2);
@@ -181,7 +182,7 @@ impl CacheableTiming for M7 {
     /// written. Returns false if the log has no room for it.
     #[inline(always)]
     fn predict_load(&mut self, log: &mut TraceTimingLog, home: Home, address: u32) -> bool {
-        let bit = 1 << log.instructions_left();
+        let bit = 1 << log.instructions_left_in_trace();
         self.cached = if home == Home::Cached { self.cached | bit } else { self.cached & !bit };
         let ago = self.stored.stores_since_store_to_doubleword(address, self.stores_most as usize);
         let bank = u64::from(address >> 2 & 1);
@@ -231,13 +232,13 @@ impl CacheableTiming for M7 {
 
     /// Removes the entry of a branch from a trace's log.
     fn log_entry_of_branch(log: &mut TraceTimingLog) {
-        log.take_oldest_logged_value(1);
+        log.take_oldest_timing_log_value(1);
     }
 
     /// Removes the entry of a skipped instruction of an IT block from a trace's log.
     fn log_entry_of_skip(log: &mut TraceTimingLog, op: Op) {
         if RULES[op.code as usize].uses & uses::BRANCH != 0 {
-            log.take_oldest_logged_value(1);
+            log.take_oldest_timing_log_value(1);
         }
     }
 
@@ -245,13 +246,13 @@ impl CacheableTiming for M7 {
     /// Returns a memory and an address that stand for those of the first access.
     fn recall_access<B: QuickBus>(&mut self, _: &B, log: &mut TraceTimingLog, op: Op) -> (Home, u32) {
         let (bank, ago) = take_access_log_entry(log, op);
-        self.foreseen = Some(LoggedTimingPrediction { ago, right: false });
+        self.foreseen = Some(ReplayedTimingLogEntry { ago, right: false });
         (Home::First, 4 * bank)
     }
 
     /// Moves the logged prediction of a branch to the pipeline, which times the trace by replaying its log.
     fn recall_branch(&mut self, log: &mut TraceTimingLog) {
-        self.foreseen = Some(LoggedTimingPrediction { ago: 0, right: log.take_oldest_logged_value(1) != 0 });
+        self.foreseen = Some(ReplayedTimingLogEntry { ago: 0, right: log.take_oldest_timing_log_value(1) != 0 });
     }
 
     /// Moves the log entry of a skipped instruction of an IT block to the pipeline, which times the trace by replaying
@@ -264,6 +265,6 @@ impl CacheableTiming for M7 {
 
     /// Tells the pipeline that the replay of a trace's log, by which the trace gets its cycles, begins or ends.
     fn set_replaying(&mut self, on: bool) {
-        self.foreseen = on.then(LoggedTimingPrediction::default);
+        self.foreseen = on.then(ReplayedTimingLogEntry::default);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::super::bus::Bus;
 use super::super::super::core::Core;
-use crate::v7m::timing_cache::{CycleDistanceConverter, cycle_from_distance};
+use crate::v7m::timing_cache::{CycleDistanceConverter, cycle_at_distance_from_now};
 use rtoslab_timing::cortex_m7::PREFETCH_QUEUE_ENTRIES;
 
 /// Cycles from a doubleword's arrival to the issue of an instruction in it: decoder and issue stage.
@@ -75,7 +75,7 @@ impl Fetch {
     }
 
     /// Empties the queue and starts again at a target, with the address phase in cycle `at`.
-    pub fn restart_at_target(&mut self, target: u32, at: u64) {
+    pub fn restart_fetch_queue_at_target(&mut self, target: u32, at: u64) {
         self.continue_at_predicted_target(target);
         self.at = at;
         self.freed = [0; PREFETCH_QUEUE_ENTRIES];
@@ -105,9 +105,9 @@ impl Fetch {
         (self.left, self.skip) = (state.left.into(), state.skip.into());
         // What has arrived and is not issued is between the instruction and the next doubleword.
         self.next = pc.wrapping_add_signed(2 * (self.left - self.skip));
-        self.ready = cycle_from_distance(state.ready, now);
-        self.at = cycle_from_distance(state.at, now);
+        self.ready = cycle_at_distance_from_now(state.ready, now);
+        self.at = cycle_at_distance_from_now(state.at, now);
         self.turn = 0;
-        self.freed = state.freed.map(|distance| cycle_from_distance(distance, now));
+        self.freed = state.freed.map(|distance| cycle_at_distance_from_now(distance, now));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::super::code::Code;
 use super::super::super::op::{Op, flag};
-use crate::v7m::timing_cache::{CycleDistanceConverter, cycle_from_distance};
+use crate::v7m::timing_cache::{CycleDistanceConverter, cycle_at_distance_from_now};
 use rtoslab_timing::cortex_m7::*;
 
 /// The timing of a floating-point instruction: the S registers that it reads and writes, as sets, and its latencies.
@@ -79,7 +79,7 @@ fn mask_of_transferred_float_registers(op: Op) -> u32 {
 }
 
 /// Returns the timing of a floating-point instruction.
-pub fn float_timing(op: Op) -> Work {
+pub fn timing_of_float_instruction(op: Op) -> Work {
     let double = op.flags & flag::DOUBLE != 0;
     let (d, n, m) =
         (single_register_set(op.rd, double), single_register_set(op.rn, double), single_register_set(op.rm, double));
@@ -187,7 +187,7 @@ impl Scoreboard {
     }
 
     /// Notes that an instruction issues in cycle `at` (a load: its data are there in `at` + 1).
-    pub fn record_m7_float_issue(&mut self, work: &Work, at: u64) {
+    pub fn record_issue_of_float_instruction(&mut self, work: &Work, at: u64) {
         let ready = at + work.occupies - 1 + work.latency;
         let mut rest = work.writes;
         while rest != 0 {
@@ -213,7 +213,7 @@ impl Scoreboard {
 
     /// Returns the ready times on which instructions that issue now or later can still depend, as distances from now.
     pub fn timing_state(&self, distances: &CycleDistanceConverter) -> State {
-        let ready = self.ready.map(|cycle| distances.cycle_distance_in_byte(cycle, OVER.into()));
+        let ready = self.ready.map(|cycle| distances.saturate_cycle_distance_to_byte(cycle, OVER.into()));
         let open = (0..32).filter(|&register| i16::from(ready[register]) > OVER).fold(0, |set, n| set | 1 << n);
         State {
             ready,
@@ -226,9 +226,9 @@ impl Scoreboard {
 
     /// Sets the scoreboard to a cached state at time `now`.
     pub fn restore_timing_state(&mut self, state: &State, now: u64) {
-        self.ready = state.ready.map(|distance| cycle_from_distance(distance.into(), now));
+        self.ready = state.ready.map(|distance| cycle_at_distance_from_now(distance.into(), now));
         (self.accumulated, self.loaded) = (state.accumulated, state.loaded);
-        self.after_accumulate = cycle_from_distance(state.after_accumulate, now);
-        self.after_chained = cycle_from_distance(state.after_chained, now);
+        self.after_accumulate = cycle_at_distance_from_now(state.after_accumulate, now);
+        self.after_chained = cycle_at_distance_from_now(state.after_chained, now);
     }
 }

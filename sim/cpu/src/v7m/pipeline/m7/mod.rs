@@ -27,7 +27,7 @@ use super::super::core::Core;
 use super::super::fault::Fault;
 use super::super::op::{InstructionTimingClass, Op, flag};
 use super::{Jump, Pipeline};
-use cached_timing::LoggedTimingPrediction;
+use cached_timing::ReplayedTimingLogEntry;
 use fetch::Fetch;
 use float::{Scoreboard, Work};
 use predict::Predictor;
@@ -77,7 +77,7 @@ pub struct M7 {
     /// were left.
     cached: u32,
     /// The prediction for the current instruction in a replay.
-    foreseen: Option<LoggedTimingPrediction>,
+    foreseen: Option<ReplayedTimingLogEntry>,
     /// Address and length of the current branch.
     branch: u32,
     branch_bytes: u32,
@@ -150,12 +150,12 @@ impl M7 {
     }
 
     /// Returns the cycle in which a core register is ready for late inputs.
-    fn late_ready_cycle(&self, register: usize) -> u64 {
+    fn late_input_ready_cycle(&self, register: usize) -> u64 {
         self.ready[2 * (register & 15)]
     }
 
     /// Sets the cycle in which a core register is ready for late inputs. It is ready for early inputs one cycle later.
-    fn set_late_ready_cycle(&mut self, register: usize, late: u64) {
+    fn set_late_input_ready_cycle(&mut self, register: usize, late: u64) {
         self.ready[2 * (register & 15)] = late;
         self.ready[2 * (register & 15) + 1] = late + 1;
     }
@@ -229,7 +229,7 @@ impl M7 {
         }
         let at = self.group + cycles;
         self.end_issue_group(at);
-        for_each_register(op.writes, |register| self.set_late_ready_cycle(register, at));
+        for_each_register(op.writes, |register| self.set_late_input_ready_cycle(register, at));
     }
 
     /// Sets `core.t` to the earliest begin of the next instruction.
@@ -277,8 +277,8 @@ impl Pipeline for M7 {
             blocks |= uses::SHIFTED;
             early = 0;
         }
-        let newest = self.ready[usize::from(rule.n.register_time_index(op.rn))]
-            .max(self.ready[usize::from(rule.m.register_time_index(op.rm))]);
+        let newest = self.ready[usize::from(rule.n.index_of_register_ready_time(op.rn))]
+            .max(self.ready[usize::from(rule.m.index_of_register_ready_time(op.rm))]);
         let slots = self.issue_in_slot(core, at.max(newest), used, blocks);
         if controls {
             match rule.kind {
@@ -295,7 +295,7 @@ impl Pipeline for M7 {
         }
         let early = u64::from(newest < at) & u64::from(early & slots != 0);
         let late = at + u64::from(rule.latency) - early;
-        let result = rule.d.register_time_index(op.rd);
+        let result = rule.d.index_of_register_ready_time(op.rd);
         self.ready[usize::from(result)] = late;
         self.ready[usize::from(result | 1)] = late + u64::from(rule.forward);
     }
@@ -303,8 +303,10 @@ impl Pipeline for M7 {
     /// Issues and ends an instruction of an IT block whose condition fails.
     fn skip_op<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         let rule = &RULES[op.code as usize];
-        let at =
-            self.earliest_issue(core, bus, op).max(self.flags).max(self.special_operand_ready_cycle(core, op, rule));
+        let at = self
+            .earliest_issue(core, bus, op)
+            .max(self.flags)
+            .max(self.special_instruction_operand_ready_cycle(core, op, rule));
         self.predicated = self.predicated.saturating_sub(1);
         self.issue_in_slot(core, at, rule.uses, rule.blocks);
         let words = match op.class {
@@ -367,12 +369,12 @@ impl Pipeline for M7 {
         if matches!(kind, Kind::Load | Kind::LoadGeneral) {
             let word = bytes == 4 || index != 0;
             let latency = if word { timing::LOAD_LATENCY } else { timing::LOAD_NARROW_LATENCY };
-            self.set_late_ready_cycle(usize::from(op.rd), at + latency);
+            self.set_late_input_ready_cycle(usize::from(op.rd), at + latency);
             if word {
                 self.word_loaded[usize::from(op.rd & 15)] = at;
             }
         } else if kind == Kind::Float {
-            self.floats.record_m7_float_issue(&self.work, at);
+            self.floats.record_issue_of_float_instruction(&self.work, at);
         }
         Ok(loaded.value)
     }
@@ -453,7 +455,7 @@ impl Pipeline for M7 {
         (self.entered, self.entered_count) = (target, core.instructions);
         self.predicated = 0;
         self.always = if core.scb.actlr & DISDI != 0 { uses::ALL } else { 0 };
-        self.fetch.restart_at_target(target, at);
+        self.fetch.restart_fetch_queue_at_target(target, at);
         bus.redirect_prefetch(core, target, at);
         core.t = at;
         core.executes_from = at + Self::REFILL;

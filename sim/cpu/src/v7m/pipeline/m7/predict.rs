@@ -42,19 +42,19 @@ impl Predictor {
     }
 
     /// Returns the entry of the branch target cache for this branch's address, which may be in use for another branch.
-    fn entry_of_branch(&mut self, branch: u32) -> &mut Entry {
+    fn branch_target_cache_entry(&mut self, branch: u32) -> &mut Entry {
         &mut self.entries[(branch >> 1) as usize % BRANCH_TARGETS]
     }
 
     /// Returns the target to which a branch is predicted to go. `None`: it is not predicted taken.
     pub fn predicted_target(&mut self, branch: u32) -> Option<u32> {
-        let entry = self.entry_of_branch(branch);
+        let entry = self.branch_target_cache_entry(branch);
         (entry.branch == branch | 1 && entry.counter >= TAKEN).then_some(entry.target)
     }
 
     /// Learns that a branch went to `target`. `allocate` makes an entry for an unknown one.
     pub fn learn_taken(&mut self, branch: u32, target: u32, allocate: bool) {
-        let entry = self.entry_of_branch(branch);
+        let entry = self.branch_target_cache_entry(branch);
         if entry.branch == branch | 1 {
             entry.counter = (entry.counter + 1).min(STRONGLY_TAKEN);
             entry.target = target;
@@ -65,7 +65,7 @@ impl Predictor {
 
     /// Learns that a branch was not taken.
     pub fn learn_not_taken(&mut self, branch: u32) {
-        let entry = self.entry_of_branch(branch);
+        let entry = self.branch_target_cache_entry(branch);
         if entry.branch == branch | 1 {
             entry.counter = entry.counter.saturating_sub(1);
         }
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_shared_and_allocation_can_be_refused() {
+    fn predictor_shares_and_refuses_entries() {
         let mut predictor = Predictor::new();
         let rival = BRANCH + 2 * BRANCH_TARGETS as u32;
         predictor.learn_taken(BRANCH, 0x10, true);

@@ -83,7 +83,7 @@ const SINK: Place = Place(128);
 impl Place {
     /// Returns the index of a register's time.
     #[inline(always)]
-    pub fn register_time_index(self, register: u8) -> u8 {
+    pub fn index_of_register_ready_time(self, register: u8) -> u8 {
         register.wrapping_mul(2).wrapping_add(self.0)
     }
 }

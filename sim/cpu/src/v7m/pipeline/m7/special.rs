@@ -24,7 +24,7 @@ const fn register_bit(register: u8) -> u16 {
 
 impl M7 {
     /// Returns the latest late and early time of a set of registers.
-    fn latest_ready_times(&self, set: u16) -> (u64, u64) {
+    fn latest_register_ready_times(&self, set: u16) -> (u64, u64) {
         let (mut late, mut early) = (0, 0);
         for_each_register(set, |register| {
             late = late.max(self.ready[2 * register]);
@@ -34,8 +34,8 @@ impl M7 {
     }
 
     /// Returns the cycle in which the operands of an instruction of a special kind, besides its `n` and `m`, are ready.
-    pub(super) fn special_operand_ready_cycle(&mut self, core: &Core, op: Op, rule: &M7TimingRule) -> u64 {
-        let all = self.latest_ready_times(op.reads);
+    pub(super) fn special_instruction_operand_ready_cycle(&mut self, core: &Core, op: Op, rule: &M7TimingRule) -> u64 {
+        let all = self.latest_register_ready_times(op.reads);
         if rule.uses & uses::BRANCH != 0 {
             self.note_current_branch(core, op, self.flags);
         }
@@ -44,14 +44,14 @@ impl M7 {
             // A store reads its data last, when any result is there.
             Kind::StoreGeneral | Kind::StoreMultiple => {
                 let index = if op.flags & flag::REGISTER_OFFSET != 0 { register_bit(op.rm) } else { 0 };
-                self.latest_ready_times(op.reads & (register_bit(op.rn) | index)).1
+                self.latest_register_ready_times(op.reads & (register_bit(op.rn) | index)).1
             }
             // Multiplicands have a loaded word one cycle later, accumulators everything one earlier.
             Kind::Multiply => {
                 let multiplicands = register_bit(op.rn) | register_bit(op.rm);
-                let mut need = self.latest_ready_times(op.reads & !multiplicands).0.saturating_sub(1);
+                let mut need = self.latest_register_ready_times(op.reads & !multiplicands).0.saturating_sub(1);
                 for_each_register(multiplicands, |register| {
-                    let late = self.late_ready_cycle(register);
+                    let late = self.late_input_ready_cycle(register);
                     need = need.max(late + u64::from(late == self.word_loaded[register] + timing::LOAD_LATENCY));
                 });
                 need
@@ -59,7 +59,7 @@ impl M7 {
             Kind::Slow if op.class == InstructionTimingClass::Barrier => {
                 all.0.max(self.stores.store_buffer_empty_cycle())
             }
-            Kind::Movt => self.late_ready_cycle(usize::from(op.rd)),
+            Kind::Movt => self.late_input_ready_cycle(usize::from(op.rd)),
             _ => all.0,
         }
     }
@@ -69,16 +69,16 @@ impl M7 {
     pub(super) fn issue_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, fetched: u64) {
         let rule = &RULES[op.code as usize];
         let mut used = rule.uses;
-        let mut at = fetched.max(self.special_operand_ready_cycle(core, op, rule));
+        let mut at = fetched.max(self.special_instruction_operand_ready_cycle(core, op, rule));
         if u32::from(op.flags & flag::READS_FLAGS) | self.predicated != 0 {
             at = at.max(self.flags);
             self.predicated = self.predicated.saturating_sub(1);
         }
         at = at
-            .max(self.ready[usize::from(rule.n.register_time_index(op.rn))])
-            .max(self.ready[usize::from(rule.m.register_time_index(op.rm))]);
+            .max(self.ready[usize::from(rule.n.index_of_register_ready_time(op.rn))])
+            .max(self.ready[usize::from(rule.m.index_of_register_ready_time(op.rm))]);
         if rule.kind == Kind::Float {
-            self.work = float::float_timing(op);
+            self.work = float::timing_of_float_instruction(op);
             let (need, older) = self.floats.earliest_issue(&self.work, at);
             at = need;
             used |= if older { uses::OLDER } else { 0 };
@@ -87,7 +87,7 @@ impl M7 {
         if op.flags & (flag::SETS | flag::SETS_OUTSIDE_IT) != 0 {
             self.flags = self.group + u64::from(rule.flags);
         }
-        self.set_special_result_ready_cycles(op, rule);
+        self.set_special_instruction_result_cycles(op, rule);
         self.advance_to_next_instruction(core);
         if rule.kind == Kind::Divide {
             // Its cycles count from here.
@@ -98,7 +98,7 @@ impl M7 {
     }
 
     /// Sets when the results of an instruction of a special kind are ready, loaded values excepted.
-    fn set_special_result_ready_cycles(&mut self, op: Op, rule: &M7TimingRule) {
+    fn set_special_instruction_result_cycles(&mut self, op: Op, rule: &M7TimingRule) {
         let at = self.group;
         let latency = match rule.kind {
             // The address unit writes the base back. Loaded values come with the load.
@@ -113,7 +113,7 @@ impl M7 {
             }
             _ => u64::from(rule.latency),
         };
-        for_each_register(op.writes, |register| self.set_late_ready_cycle(register, at + latency));
+        for_each_register(op.writes, |register| self.set_late_input_ready_cycle(register, at + latency));
     }
 
     /// Sets when the registers that LDM or LDRD loads are ready: in the load's last cycle. Those that it loads in that
@@ -121,29 +121,29 @@ impl M7 {
     fn set_loaded_registers_ready(&mut self, op: Op) {
         let words = if op.code == Code::Ldrd { 2 } else { u64::from(op.shift.max(1)) };
         let last = self.group + (words - 1) / timing::WORDS_A_CYCLE;
-        for_each_register(op.writes, |register| self.set_late_ready_cycle(register, last));
+        for_each_register(op.writes, |register| self.set_late_input_ready_cycle(register, last));
         if op.code == Code::Ldrd {
-            self.set_late_ready_cycle(usize::from(op.rd), last + 1);
-            self.set_late_ready_cycle(usize::from(op.ra), last + 1);
+            self.set_late_input_ready_cycle(usize::from(op.rd), last + 1);
+            self.set_late_input_ready_cycle(usize::from(op.ra), last + 1);
         } else if let Some(highest) = (op.imm as u16).checked_ilog2() {
-            self.set_late_ready_cycle(highest as usize, last + 1);
+            self.set_late_input_ready_cycle(highest as usize, last + 1);
             if let Some(next) = (op.imm as u16 & !(1 << highest)).checked_ilog2() {
-                self.set_late_ready_cycle(next as usize, last + 1);
+                self.set_late_input_ready_cycle(next as usize, last + 1);
             }
         }
         if op.flags & (flag::PRE_INDEXED | flag::POST_INDEXED) != 0 {
-            self.set_late_ready_cycle(usize::from(op.rn), self.group);
+            self.set_late_input_ready_cycle(usize::from(op.rn), self.group);
         }
     }
 
     /// Sets when the core registers that a floating-point instruction writes are ready.
     fn set_float_results_ready(&mut self, op: Op) {
         let at = self.group;
-        self.floats.record_m7_float_issue(&self.work, at);
+        self.floats.record_issue_of_float_instruction(&self.work, at);
         if self.work.occupies > 1 {
             self.next_group = self.next_group.max(at + self.work.occupies);
         }
-        for_each_register(op.writes, |register| self.set_late_ready_cycle(register, at + timing::ALU_LATENCY));
+        for_each_register(op.writes, |register| self.set_late_input_ready_cycle(register, at + timing::ALU_LATENCY));
     }
 
     /// Executes a barrier's timing: DSB and DMB have waited for the store buffer. After an ISB everything is fetched
@@ -153,7 +153,7 @@ impl M7 {
         if op.ra == 6 {
             let next = core.address_of_op(core.ip).wrapping_add(4);
             let at = self.next_group;
-            self.fetch.restart_at_target(next, at);
+            self.fetch.restart_fetch_queue_at_target(next, at);
             bus.redirect_prefetch(core, next, at);
         }
     }

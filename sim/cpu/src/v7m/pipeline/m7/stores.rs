@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use crate::v7m::timing_cache::{CycleDistanceConverter, cycle_from_distance};
+use crate::v7m::timing_cache::{CycleDistanceConverter, cycle_at_distance_from_now};
 use rtoslab_timing::cortex_m7::{SETTINGS, STORE_BUFFER_ENTRIES, key};
 
 /// Longer than plain memory ever keeps the buffer busy.
@@ -102,17 +102,19 @@ impl M7StoreBuffer {
         Some(State {
             left: std::array::from_fn(|back| later(self.left[(self.turn + back) % STORE_BUFFER_ENTRIES])),
             bank_free: self.bank_free.map(later),
-            entered: std::array::from_fn(|back| distances.cycle_distance_in_byte(self.entered[ring(back)], forgotten)),
+            entered: std::array::from_fn(|back| {
+                distances.saturate_cycle_distance_to_byte(self.entered[ring(back)], forgotten)
+            }),
         })
     }
 
     /// Sets the buffer to a cached state at time `now`.
     pub fn restore_timing_state(&mut self, state: &State, now: u64) {
         (self.turn, self.newest) = (0, TIMES - 1);
-        self.left = state.left.map(|distance| cycle_from_distance(distance, now));
-        self.bank_free = state.bank_free.map(|distance| cycle_from_distance(distance, now));
+        self.left = state.left.map(|distance| cycle_at_distance_from_now(distance, now));
+        self.bank_free = state.bank_free.map(|distance| cycle_at_distance_from_now(distance, now));
         for (back, &distance) in state.entered.iter().enumerate() {
-            self.entered[TIMES - 1 - back] = cycle_from_distance(distance.into(), now);
+            self.entered[TIMES - 1 - back] = cycle_at_distance_from_now(distance.into(), now);
         }
     }
 }
@@ -133,7 +135,7 @@ impl Doublewords {
 
     /// Returns the number of an address's doubleword.
     #[inline(always)]
-    fn doubleword_number(address: u32) -> u32 {
+    fn doubleword_index_of_address(address: u32) -> u32 {
         address.wrapping_sub(Doublewords::ORIGIN) >> 3
     }
 
@@ -141,7 +143,7 @@ impl Doublewords {
     #[inline(always)]
     pub fn record_store(&mut self, address: u32) {
         self.count += 1;
-        let number = Doublewords::doubleword_number(address);
+        let number = Doublewords::doubleword_index_of_address(address);
         let place = number as usize % RECENT;
         (self.numbers[place], self.counts[place]) = (number, self.count);
     }
@@ -150,7 +152,7 @@ impl Doublewords {
     /// or longer ago than `most`.
     #[inline(always)]
     pub fn stores_since_store_to_doubleword(&self, address: u32, most: usize) -> usize {
-        let number = Doublewords::doubleword_number(address);
+        let number = Doublewords::doubleword_index_of_address(address);
         let place = number as usize % RECENT;
         if self.numbers[place] != number {
             return 0;
@@ -178,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_doubleword_just_stored_waits() {
+    fn only_recent_store_delays_load() {
         let mut doublewords = Doublewords::new();
         doublewords.record_store(0x2000_0000);
         doublewords.record_store(0x2000_0010);
@@ -193,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restored_state_is_equal() {
+    fn store_buffer_state_survives_restore() {
         let mut stores = M7StoreBuffer::new();
         for n in 0..7 {
             stores.enqueue_store(100 + n, 0x2000_0000 + 4 * n as u32, 4, 0);

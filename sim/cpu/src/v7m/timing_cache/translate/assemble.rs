@@ -10,10 +10,10 @@ use super::super::{CacheLookupReplayData, CacheableTiming, Home, QuickBus, TRACE
 use super::plan::{Step, StepKind};
 use super::record::WAYS;
 use super::{CALLED, Context, DONE, LOGGING, PathExitNumber, RamLayout, Record};
-use crate::host::x64::{Block, Limit, Memory, NativeCodeEmitter, Records, checked_word_ranges_of_path, live_flags};
+use crate::host::x64::{Block, Limit, Memory, NativeCodeEmitter, Records, bounds_check_ranges_of_path, live_flags};
 use crate::host::{
-    CachedConstantMemory, CoreFieldOffsets, PathCoreLayout, PathLayout, PathTransitionLayout, Place, RecordLayout,
-    Store, TimingPredictorLayout, TraceLogLayout,
+    Armv7mCoreFieldLayout, CachedConstantMemory, CoreFieldOffsets, ExitTimingRecordLayout, PathLayout, Place, Store,
+    TimingPredictorLayout, TraceLogLayout, TraceTimingTransitionLayout,
 };
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
@@ -39,7 +39,7 @@ const fn path_offsets<B: QuickBus>() -> PathLayout {
         version: (repeating + offset_of!(CacheLookupReplayData, version)) as i32,
         clock: (repeating + offset_of!(CacheLookupReplayData, clock)) as i32,
         groups: (repeating + offset_of!(CacheLookupReplayData, groups)) as i32,
-        record: RecordLayout {
+        record: ExitTimingRecordLayout {
             bytes: size_of::<Record>(),
             ways: WAYS,
             state: offset_of!(Record, state) as i32,
@@ -51,7 +51,7 @@ const fn path_offsets<B: QuickBus>() -> PathLayout {
             instructions: offset_of!(Record, instructions) as i32,
             left: offset_of!(Record, left) as i32,
         },
-        core: PathCoreLayout {
+        core: Armv7mCoreFieldLayout {
             ip: offset_of!(Core, ip) as i32,
             t: offset_of!(Core, t) as i32,
             limit: offset_of!(Core, limit) as i32,
@@ -59,7 +59,7 @@ const fn path_offsets<B: QuickBus>() -> PathLayout {
             bus_wait: offset_of!(Core, bus_wait) as i32,
             flash_wait: offset_of!(Core, flash_wait) as i32,
         },
-        transition: PathTransitionLayout {
+        transition: TraceTimingTransitionLayout {
             serial: offset_of!(Transition<B::Lookups>, serial) as i32,
             bus_wait: offset_of!(Transition<B::Lookups>, bus_wait) as i32,
             flash_wait: offset_of!(Transition<B::Lookups>, flash_wait) as i32,
@@ -91,24 +91,24 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
     let mut writer = NativeCodeEmitter::new(FIELDS, place, ram.base, loader);
     if let Some(foresight) = P::FORESIGHT {
         let judge = judge::<P, B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
-        writer.set_timing_log_kind(foresight, TraceLogLayout { judge, ..LOGGING }, constants);
+        writer.set_pipeline_timing_log_kind(foresight, TraceLogLayout { judge, ..LOGGING }, constants);
     }
     let live = live_flags(&steps.iter().map(|step| step.op).collect::<Vec<_>>());
     let block = |step: &Step| match step.kind {
         StepKind::Access(home) => accessed_memory(home, ram).main_ram_block().map(|block| block.first),
         _ => None,
     };
-    let spans = checked_word_ranges_of_path(&steps.iter().map(|step| (step.op, block(step))).collect::<Vec<_>>());
+    let spans = bounds_check_ranges_of_path(&steps.iter().map(|step| (step.op, block(step))).collect::<Vec<_>>());
     let mut most = 1;
     for (number, step) in steps.iter().enumerate() {
         writer.begin_instruction_step(live[number], spans[number]);
         if let Some(TimingPredictorLayout { ago_bits, .. }) = P::FORESIGHT {
-            let bits = TraceTimingLog::max_log_bits_before_entry(ago_bits, step.before.left);
-            writer.set_load_bounds(Limit {
+            let bits = TraceTimingLog::max_timing_log_bits_before_entry(ago_bits, step.before.left);
+            writer.set_next_load_bounds(Limit {
                 bits: (most > bits).then_some(bits),
-                likely: step.number_of_logged_bits() > HOME_BITS,
+                likely: step.timing_log_bits_of_step() > HOME_BITS,
             });
-            most += max_logged_bits_of_step(step, ago_bits);
+            most += max_timing_log_bits_of_step(step, ago_bits);
         }
         let is_left = again && number == 0 && matches!(step.kind, StepKind::Access(_));
         if is_left || !write_step(&mut writer, number as u32, step, ram) {
@@ -120,12 +120,12 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
     }
     let records = Records { first: records.as_ptr() as u64, bytes: WAYS * size_of::<Record>() as u32 };
     let end = (steps.len() as u32, steps.last()?.may_jump());
-    writer.finish_chained_path(store, records, end, PathExitNumber::new(number, CALLED).0, &path_offsets::<B>())
+    writer.finish_chained_code_path(store, records, end, PathExitNumber::new(number, CALLED).0, &path_offsets::<B>())
 }
 
 /// Returns how many bits a step of a path can log at most. A load logs in `ago_bits` bits how many stores ago the
 /// loaded doubleword was stored to.
-fn max_logged_bits_of_step(step: &Step, ago_bits: u32) -> u32 {
+fn max_timing_log_bits_of_step(step: &Step, ago_bits: u32) -> u32 {
     match step.kind {
         StepKind::On | StepKind::Branch(_) => CYCLES_BITS + BRANCH_BITS,
         StepKind::Access(_) => HOME_BITS + ago_bits + BRANCH_BITS,
@@ -142,7 +142,9 @@ fn write_step(writer: &mut NativeCodeEmitter, number: u32, step: &Step, ram: Ram
             writer.emit_branch(number, step.op, step.ip as u64, taken);
             true
         }
-        StepKind::Access(home) => writer.emit_access(number, step.op, step.ip as u64, accessed_memory(home, ram)),
+        StepKind::Access(home) => {
+            writer.emit_load_or_store(number, step.op, step.ip as u64, accessed_memory(home, ram))
+        }
         StepKind::On => writer.write_instruction(number, step.op, step.ip as u64),
     }
 }

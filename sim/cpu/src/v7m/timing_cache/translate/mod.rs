@@ -28,13 +28,13 @@ use crate::v7m::op::Op;
 use assemble::assemble;
 use plan::{Step, plan_path};
 pub(super) use record::PathExitNumber;
-use record::{DONE, NOWHERE, Record, new_exit_records};
+use record::{DONE, NOWHERE, Record, create_path_exit_records};
 
 /// Executions of a trace, whatever its path, before it is translated: short runs take no longer with it than without.
 const TRANSLATED_AFTER: u32 = 1000;
 
 /// The JIT-compiled traces of a core, by the address at which they begin
-/// ([`Key::host_independent_op_address`](super::table::Key::host_independent_op_address)).
+/// ([`Key::board_op_address_without_host_bias`](super::table::Key::host_independent_op_address)).
 #[derive(Debug)]
 pub(super) struct Translations {
     paths: Paths<Translation, { size_of::<Op>() }>,
@@ -207,17 +207,17 @@ impl Translations {
         let core = (&raw mut *context.core).cast();
         // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
         let left = unsafe { entry.call_native(core, (bytes, marks), std::ptr::from_mut(context).cast(), code) };
-        (context.executed, self.native_return_from_exit(PathExitNumber(left), context))
+        (context.executed, self.native_return_reason_of_exit(PathExitNumber(left), context))
     }
 
     /// Returns how native code returned, from the exit by which it left a trace.
     #[inline(always)]
-    fn native_return_from_exit<P: CacheableTiming, B: QuickBus>(
+    fn native_return_reason_of_exit<P: CacheableTiming, B: QuickBus>(
         &mut self,
         left: PathExitNumber,
         context: &mut Context<'_, P, B>,
     ) -> NativeReturnReason {
-        let translation = self.paths.path_with_number(left.translation_number());
+        let translation = self.paths.path_with_number(left.number_of_trace_translation());
         if left.0 as u32 == CALLED {
             let (log, end) = context.ended.trace_log_and_end_reason();
             return NativeReturnReason::Called(
@@ -233,7 +233,7 @@ impl Translations {
             return NativeReturnReason::Done(PathExitNumber(left.0 & !DONE));
         }
         if trace.instructions == 0 {
-            self.paths.record_path_mismatch(left.translation_number());
+            self.paths.record_compiled_path_mismatch(left.number_of_trace_translation());
             return NativeReturnReason::Otherwise;
         }
         let key = match P::FORESIGHT {
@@ -245,20 +245,20 @@ impl Translations {
 
     /// Returns the op at which a trace that left by this exit ended, unless the native code has stored another one.
     pub fn op_at_trace_end(&self, left: PathExitNumber) -> *mut Op {
-        self.paths.path_with_number(left.translation_number()).exits[left.index_of_path_exit()].trace.end
+        self.paths.path_with_number(left.number_of_trace_translation()).exits[left.index_of_path_exit()].trace.end
     }
 
     /// Stores the cached transition of a trace that left by this exit, from this state and with this log, in a record
     /// of the exit. Native code uses it the next time.
-    pub fn add_transition_to_exit_record(
+    pub fn add_timing_transition_to_exit_record(
         &mut self,
         left: PathExitNumber,
         (state, log): (u32, u64),
         ip: *mut Op,
         (transition, serial): (u64, u32),
     ) {
-        let record =
-            &mut self.paths.path_with_number_mut(left.translation_number()).records[left.index_of_exit_record()];
+        let record = &mut self.paths.path_with_number_mut(left.number_of_trace_translation()).records
+            [left.index_of_path_exit_record()];
         let ip = ip as u64;
         let next = if record.ip == ip { record.next } else { 0 };
         *record = Record { state, serial, transition, log, ip, next, ..*record };
@@ -266,10 +266,10 @@ impl Translations {
 
     /// Makes the translation with this number follow a trace that leaves by this exit, without a return from native
     /// code.
-    pub fn link_translation(&mut self, left: PathExitNumber, ip: *mut Op, number: u32) {
+    pub fn link_native_code_after_exit(&mut self, left: PathExitNumber, ip: *mut Op, number: u32) {
         let next = self.paths.path_with_number(number).code;
-        let record =
-            &mut self.paths.path_with_number_mut(left.translation_number()).records[left.index_of_exit_record()];
+        let record = &mut self.paths.path_with_number_mut(left.number_of_trace_translation()).records
+            [left.index_of_path_exit_record()];
         if record.ip == ip as u64 {
             record.next = next;
         }
@@ -288,7 +288,7 @@ impl Translations {
         trace: Trace,
         bias: u64,
     ) {
-        if self.paths.is_compilation_due(CachedTransitionKey::host_independent_op_address(bias, trace.start)) {
+        if self.paths.is_compilation_due(CachedTransitionKey::board_op_address_without_host_bias(bias, trace.start)) {
             // SAFETY: the caller's promise.
             unsafe { self.compile_executed_trace(core, pipe, bus, trace, bias) };
         }
@@ -308,11 +308,11 @@ impl Translations {
         trace: Trace,
         bias: u64,
     ) {
-        let place = CachedTransitionKey::host_independent_op_address(bias, trace.start);
+        let place = CachedTransitionKey::board_op_address_without_host_bias(bias, trace.start);
         // SAFETY: the caller's promise.
         match unsafe { self.translate_trace(core, pipe, bus, trace, bias) } {
             Some(translation) => {
-                if let Some(missed) = self.paths.last_mismatched_path() {
+                if let Some(missed) = self.paths.last_mismatching_compiled_path() {
                     missed.records[0].next = translation.code;
                 }
                 self.paths.add_translation(place, translation);
@@ -339,9 +339,10 @@ impl Translations {
         let steps = unsafe { plan_path(pipe, trace) };
         let first = |steps: &[Step]| steps.first().map(|step| step.kind);
         // A store that had consequences has them again, and would leave this path as well.
-        let again = self.paths.last_mismatched_path().is_some_and(|missed| first(&missed.steps) == first(&steps));
+        let again =
+            self.paths.last_mismatching_compiled_path().is_some_and(|missed| first(&missed.steps) == first(&steps));
         let exits = new_exits_of_trace(trace, &steps, bias);
-        let records = new_exit_records(number, &exits);
+        let records = create_path_exit_records(number, &exits);
         let constants = bus.native_constants();
         let layout = bus.native_ram()?.layout;
         let store = self.paths.native_code_memory();

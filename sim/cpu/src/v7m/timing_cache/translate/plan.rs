@@ -26,12 +26,12 @@ pub(super) struct Step {
 
 impl Step {
     /// Returns the number of bits that the step logged.
-    pub fn number_of_logged_bits(&self) -> u32 {
-        self.after.logged_bit_count() - self.before.logged_bit_count()
+    pub fn timing_log_bits_of_step(&self) -> u32 {
+        self.after.timing_log_bit_count() - self.before.timing_log_bit_count()
     }
 
     /// Returns whether execution is still on the path after the step if it continues at this op.
-    pub fn does_path_continue_at(&self, ip: *mut Op) -> bool {
+    pub fn does_recorded_path_continue_at(&self, ip: *mut Op) -> bool {
         self.is_last || ip == self.next
     }
 
@@ -91,7 +91,7 @@ impl<P: CacheableTiming> TraceInstructionWalk<'_, P> {
     /// # Safety
     /// As for [`plan_path`].
     unsafe fn next_step(&mut self) -> Step {
-        let (ip, before) = (self.ip, self.log_before_instruction());
+        let (ip, before) = (self.ip, self.timing_log_before_instruction());
         // SAFETY: the caller's promise.
         let op = unsafe { *ip };
         let kind = if op.code == Code::It {
@@ -101,7 +101,7 @@ impl<P: CacheableTiming> TraceInstructionWalk<'_, P> {
         } else {
             self.pass_instruction(op)
         };
-        Step { ip, op, before, after: self.log_before_instruction(), kind, next: self.ip, is_last: false }
+        Step { ip, op, before, after: self.timing_log_before_instruction(), kind, next: self.ip, is_last: false }
     }
 
     /// Moves the walk past the instructions of an IT block, and past their entries in the log.
@@ -116,12 +116,12 @@ impl<P: CacheableTiming> TraceInstructionWalk<'_, P> {
             it = block::next_it_state(it);
             // SAFETY: as above.
             let op = unsafe { *self.ip };
-            if self.log.take_oldest_logged_value(PREDICATE_BITS) == 0 {
+            if self.log.take_oldest_timing_log_value(PREDICATE_BITS) == 0 {
                 P::log_entry_of_skip(&mut self.log, op);
                 self.ip = self.ip.wrapping_add(op.halfword_count());
                 self.left -= 1;
             } else {
-                self.pass_instruction(block::without_flag_setting(op));
+                self.pass_instruction(block::op_variant_without_flag_setting(op));
             }
         }
     }
@@ -134,10 +134,10 @@ impl<P: CacheableTiming> TraceInstructionWalk<'_, P> {
             kind = StepKind::Access(self.pipe.log_entry_of_access(&mut self.log, op, self.left));
         }
         if do_cycles_depend_on_operands(op) {
-            self.log.take_oldest_logged_value(CYCLES_BITS);
+            self.log.take_oldest_timing_log_value(CYCLES_BITS);
         }
         if matches!(op.class, InstructionTimingClass::BranchConditional | InstructionTimingClass::CompareBranch) {
-            kind = StepKind::Branch(self.log.take_oldest_logged_value(BRANCH_BITS) != 0);
+            kind = StepKind::Branch(self.log.take_oldest_timing_log_value(BRANCH_BITS) != 0);
         } else if matches!(op.code, Code::B | Code::Bl) {
             kind = StepKind::Branch(true);
         }
@@ -154,7 +154,7 @@ impl<P: CacheableTiming> TraceInstructionWalk<'_, P> {
     }
 
     /// Returns what was logged before the next instruction.
-    fn log_before_instruction(&self) -> TraceTimingLog {
-        TraceTimingLog { bits: self.all.bits >> self.log.logged_bit_count(), left: self.left }
+    fn timing_log_before_instruction(&self) -> TraceTimingLog {
+        TraceTimingLog { bits: self.all.bits >> self.log.timing_log_bit_count(), left: self.left }
     }
 }

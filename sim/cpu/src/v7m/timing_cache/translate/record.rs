@@ -42,14 +42,14 @@ impl PathExitNumber {
     }
 
     /// Returns record number `way` of the same exit.
-    fn with_record_number(self, way: u32) -> PathExitNumber {
+    fn with_exit_record_number(self, way: u32) -> PathExitNumber {
         PathExitNumber(self.0 | u64::from(way) << PathExitNumber::WAY)
     }
 
     const WAY: u32 = 16;
 
     /// Returns the number of the translation.
-    pub(super) fn translation_number(self) -> u32 {
+    pub(super) fn number_of_trace_translation(self) -> u32 {
         (self.0 >> u32::BITS) as u32
     }
 
@@ -59,13 +59,13 @@ impl PathExitNumber {
     }
 
     /// Returns the number of the record among all of its translation.
-    pub(super) fn index_of_exit_record(self) -> usize {
+    pub(super) fn index_of_path_exit_record(self) -> usize {
         self.index_of_path_exit() * WAYS as usize + (self.0 as u32 >> PathExitNumber::WAY) as usize
     }
 }
 
 /// Creates the empty records of all exits of a translation with this number.
-pub(super) fn new_exit_records(number: u32, exits: &[Exit]) -> Box<[Record]> {
+pub(super) fn create_path_exit_records(number: u32, exits: &[Exit]) -> Box<[Record]> {
     let record = |(exit, at, way): (&Exit, u32, u32)| Record {
         state: NOWHERE,
         serial: 0,
@@ -74,7 +74,7 @@ pub(super) fn new_exit_records(number: u32, exits: &[Exit]) -> Box<[Record]> {
         ip: exit.trace.end as u64,
         next: 0,
         instructions: exit.trace.instructions.into(),
-        left: PathExitNumber::new(number, at).with_record_number(way).0,
+        left: PathExitNumber::new(number, at).with_exit_record_number(way).0,
     };
     let exits = exits.iter().zip(0..);
     exits.flat_map(|(exit, at)| (0..WAYS).map(move |way| (exit, at, way))).map(record).collect()

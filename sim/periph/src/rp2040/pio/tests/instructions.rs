@@ -3,12 +3,12 @@
 use super::super::engine::PioBlockState;
 use super::super::inputs::PinInputs;
 use super::super::instructions::{StateMachineEffects, View};
-use super::super::machine::{Stall, StateMachine};
+use super::super::machine::{PioStallReason, PioStateMachine};
 use super::super::pins::{PinRange, PinWrite};
 
 /// A state machine in the middle of its program.
-fn machine() -> StateMachine {
-    let mut machine = StateMachine::new();
+fn machine() -> PioStateMachine {
+    let mut machine = PioStateMachine::new();
     machine.enabled = true;
     machine.next = 0;
     machine.pc = 3;
@@ -18,11 +18,11 @@ fn machine() -> StateMachine {
 }
 
 /// Executes an instruction in state machine 2.
-fn execute(machine: &mut StateMachine, instruction: u16, inputs: u32, flags: u32) -> StateMachineEffects {
+fn execute(machine: &mut PioStateMachine, instruction: u16, inputs: u32, flags: u32) -> StateMachineEffects {
     let mut program = [0; 32];
     program[machine.pc as usize] = instruction;
     let mut acts = StateMachineEffects::default();
-    machine.execute_cycle_part(View { cycle: 0, number: 2, program: &program, inputs, flags }, &mut acts);
+    machine.execute_state_machine_cycle(View { cycle: 0, number: 2, program: &program, inputs, flags }, &mut acts);
     acts
 }
 
@@ -84,11 +84,11 @@ fn the_program_counter_wraps() {
 fn waits() {
     rows! {
         "gpio 5 high": {} 0x2085, 1 << 5 => { pc = 4, stall = None }
-        "gpio 5 high, it is low": {} 0x2085, 0 => { pc = 3, stall = Some(Stall::Pins) }
+        "gpio 5 high, it is low": {} 0x2085, 0 => { pc = 3, stall = Some(PioStallReason::Pins) }
         "gpio 5 low": {} 0x2005, !(1 << 5) => { pc = 4 }
         "pin 1, which is gpio 5": {} 0x20a1, 1 << 5 => { pc = 4 }
         "pin 30, which is gpio 2": {} 0x20be, 1 << 2 => { pc = 4 }
-        "irq": {} 0x20c1, 0 => { pc = 3, stall = Some(Stall::Flags) }
+        "irq": {} 0x20c1, 0 => { pc = 3, stall = Some(PioStallReason::Flags) }
         "no irq": {} 0x2041, 0 => { pc = 4 }
     }
     for (instruction, flags, clear) in [(0x20c1, 1 << 1, 1 << 1), (0x20d1, 1 << 3, 1 << 3), (0x2041, 0, 0)] {
@@ -112,7 +112,7 @@ fn inputs_are_shifted_in() {
         "autopush": { shiftctrl = AUTOPUSH_8, x = 0x5a, isr_count = 4 } 0x4024, 0 => { isr = 0, isr_count = 0 }
         "autopush into a full FIFO":
             { shiftctrl = AUTOPUSH_8, isr = 9, isr_count = 4, rx = fifo(&[1, 2, 3, 4]) } 0x4024, 0 =>
-            { isr = 9, isr_count = 4, stall = Some(Stall::Room), pc = 3 }
+            { isr = 9, isr_count = 4, stall = Some(PioStallReason::Room), pc = 3 }
     }
     let mut m = machine();
     (m.shiftctrl, m.x, m.isr, m.isr_count) = (AUTOPUSH_8, 0x5a, 3, 4);
@@ -132,7 +132,7 @@ fn outputs_are_shifted_out() {
         "the count ends at 32": { osr_count = 30 } 0x6068, 0 => { osr_count = 32 }
         "refilled behind the last bits": { shiftctrl = AUTOPULL_8, osr_count = 4, tx = fifo(&[7]) } 0x6024, 0 => { osr = 7, osr_count = 0 }
         "an empty OSR takes a cycle to fill": { shiftctrl = AUTOPULL_8, osr_count = 8, tx = fifo(&[7]) } 0x6024, 0 => { osr = 7, osr_count = 0, pc = 3, next = 1, stall = None }
-        "nothing to fill it": { shiftctrl = AUTOPULL_8, osr_count = 8 } 0x6024, 0 => { pc = 3, stall = Some(Stall::Data) }
+        "nothing to fill it": { shiftctrl = AUTOPULL_8, osr_count = 8 } 0x6024, 0 => { pc = 3, stall = Some(PioStallReason::Data) }
         "filled by any other instruction": { shiftctrl = AUTOPULL_8, osr_count = 8, tx = fifo(&[7]) } 0xa042, 0 => { osr = 7, osr_count = 0, pc = 4 }
     }
 }
@@ -143,10 +143,10 @@ fn pushes_and_pulls() {
         "push": { isr = 5, isr_count = 9 } 0x8020, 0 => { isr = 0, isr_count = 0, pc = 4 }
         "push iffull, it is not": { isr = 5, isr_count = 9 } 0x8060, 0 => { isr = 5, isr_count = 9, pc = 4 }
         "push iffull, it is": { isr = 5, isr_count = 9, shiftctrl = 9 << 20 } 0x8060, 0 => { isr = 0 }
-        "push into a full FIFO": { isr = 5, rx = fifo(&[1, 2, 3, 4]) } 0x8020, 0 => { isr = 5, stall = Some(Stall::Room) }
+        "push into a full FIFO": { isr = 5, rx = fifo(&[1, 2, 3, 4]) } 0x8020, 0 => { isr = 5, stall = Some(PioStallReason::Room) }
         "push noblock loses it": { isr = 5, rx = fifo(&[1, 2, 3, 4]) } 0x8000, 0 => { isr = 0, stall = None, pc = 4 }
         "pull": { tx = fifo(&[6]) } 0x80a0, 0 => { osr = 6, osr_count = 0 }
-        "pull block": {} 0x80a0, 0 => { stall = Some(Stall::Data), pc = 3, osr_count = 32 }
+        "pull block": {} 0x80a0, 0 => { stall = Some(PioStallReason::Data), pc = 3, osr_count = 32 }
         "pull noblock takes x": { x = 8 } 0x8080, 0 => { osr = 8, osr_count = 0, pc = 4 }
         "pull ifempty, it is not": { tx = fifo(&[6]), osr = 1, osr_count = 31 } 0x80e0, 0 => { osr = 1, pc = 4 }
         "pull ifempty, it is": { tx = fifo(&[6]), osr_count = 32 } 0x80e0, 0 => { osr = 6 }
@@ -269,7 +269,7 @@ fn the_highest_machine_wins_a_pin_and_a_sticky_write_comes_back() {
     engine.machines[0].next = 3;
     engine.execute_cycle(0);
     assert_eq!(engine.pins.0, 1);
-    engine.execute_through_cycle(2);
+    engine.execute_cycles_up_to_and_including(2);
     engine.machines[1].next = 3;
     engine.machines[1].pc = 0;
     engine.execute_cycle(3);

@@ -214,18 +214,18 @@ type Changes = (Vec<(u64, u32)>, Vec<(u64, u32)>);
 fn run_naively(set_up: &SetUp) -> Changes {
     let (rig, start) = started(set_up);
     let mut engine = rig.pio.engine.clone();
-    let (mut edges, mut lines) = (Vec::new(), vec![(0, engine.visible_outputs(0).lines)]);
+    let (mut edges, mut lines) = (Vec::new(), vec![(0, engine.outputs_visible_outside_block(0).lines)]);
     let mut now = rig.now;
     let mut go = |engine: &mut engine::PioBlockState, now: &mut u64, until: u64| {
         while *now < until {
             *now += 1;
             engine.machines.iter_mut().for_each(|machine| machine.retry_stalled_instruction(*now));
-            let before = engine.visible_outputs(0);
+            let before = engine.outputs_visible_outside_block(0);
             engine.execute_cycle(*now);
-            let after = engine.visible_outputs(0);
+            let after = engine.outputs_visible_outside_block(0);
             if after.pins != before.pins {
                 edges.push((*now - start, after.pins.0));
-                engine.inputs.change_levels(after.pins.0, *now);
+                engine.inputs.change_input_pin_levels(after.pins.0, *now);
             }
             if after.lines != before.lines {
                 lines.push((*now - start, after.lines));

@@ -131,7 +131,7 @@ fn a_watched_request_is_an_event() {
     for _ in 0..4 {
         rig.write_register(TXF0, 0);
     }
-    rig.pio.set_watched_requests(1, &mut rig.bench.access_at(rig.now));
+    rig.pio.set_watched_dma_requests(1, &mut rig.bench.access_at(rig.now));
     let start = rig.start(1);
     assert_eq!(rig.pio.dma_requests() & 1, 0);
     rig.run_to(start);

@@ -220,10 +220,10 @@ fn hidden_or_disabled_outputs_are_never_due() {
     timer.set_shown_outputs(0, &bench.access());
     assert_eq!((timer.next_event_cycle(), timer.drives_pins()), (NEVER, false));
     timer.set_shown_outputs(2, &bench.access());
-    assert_eq!((timer.next_event_cycle(), timer.recorded_outputs()), (NEVER, (0, 0)));
+    assert_eq!((timer.next_event_cycle(), timer.last_recorded_timer_outputs()), (NEVER, (0, 0)));
     timer.set_shown_outputs(1, &bench.access());
     timer.write_register(CCER, 0, &mut bench.access());
-    assert_eq!((timer.next_event_cycle(), timer.recorded_outputs()), (NEVER, (0, 0)));
+    assert_eq!((timer.next_event_cycle(), timer.last_recorded_timer_outputs()), (NEVER, (0, 0)));
     timer.reset_registers();
     assert_eq!(timer.outputs.shown, 1);
 }
@@ -244,7 +244,7 @@ proptest! {
         other.set_shown_outputs(0, &bench.access());
         edges(&mut seen, &mut bench, hidden);
         other.set_shown_outputs(3, &bench.access_at(hidden));
-        prop_assert_eq!(other.recorded_outputs(), seen.recorded_outputs());
+        prop_assert_eq!(other.last_recorded_timer_outputs(), seen.last_recorded_timer_outputs());
         other.take_output_edges();
         let end = hidden + 100;
         prop_assert_eq!(edges(&mut other, &mut bench, end), edges(&mut seen, &mut bench, end));

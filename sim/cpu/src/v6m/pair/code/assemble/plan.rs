@@ -1,6 +1,6 @@
 //! The ways a basic block may take, instruction by instruction.
 
-use super::super::super::PairedBus;
+use super::super::super::DualCoreBus;
 use super::super::Bank;
 use crate::v6m::block::{Block, UntimedBlockRemainder};
 use crate::v6m::core::Core;
@@ -32,7 +32,7 @@ pub(super) struct BlockPosition {
 
 impl BlockPosition {
     /// Returns the position after the branch `op` is taken from here.
-    pub fn position_after_branch(self, op: Op) -> BlockPosition {
+    pub fn basic_block_position_after_branch(self, op: Op) -> BlockPosition {
         let ip = self.ip.wrapping_offset(op.imm as i32 as isize);
         BlockPosition { ip, length: self.length + size_of::<Op>() as u64, ..self }
     }
@@ -45,7 +45,7 @@ impl BlockPosition {
     }
 
     /// Returns the position with one more branch outcome.
-    pub fn position_after_branch_outcome(self, taken: bool) -> BlockPosition {
+    pub fn block_position_after_branch(self, taken: bool) -> BlockPosition {
         BlockPosition { branches: self.branches << 1 | u64::from(taken), ..self }
     }
 
@@ -104,21 +104,21 @@ pub(super) struct KnownBlockState {
 impl KnownBlockState {
     /// Creates the known state at the begin of a block that was executed.
     pub fn new(block: &Block) -> KnownBlockState {
-        let length = (block.shape & Block::REPORTS_STORE != 0).then(|| block.length_in_op_bytes());
+        let length = (block.shape & Block::REPORTS_STORE != 0).then(|| block.block_length_in_op_bytes());
         KnownBlockState {
-            rest: Some(block.untimed_remainder_of_block(0, 0)),
+            rest: Some(block.block_remainder_to_simulate(0, 0)),
             watched_store_end: length,
             values: [None; 16],
         }
     }
 
     /// Returns what is known after a branch that goes the other way than it was recorded.
-    pub fn after_opposite_branch_outcome(self) -> KnownBlockState {
+    pub fn block_state_after_opposite_branch(self) -> KnownBlockState {
         KnownBlockState { rest: None, watched_store_end: None, ..self }
     }
 
     /// Updates the known register values by the result of an instruction.
-    fn update_known_registers<B: PairedBus>(&mut self, bus: &mut B, op: Op) {
+    fn update_known_register_values<B: DualCoreBus>(&mut self, bus: &mut B, op: Op) {
         let value = match op.code {
             Code::MovImm => Some(op.imm),
             Code::LslImm => self.values[usize::from(op.b & 15)].map(|value| value << (op.imm & 31)),
@@ -138,7 +138,7 @@ impl KnownBlockState {
 ///
 /// # Safety
 /// The place is one of the region's ops.
-pub(super) unsafe fn way_from_position<B: PairedBus>(
+pub(super) unsafe fn way_from_position<B: DualCoreBus>(
     bus: &mut B,
     core: &Core,
     (from, first): (BlockPosition, Op),
@@ -149,7 +149,7 @@ pub(super) unsafe fn way_from_position<B: PairedBus>(
         let at = way.end;
         // SAFETY: the caller's promise; a block stays in its region, after whose last op there are others.
         let op = if at.length == 0 { first } else { unsafe { *at.ip } };
-        let Some((thumb, mut kind)) = compiled_instruction_step(bus, core, op, &mut known) else {
+        let Some((thumb, mut kind)) = convert_to_compilable_instruction(bus, core, op, &mut known) else {
             return way;
         };
         if let StepKind::Access(bank, number) = kind
@@ -157,12 +157,12 @@ pub(super) unsafe fn way_from_position<B: PairedBus>(
         {
             (kind, way.ends_with_report) = (StepKind::WatchedStore(bank, number), true);
         }
-        known.update_known_registers(bus, op);
+        known.update_known_register_values(bus, op);
         way.steps.push(Step { at, op, thumb, kind, known });
         way.end = match kind {
-            StepKind::Branch(None) => at.position_after_branch(op),
-            StepKind::Branch(Some(true)) => at.position_after_branch_outcome(true).position_after_branch(op),
-            StepKind::Branch(Some(false)) => at.position_after_branch_outcome(false).position_after_instruction(op),
+            StepKind::Branch(None) => at.basic_block_position_after_branch(op),
+            StepKind::Branch(Some(true)) => at.block_position_after_branch(true).basic_block_position_after_branch(op),
+            StepKind::Branch(Some(false)) => at.block_position_after_branch(false).position_after_instruction(op),
             _ => at.position_after_instruction(op),
         };
         way.jumps = matches!(kind, StepKind::Jump(_));
@@ -174,7 +174,7 @@ pub(super) unsafe fn way_from_position<B: PairedBus>(
 
 /// Returns an instruction as the ARMv7-M op that the JIT compiler takes, and what native code must do for it. `None` if
 /// it cannot be JIT-compiled.
-fn compiled_instruction_step<B: PairedBus>(
+fn convert_to_compilable_instruction<B: DualCoreBus>(
     bus: &mut B,
     core: &Core,
     op: Op,
@@ -192,10 +192,10 @@ fn compiled_instruction_step<B: PairedBus>(
         Code::MovPc | Code::AddPc => return None,
         Code::Bx | Code::Blx => StepKind::Jump(None),
         Code::B | Code::Bl => StepKind::Branch(None),
-        _ if op.is_branch_within_region() => {
+        _ if op.is_branch_within_code_region() => {
             StepKind::Branch(Some(known.rest.as_mut().is_some_and(UntimedBlockRemainder::take_next_branch_outcome)))
         }
-        _ if op.is_core_local() => StepKind::On,
+        _ if op.is_core_local_instruction() => StepKind::On,
         Code::LdrLit | Code::LdrLitFlash => StepKind::Literal(op.imm),
         _ => {
             let number = accessed_memory(bus, core, op, known)?;
@@ -223,9 +223,9 @@ fn op_without_armv7m_form(rd: u8) -> Thumb {
 
 /// Returns the number of the memory that an instruction accesses, or may access if that is not known. `None` if it
 /// accesses none that has a number.
-fn accessed_memory<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownBlockState) -> Option<u32> {
+fn accessed_memory<B: DualCoreBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownBlockState) -> Option<u32> {
     if let Some(rest) = &mut known.rest {
-        return rest.has_access_left().then(|| rest.take_next_accessed_memory());
+        return rest.has_access_left().then(|| rest.take_memory_of_next_access());
     }
     let by_stack = matches!(op.code, Code::Push | Code::Pop | Code::PopPc) || op.b == 13;
     let base = if by_stack { Some(core.r[13]) } else { known.values[usize::from(op.b & 15)] };

@@ -31,7 +31,7 @@ pub(super) fn emit_special_instruction(writer: &mut NativeCodeEmitter, core: &Co
     writer.emit_exit_unless_core_byte_is(before, UNPRIVILEGED, 0);
     if matches!(op.code, Code::Cpsie | Code::Msr) {
         // What may be taken then is looked at after the block.
-        writer.emit_exit_if_core_bits_overlap(before, INTERRUPTS);
+        writer.emit_exit_if_core_doublewords_overlap(before, INTERRUPTS);
     }
     let is_stack = matches!(op.imm, MSP | PSP);
     if matches!(op.code, Code::Mrs | Code::Msr) && is_stack {
@@ -42,12 +42,12 @@ pub(super) fn emit_special_instruction(writer: &mut NativeCodeEmitter, core: &Co
         (Code::Cpsid, _) => writer.emit_core_byte_store(MASKED, 1),
         (Code::Cpsie, _) => writer.emit_core_byte_store(MASKED, 0),
         (Code::Mrs, _) if op.a > 12 => return false,
-        (Code::Mrs, PRIMASK) => writer.emit_core_byte_load(op.a, MASKED),
-        (Code::Mrs, IPSR) => writer.emit_core_word_load(op.a, offset_of!(Core, ipsr) as i32),
+        (Code::Mrs, PRIMASK) => writer.emit_core_struct_byte_load(op.a, MASKED),
+        (Code::Mrs, IPSR) => writer.emit_core_struct_word_load(op.a, offset_of!(Core, ipsr) as i32),
         (Code::Mrs, _) if is_active => writer.emit_register_copy(op.a, 13),
-        (Code::Mrs, _) if is_stack => writer.emit_core_word_load(op.a, OTHER_SP),
+        (Code::Mrs, _) if is_stack => writer.emit_core_struct_word_load(op.a, OTHER_SP),
         (Code::Msr, _) if op.b > 12 => return false,
-        (Code::Msr, PRIMASK) => writer.emit_core_bit_store(op.b, MASKED),
+        (Code::Msr, PRIMASK) => writer.emit_core_struct_bit_store(op.b, MASKED),
         (Code::Msr, _) if is_stack && !is_active => writer.store_aligned_word(op.b, OTHER_SP),
         _ => return false,
     }

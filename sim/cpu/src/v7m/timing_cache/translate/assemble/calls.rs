@@ -7,7 +7,10 @@ use super::super::Context;
 use super::super::plan::Step;
 
 /// Returns the log before a step of the path.
-fn log_before_step<P: CacheableTiming, B: QuickBus>(context: &Context<'_, P, B>, step: &Step) -> TraceTimingLog {
+fn timing_log_before_path_instruction<P: CacheableTiming, B: QuickBus>(
+    context: &Context<'_, P, B>,
+    step: &Step,
+) -> TraceTimingLog {
     match P::FORESIGHT {
         Some(_) => TraceTimingLog { bits: context.log, ..step.before },
         None => step.before,
@@ -26,27 +29,31 @@ pub(super) unsafe extern "sysv64" fn call_instruction<P: CacheableTiming, B: Qui
 ) -> u32 {
     // SAFETY: the caller's promise.
     let (context, step) = unsafe { (&mut *context, &*step) };
-    let before = log_before_step(context, step);
+    let before = timing_log_before_path_instruction(context, step);
     // It could log more than has room with those after it.
     if P::FORESIGHT.is_some() && !before.has_room(CYCLES_BITS) {
         context.core.ip = step.ip;
-        context.ended = TraceEndRecord::new_trace_end(before, EndReason::Complete);
+        context.ended = TraceEndRecord::new_trace_end_record(before, EndReason::Complete);
         return 1;
     }
     let (core, pipe, bus) = context.core_pipeline_and_bus();
     // SAFETY: as above. It is executed as the last of a trace, so that it comes back after it.
     let how = unsafe { continue_trace_at(core, pipe, bus, step.ip, TraceTimingLog { left: 1, ..before }) };
-    if P::FORESIGHT.is_none() && how.is_full_length_with_log(step.after.bits) {
+    if P::FORESIGHT.is_none() && how.is_full_length_trace_with_log(step.after.bits) {
         return 0;
     }
     let (log, end) = how.trace_log_and_end_reason();
-    if P::FORESIGHT.is_some() && log.left == 0 && end == EndReason::Complete && step.does_path_continue_at(core.ip) {
+    if P::FORESIGHT.is_some()
+        && log.left == 0
+        && end == EndReason::Complete
+        && step.does_recorded_path_continue_at(core.ip)
+    {
         context.log = log.bits;
         return 0;
     }
     let executed = 1 - log.left;
     context.ended =
-        TraceEndRecord::new_trace_end(TraceTimingLog { bits: log.bits, left: step.before.left - executed }, end);
+        TraceEndRecord::new_trace_end_record(TraceTimingLog { bits: log.bits, left: step.before.left - executed }, end);
     1
 }
 
@@ -61,7 +68,7 @@ pub(super) unsafe extern "sysv64" fn call_block<P: CacheableTiming, B: QuickBus>
 ) -> u32 {
     // SAFETY: the caller's promise.
     let (context, step) = unsafe { (&mut *context, &*step) };
-    let before = log_before_step(context, step);
+    let before = timing_log_before_path_instruction(context, step);
     let (core, pipe, bus) = context.core_pipeline_and_bus();
     core.ip = step.ip;
     // SAFETY: as above.
@@ -69,14 +76,14 @@ pub(super) unsafe extern "sysv64" fn call_block<P: CacheableTiming, B: QuickBus>
     // The end of a block may be that of the trace, and is a jump then.
     let ended = block.end.is_none() || step.is_last && block.end == Some(EndReason::Complete);
     let foreseen = match P::FORESIGHT {
-        Some(_) => block.log.left == step.after.left && step.does_path_continue_at(core.ip),
+        Some(_) => block.log.left == step.after.left && step.does_recorded_path_continue_at(core.ip),
         None => block.log == step.after,
     };
     if ended && foreseen {
         context.log = block.log.bits;
         return 0;
     }
-    context.ended = TraceEndRecord::new_trace_end(block.log, block.end.unwrap_or(EndReason::Complete));
+    context.ended = TraceEndRecord::new_trace_end_record(block.log, block.end.unwrap_or(EndReason::Complete));
     1
 }
 
