@@ -17,7 +17,7 @@ from pathlib import Path
 from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import conformance_suite_measurement_point
-from rtoslab.images import IMAGE, BuiltImage, build_point_image, cmake_options
+from rtoslab.images import IMAGE, BuiltImage, build_measurement_point_image, cmake_options
 from rtoslab.plan import PlannedPoint, PlanOptions, make_measurement_plan
 
 FURTHER = "further image"
@@ -42,7 +42,7 @@ def main() -> None:
     print(f"{'':48}{'kept s':>8}{'whole s':>9}{'ratio':>7}   on {arguments.board}")
     with tempfile.TemporaryDirectory(prefix="rtoslab-bench-") as folder:
         os.environ["RTOSLAB_BUILD"] = f"{folder}/build"
-        build_point_image(
+        build_measurement_point_image(
             catalogue, t1_to_t8_points(catalogue, "bare", "pico")[0]
         )  # the compilers' files are in memory from now on
         rows = [
@@ -63,7 +63,7 @@ def measure_kernel(catalogue: Catalogue, kernel: str, board: str, folder: Path) 
     rows = []
     for what, point in zip(kinds, [*points, conformance_suite_measurement_point(points[0]), other], strict=True):
         before = processor_s()
-        built = build_point_image(catalogue, point)
+        built = build_measurement_point_image(catalogue, point)
         cached_s = processor_s() - before
         rows.append(BuildTimes(what, cached_s, time_whole_build(catalogue, point, built, folder)))
         print_row(f"{kernel} {point.benchmark}, {what}", rows[-1])

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from rtoslab.base import CatalogueError, RtoslabError, find_checkout_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import IMAGE, build_point_image
+from rtoslab.images import IMAGE, build_measurement_point_image
 from rtoslab.intake import read_toml_table
 from rtoslab.measure import gather_proof_evidence, identity_of_point, make_virtual_benchmark_job
 from rtoslab.plan import PlannedPoint, PlanOptions, make_measurement_plan
@@ -86,7 +86,7 @@ def measure_lengths(root: Path, point: PlannedPoint) -> tuple[str, dict[str, lis
     most of each length are the same. If the point cannot be measured, returns the reason."""
     catalogue = Catalogue(root)
     try:
-        built = build_point_image(catalogue, point)
+        built = build_measurement_point_image(catalogue, point)
         output = run_virtual_benchmark(make_virtual_benchmark_job(catalogue, point, built.elf_path.read_bytes(), IMAGE))
         decoded = decode_records(output.uart, read_wire_constants(root), built.expected)
     except RtoslabError as cause:
@@ -95,8 +95,8 @@ def measure_lengths(root: Path, point: PlannedPoint) -> tuple[str, dict[str, lis
     if evidence.observed is None:
         return "no profile"
     distance, rows = evidence.observed.call_distance, {}
-    for _, core in evidence.task_groups_with_common_count:
-        length = evidence.executed_instructions(core)
+    for _, core in evidence.task_groups_with_shared_counter:
+        length = evidence.count_executed_instructions(core)
         rows[evidence.code_length_key_of_core(core)] = [length, length, distance, distance]
     return evidence.observed.compiler, rows
 

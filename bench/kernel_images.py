@@ -20,12 +20,12 @@ import images
 from boards import ROOT, Board
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import build_point_image
+from rtoslab.images import build_measurement_point_image
 from rtoslab.measure import make_virtual_benchmark_job
 from rtoslab.plan import PlannedPoint, PlanOptions, make_measurement_plan
 from rtoslab.targets import (
     WINDOW_SYMBOL,
-    VirtualBenchmarkJob,
+    VirtualBenchmarkRunRequest,
     VirtualMachine,
     make_board_at_reset,
     run_virtual_benchmark,
@@ -75,7 +75,7 @@ class WindowTimer:
         return getattr(self.machine, name)
 
 
-def measure_without_instruments(job: VirtualBenchmarkJob) -> WindowSpeed:
+def measure_without_instruments(job: VirtualBenchmarkRunRequest) -> WindowSpeed:
     """Runs the window without instruments."""
     machine = make_board_at_reset(job.board, cores=job.cores)
     machine.load(job.image, job.name)
@@ -97,7 +97,7 @@ def run_to_window_state(machine: Any, word: int, state: int) -> None:
             raise SystemExit(f"the image stopped before its window was in state {state}: {stop['detail']}")
 
 
-def measure_as_run_watches(job: VirtualBenchmarkJob) -> WindowSpeed:
+def measure_as_run_watches(job: VirtualBenchmarkRunRequest) -> WindowSpeed:
     """Runs the window as `rtoslab run` watches it."""
     timed = WindowTimer(make_board_at_reset(job.board, cores=job.cores))
     failure = run_virtual_benchmark(job, machine=timed).failure
@@ -134,7 +134,7 @@ def make_table(catalogue: Catalogue, window_ms: int, repeats: int) -> list[str]:
     print(*rows, sep="\n")
     for board, cores in CONFIGURATIONS:
         for point in t1_to_t8_points(catalogue, board, cores, window_ms):
-            image = (build_point_image(catalogue, point).folder / "image.elf").read_bytes()
+            image = (build_measurement_point_image(catalogue, point).folder / "image.elf").read_bytes()
             job = make_virtual_benchmark_job(catalogue, point, image, f"{point.benchmark} on {board}")
             # In turn, and the fastest of each: a machine that others use has spells in which it runs at half its speed.
             runs = [

@@ -8,8 +8,8 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.plan import PlanOptions
 from rtoslab.worst_case import (
     WINDOW_MS,
-    SweepSpan,
-    find_worst_case,
+    InterruptSweepCycleRange,
+    find_worst_case_interrupt_latency,
     inject_interrupt_at_every_cycle,
     prepare_benchmark_sweep_scenario,
 )
@@ -22,9 +22,9 @@ def main() -> None:
     """Prints the time of the sweep, and its result."""
     options = PlanOptions(["freertos"], ["nucleo-f446re"], [1], WINDOW_MS)
     scenario = prepare_benchmark_sweep_scenario(Catalogue(find_checkout_root()), "phase_sweep", options)
-    span = SweepSpan(OFFSETS, f"{OFFSETS:,} cycles")
+    span = InterruptSweepCycleRange(OFFSETS, f"{OFFSETS:,} cycles")
     began = time.monotonic()
     arrivals = inject_interrupt_at_every_cycle(scenario, span, threads=THREADS)
     seconds = time.monotonic() - began
     print(f"{seconds:.1f} s for {len(arrivals):,} offsets with {THREADS} threads on the {scenario.board.title}")
-    print(find_worst_case(scenario, span, arrivals).claim)
+    print(find_worst_case_interrupt_latency(scenario, span, arrivals).claim)

@@ -14,10 +14,10 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.rta import (
     MODEL_NAMES,
     SHAPES,
-    IntegerTaskSet,
-    OverheadModel,
+    IntegerTimeTaskSet,
+    KernelOverheadAccountingModel,
     TaskSetTestBench,
-    compute_bounds,
+    compute_response_time_bounds,
     random_event_task_set,
     random_multicore_task_set,
     random_sending_task_set,
@@ -62,17 +62,17 @@ def _measure_board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> 
     """Measures random task sets on a board. Returns whether no bound was exceeded and the goal was met."""
     bench = TaskSetTestBench.build_task_set_test_bench(catalogue, kernel, board, {})
     firmware, work, overheads = bench.firmware, bench.work, bench.overheads
-    ratios: dict[OverheadModel, list[float]] = {model: [] for model in OverheadModel}
+    ratios: dict[KernelOverheadAccountingModel, list[float]] = {model: [] for model in KernelOverheadAccountingModel}
     jobs = exceeded = uncovered = 0
     for seed in range(sets):
         system = random_task_set(Random(seed), firmware.clock_hz, firmware.tick_cycles)  # noqa: S311 (seeded on purpose)
         seen = run_and_check_task_set(system, firmware, work, TICKS)
         jobs += seen.job_count
         uncovered += bool(seen.kernel_entries_above_charge(overheads))
-        for model in OverheadModel:
-            analysis = compute_bounds(system, overheads, model)
+        for model in KernelOverheadAccountingModel:
+            analysis = compute_response_time_bounds(system, overheads, model)
             ratios[model] += seen.ratio_of_bound_to_response(analysis).values()
-            exceeded += len(seen.tasks_over_bound(analysis)) if model is OverheadModel.SPLIT_TICK else 0
+            exceeded += len(seen.tasks_over_bound(analysis)) if model is KernelOverheadAccountingModel.SPLIT_TICK else 0
     goal = GOALS.get(catalogue.find_board(board).facts.core, GOAL)
     print(f"Response-time bounds, {kernel} on {board}: {sets} random task sets, {jobs:,} jobs")
     for model, ratio_values in ratios.items():
@@ -81,7 +81,7 @@ def _measure_board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> 
             f"  {title:35} bound / longest observed: least {min(ratio_values):.3f}, median {median(ratio_values):.3f}"
         )
     print(f"  tasks that exceeded bound (c): {exceeded}, sets not covered: {uncovered}; the median's goal: {goal:.2f}")
-    return not exceeded and median(ratios[OverheadModel.SPLIT_TICK]) < goal
+    return not exceeded and median(ratios[KernelOverheadAccountingModel.SPLIT_TICK]) < goal
 
 
 def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets: int, level: int) -> bool:
@@ -111,7 +111,7 @@ def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets
         ran += 1
         jobs += seen.job_count
         uncovered += bool(seen.kernel_entries_above_charge(bench.overheads))
-        analysis = compute_bounds(system, bench.overheads)
+        analysis = compute_response_time_bounds(system, bench.overheads)
         above += len(seen.tasks_over_bound(analysis))
         for name, ratio in seen.ratio_of_bound_to_response(analysis).items():
             by_kind.setdefault(_task_group_in_table(system, name), []).append(ratio)
@@ -122,7 +122,7 @@ def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets
     return not above
 
 
-def _task_group_in_table(system: IntegerTaskSet, name: str) -> str:
+def _task_group_in_table(system: IntegerTimeTaskSet, name: str) -> str:
     """Returns the group of a task in the table: by its core or its release, or interrupts."""
     task = next((item for item in system.tasks if item.name == name), None)
     if task is None:

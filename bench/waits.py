@@ -16,9 +16,9 @@ from boards import ROOT
 from kernel_images import CLOSED, CONFIGURATIONS, run_to_window_state, t1_to_t8_points
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import build_point_image
+from rtoslab.images import build_measurement_point_image
 from rtoslab.measure import make_virtual_benchmark_job
-from rtoslab.targets import WINDOW_SYMBOL, VirtualBenchmarkJob, make_board_at_reset, run_virtual_benchmark
+from rtoslab.targets import WINDOW_SYMBOL, VirtualBenchmarkRunRequest, make_board_at_reset, run_virtual_benchmark
 
 STRETCH_CYCLES: Final = 2_500_000
 REPEATS: Final = 3
@@ -39,7 +39,7 @@ class PrintingSpeed:
         return self.instructions / self.seconds / 1e6
 
 
-def measure_printing(job: VirtualBenchmarkJob, *, executed: bool) -> PrintingSpeed:
+def measure_printing(job: VirtualBenchmarkRunRequest, *, executed: bool) -> PrintingSpeed:
     """Runs the section after the measured window, in which the firmware prints its measurements."""
     machine: Any = make_board_at_reset(job.board, cores=job.cores)
     machine.load(job.image, job.name)
@@ -57,7 +57,7 @@ def measure_printing(job: VirtualBenchmarkJob, *, executed: bool) -> PrintingSpe
     return PrintingSpeed(machine.cycle() - cycle, instructions, seconds)
 
 
-def time_whole_run(job: VirtualBenchmarkJob) -> float:
+def time_whole_run(job: VirtualBenchmarkRunRequest) -> float:
     """Returns the processor seconds of a whole watched run, including the host's work on its events."""
     start = time.process_time()
     outcome = run_virtual_benchmark(job)
@@ -76,7 +76,7 @@ def main() -> None:
     )
     for board, cores in CONFIGURATIONS:
         point = t1_to_t8_points(catalogue, board, cores, WINDOW_MS)[0]
-        image = (build_point_image(catalogue, point).folder / "image.elf").read_bytes()
+        image = (build_measurement_point_image(catalogue, point).folder / "image.elf").read_bytes()
         job = make_virtual_benchmark_job(catalogue, point, image, f"{point.benchmark} on {board}")
         runs = [
             (measure_printing(job, executed=False), measure_printing(job, executed=True), time_whole_run(job))

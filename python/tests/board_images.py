@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.images.builder import build_point_image
+from rtoslab.images.builder import build_measurement_point_image
 from rtoslab.plan.plan import PlanOptions, make_measurement_plan
 from rtoslab.targets.board import make_board_at_reset
 
@@ -28,7 +28,7 @@ class Program:
         """The built image."""
         options = PlanOptions([self.kernel], [self.board], [self.cores], WINDOW_MS)
         (point,) = make_measurement_plan(CATALOGUE, [self.benchmark], options).points
-        return build_point_image(CATALOGUE, point).elf_path
+        return build_measurement_point_image(CATALOGUE, point).elf_path
 
     def in_window(self) -> Any:
         """A machine that has run until the window opened."""

@@ -12,11 +12,11 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.choose import (
     KernelBoardMatrix,
     boards_to_compare,
-    figure_coverage_by_board,
     kernel_title,
+    measurement_coverage_by_board,
     read_kernel_matrices,
 )
-from rtoslab.choose.coverage import missing_figure_reasons
+from rtoslab.choose.coverage import reasons_for_missing_measured_values
 from tests.doc_parts import replace_part
 
 ROOT: Final = find_checkout_root()
@@ -37,14 +37,14 @@ def _lines(result: Sequence[KernelBoardMatrix]) -> Iterator[str]:
     titles = {}
     for matrix in result:
         titles[matrix.kernel] = kernel_title(catalogue, matrix.kernel)
-        own = figure_coverage_by_board(matrix)
+        own = measurement_coverage_by_board(matrix)
         cells = (f"{own[name].measured} of {own[name].requested}" if name in own else "-" for name in boards)
         versions = ", ".join(matrix.kernel_versions)
         yield f"| {titles[matrix.kernel]} | {versions} | {matrix.date} | {' | '.join(cells)} |"
     yield ""
     yield "| kernel | benchmarks without a figure | boards | why |"
     yield "|---|---|---|---|"
-    for kernel, reason, benchmarks, names in missing_figure_reasons(result):
+    for kernel, reason, benchmarks, names in reasons_for_missing_measured_values(result):
         yield f"| {titles[kernel]} | {', '.join(benchmarks)} | {', '.join(names)} | {_short(reason)} |"
 
 

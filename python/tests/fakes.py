@@ -12,8 +12,8 @@ from rtoslab import results
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.schemas import Board
-from rtoslab.proofs import ProofEvidence
-from rtoslab.proofs.rules import benchmark_proof_rule_modules, proof_parameters_class
+from rtoslab.proofs import BenchmarkProofEvidence
+from rtoslab.proofs.rules import benchmark_proof_rule_modules, parameters_class_of_proof_rule
 from rtoslab.records.decoder import ExpectedImageIdentity, decode_records
 from rtoslab.records.samples import DecodedRun
 from rtoslab.records.wire import WireFormatConstants
@@ -129,7 +129,7 @@ def evidence(
     exceptions: dict[int, int] | None = None,
     probes: bool = True,
     time_slice_ticks: int = 0,
-) -> ProofEvidence:
+) -> BenchmarkProofEvidence:
     """Evidence of one core; switches are (from task, to task, cause) -> count."""
     observed = MeasurementWindowObservations(
         switches=Counter(
@@ -138,7 +138,7 @@ def evidence(
         calls=Counter({(0, name): number for name, number in (calls or {}).items()}),
         exceptions={0: exceptions or {}},
     )
-    return ProofEvidence(
+    return BenchmarkProofEvidence(
         decoded_run(body),
         observed if probes else None,
         benchmark([rule]),
@@ -147,18 +147,18 @@ def evidence(
     )
 
 
-def judge_own(given: ProofEvidence) -> list[BenchmarkProofFinding]:
+def judge_own(given: BenchmarkProofEvidence) -> list[BenchmarkProofFinding]:
     """What the benchmark's own proofs find, without those that hold for every benchmark."""
     results = []
     for table in given.benchmark.proof:
         rule = benchmark_proof_rule_modules()[table["rule"]]
-        params = proof_parameters_class(rule).model_validate(table)
+        params = parameters_class_of_proof_rule(rule).model_validate(table)
         if all(map(given.meets_condition, params.when)):
             results.append(rule.judge_evidence(params, given))
     return results
 
 
-def judge_one(given: ProofEvidence) -> BenchmarkProofFinding:
+def judge_one(given: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """The same of a benchmark with one proof."""
     (result,) = judge_own(given)
     return result
@@ -201,7 +201,7 @@ def measured_point(
         heap=results.HeapUse(size_bytes=65536, peak_bytes=heap, allocations=5), stacks=(),
         rulers=(results.EmptyMeasurementRepeats(name="loop_100", core=0, unit="cycles", repeats=(1500, 1407, 1407)),),
         checks={}, params={}, proofs=(proof(),),
-        virtual=results.VirtualObservations(
+        virtual=results.VirtualBoardObservations(
             cores=tuple(
                 results.CoreCycles(
                     core=core, cycles=window, instructions=1, sleep_cycles=1_000_000, bus_wait_cycles=400_000,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rtoslab.catalogue.benchmark import EMPTY_SERIES, Benchmark
-from rtoslab.proofs import ProofEvidence
+from rtoslab.proofs import BenchmarkProofEvidence
 from rtoslab.results import results
 from rtoslab.targets.event_kinds import (
     IDENT_CALL,
@@ -19,7 +19,7 @@ from rtoslab.targets.event_kinds import (
     KIND_WRITE,
 )
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.intervals import find_measured_intervals
+from rtoslab.targets.intervals import decode_measured_intervals_from_events
 from rtoslab.targets.observe import MeasurementWindowObservations
 from tests.fakes import Fields, board, decoded_run, kernel, measured_point
 
@@ -104,10 +104,12 @@ def evidence(
     *,
     probes: bool = True,
     slices: bool = False,
-) -> ProofEvidence:
-    result = find_measured_intervals(raw(orderly() if rows is None else rows), ("semaphore_give",), {0: 1}, PIN)
+) -> BenchmarkProofEvidence:
+    result = decode_measured_intervals_from_events(
+        raw(orderly() if rows is None else rows), ("semaphore_give",), {0: 1}, PIN
+    )
     observed = MeasurementWindowObservations(intervals=result) if probes else None
-    return ProofEvidence(
+    return BenchmarkProofEvidence(
         decoded_run(body or counter_records()),
         observed,
         benchmark([rule]),

@@ -13,7 +13,7 @@ from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
 from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
 from rtoslab.reference import (
     program_sizes_of_paper,
-    reference_points_for_paper_kernels,
+    reference_results_for_paper_kernels,
     reference_values_by_code_placement,
 )
 
@@ -31,7 +31,7 @@ def reproduce_from_references(catalogue: Catalogue, paper: PaperFolder) -> Paper
     root = find_checkout_root()
     bare = PaperFolder(paper.key, paper.folder, paper.facts.model_copy(update={"footprint": ()}), paper.suites)
     return reproduce_paper(
-        catalogue, bare, [], reference_points=reference_points_for_paper_kernels(root, paper.key, []),
+        catalogue, bare, [], reference_points=reference_results_for_paper_kernels(root, paper.key, []),
         reference_weights=program_sizes_of_paper(root, paper.key),
         reference_placements=reference_values_by_code_placement(root, paper.key),
     )  # fmt: skip
@@ -46,7 +46,7 @@ def table() -> str:
 
 
 def _row(done: PaperReproduction) -> str:
-    counts = Counter(verdict.overall_outcome for verdict in done.verdicts)
+    counts = Counter(verdict.outcome_of_all_statement_cases for verdict in done.verdicts)
     output = [counts[outcome] for outcome in ("same", "partly", "tie", "different", "not computed")]
     assert sum(output) == len(done.verdicts)
     assert set(counts) <= set(OUTCOMES)

@@ -8,8 +8,8 @@ from rtoslab.analyses.axis_values import (
     select_values_by_coordinates,
     values_of_points,
 )
-from rtoslab.analyses.bands import CodePlacementValueRange, FigureRatio
-from rtoslab.analyses.claim_rules import StatementResult, combine_statement_results
+from rtoslab.analyses.bands import CodePlacementValueRange, MeasuredValueRatio
+from rtoslab.analyses.claim_rules import StatementResult, combine_paper_statement_results
 from rtoslab.analyses.claims import OUTCOMES, ClaimVerdict, Outcome, judge_claims
 from rtoslab.analyses.collisions import (
     SEED_PARAMETER,
@@ -19,7 +19,7 @@ from rtoslab.analyses.collisions import (
     compare_stress_runs,
     group_runs_by_stress_level,
 )
-from rtoslab.analyses.counts_per_second import MulticoreGain, counts_per_second_of_point, multicore_gains
+from rtoslab.analyses.counts_per_second import MulticoreGain, counts_per_second_of_point, multicore_throughput_gains
 from rtoslab.analyses.cycles import (
     CYCLE_PARTS,
     VISIBLE_PART,
@@ -45,16 +45,16 @@ from rtoslab.analyses.latency import (
     SeriesByInstrument,
     absent_series,
     histogram_of_samples,
-    instrument_overheads_of_points,
+    instrument_overheads_of_measured_points,
     latencies_by_instrument,
     latencies_of_point,
     point_id_without_instrument,
     sample_statistics,
 )
-from rtoslab.analyses.losses_by_cause import LongestHeldSpinlock, MulticoreLoss, multicore_losses
+from rtoslab.analyses.losses_by_cause import LongestHeldSpinlock, MulticorePerformanceLoss, multicore_performance_losses
 from rtoslab.analyses.middle_placement import (
     MeasuredPointInCodePlacements,
-    group_points_without_measured_values,
+    group_measurement_points_without_values,
     join_points_over_placements,
 )
 from rtoslab.analyses.named_figures import (
@@ -62,11 +62,11 @@ from rtoslab.analyses.named_figures import (
     COUNTS,
     CYCLES,
     INSTRUCTIONS,
-    NamedFigure,
-    all_measured_point_values,
-    figure_unit,
+    NamedMetricValue,
+    comparable_values_of_measurement_point,
     placement_band,
     primary_speed_values_of_point,
+    unit_of_measured_value,
 )
 from rtoslab.analyses.pair_rates import (
     CoreCyclesPerBenchmarkCount,
@@ -74,21 +74,21 @@ from rtoslab.analyses.pair_rates import (
     kernel_pairs,
     mean_cycles_per_benchmark_count,
 )
-from rtoslab.analyses.place_matters import depends_on_code_addresses, results_depending_on_addresses
+from rtoslab.analyses.place_matters import does_timing_depend_on_code_addresses, results_depending_on_addresses
 from rtoslab.analyses.placed_figures import CodePlacementLookup
 from rtoslab.analyses.placed_times import (
     PLACEMENT,
     MeasuredTimeInCodePlacements,
     code_placement_number_text,
     geometric_mean_ratio,
-    group_points_over_placements,
-    point_id_without_placement,
-    primary_times_in_code_placements,
+    group_measurements_over_code_placements,
+    main_point_times_in_code_placements,
+    measurement_id_without_code_placement,
 )
 from rtoslab.analyses.placed_values import (
     ValuesByCodePlacement,
+    median_values_over_code_placements,
     point_values_by_code_placement,
-    point_values_in_code_placements,
 )
 from rtoslab.analyses.series import cores_and_pinning_text, distinct_point_names, short_test_name, task_pinning_sentence
 from rtoslab.analyses.tick_cost import (

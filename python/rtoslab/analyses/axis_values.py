@@ -75,7 +75,7 @@ class MeasuredValue:
             return f"{self.clock_hz / 1e6:g}"
         return axis_value_of_measured_point(self.point, self.params, name)
 
-    def number_in_unit(self, target_unit: str) -> float | None:
+    def axis_value_in_unit(self, target_unit: str) -> float | None:
         """Returns the number in another unit. Cycles are those of the point's clock. None if it cannot be converted."""
         return convert_unit(self.value, self.unit, target_unit, self.clock_hz)
 
@@ -207,7 +207,7 @@ def _tick_cost_model_values(point: MeasuredPoint) -> Iterator[Quantity]:
     yield "tick.coincidences", "count", float(len(by_count[max(by_count)])), "peaks", model.n
 
 
-def _next_task_search_values(point: MeasuredPoint) -> Iterator[Quantity]:
+def _shortest_and_longest_scheduler_search(point: MeasuredPoint) -> Iterator[Quantity]:
     """Yields the shortest and longest search for the next task in cycles, by the number of the search's loops."""
     for loops, series in scheduler_search_duration_samples(point).items():
         cycles = [value for samples in series for value in samples.cycles]
@@ -221,5 +221,5 @@ EXTRACTORS: tuple[Callable[[MeasuredPoint], Iterator[Quantity]], ...] = (
     _spinlock_share_values,
     _latency_values,
     _tick_cost_model_values,
-    _next_task_search_values,
+    _shortest_and_longest_scheduler_search,
 )

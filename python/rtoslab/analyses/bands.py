@@ -1,7 +1,8 @@
 """A figure in several placements: their median, and the band from least to most. The statements that two bands permit.
 
 The rule for every claim of a difference: it exceeds the bands, that is, the two have nothing in common. A figure in one
-placement has no band. No change of it is claimed where its place may matter (`depends_on_code_addresses`)."""
+placement has no band. No change of it is claimed where its place may matter
+(`does_timing_depend_on_code_addresses`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,10 +47,10 @@ class CodePlacementValueRange:
         """Returns the width of the range in percent of the median."""
         return 100 * self.range_width / abs(self.median) if self.median else 0.0
 
-    def ratio_to(self, other: "CodePlacementValueRange") -> "FigureRatio":
+    def ratio_to(self, other: "CodePlacementValueRange") -> "MeasuredValueRatio":
         """Returns the ratio of this figure to another one, with its range over all placements of both."""
         known = self.is_known and other.is_known
-        return FigureRatio(
+        return MeasuredValueRatio(
             self.median / other.median, self.smallest / other.largest, self.largest / other.smallest, known
         )
 
@@ -62,7 +63,7 @@ class CodePlacementValueRange:
 
 
 @dataclass(frozen=True, slots=True)
-class FigureRatio:
+class MeasuredValueRatio:
     """The ratio of two figures: that of their medians, and its range over all placements."""
 
     value: float
@@ -76,16 +77,16 @@ class FigureRatio:
         """Returns the ratio of the two figures' medians."""
         return self.value
 
-    def ratio_to(self, other: "FigureRatio") -> "FigureRatio":
+    def ratio_to(self, other: "MeasuredValueRatio") -> "MeasuredValueRatio":
         """Returns this ratio divided by another one, with its range over all placements."""
         known = self.is_known and other.is_known
-        return FigureRatio(
+        return MeasuredValueRatio(
             self.value / other.value, self.smallest / other.largest, self.largest / other.smallest, known
         )
 
-    def divide_ratio_by_number(self, number: float) -> "FigureRatio":
+    def divide_ratio_by_number(self, number: float) -> "MeasuredValueRatio":
         """Returns this ratio, and its range, divided by a number."""
-        return FigureRatio(self.value / number, self.smallest / number, self.largest / number, self.is_known)
+        return MeasuredValueRatio(self.value / number, self.smallest / number, self.largest / number, self.is_known)
 
     @property
     def differs_in_all_code_placements(self) -> bool:

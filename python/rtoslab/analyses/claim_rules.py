@@ -24,7 +24,7 @@ Rule = Callable[[PaperClaim, Sequence[float], float], StatementResult]
 """(claim, the values in one unit, the resolution in that unit)"""
 
 
-def combine_statement_results(outcomes: Sequence[StatementResult]) -> StatementResult:
+def combine_paper_statement_results(outcomes: Sequence[StatementResult]) -> StatementResult:
     """Returns the result of several comparisons that must all hold: `different` if one is, else `tie` if one is, else
     `same`."""
     return "different" if "different" in outcomes else "tie" if "tie" in outcomes else "same"
@@ -57,10 +57,12 @@ def resolution_in_unit(value: MeasuredValue, resolution_s: float) -> float:
 
 def axis_values_text(picked: PaperClaimOperandValues, names: Names) -> str:
     """Returns the coordinates of a compared value as text: `FreeRTOS, 2 cores`. `names` are titles for readers."""
-    return ", ".join(axis_value_text(axis, place, names) for axis, place in picked.where.items() if axis != "pinning")
+    return ", ".join(
+        experiment_axis_value_text(axis, place, names) for axis, place in picked.where.items() if axis != "pinning"
+    )
 
 
-def axis_value_text(axis: str, place: str | int, names: Names) -> str:
+def experiment_axis_value_text(axis: str, place: str | int, names: Names) -> str:
     """Returns one coordinate of a value as text: `2 cores`, `bytes 64` for a parameter, or the title in `names`."""
     if axis == "cores":
         return count_with_noun(int(place), "core")
@@ -74,7 +76,7 @@ def format_verdict_number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:,.4g}"
 
 
-def _value_or_percent_text(value: float, unit: str) -> str:
+def _number_or_percent_text(value: float, unit: str) -> str:
     """Returns a number as text, in percent if it has no unit (`1`)."""
     return f"{value:.1%}" if unit == "1" else format_verdict_number(value)
 
@@ -86,21 +88,25 @@ def _judge_single_values(rule: Rule) -> Judge:
         claim: PaperClaim, picked: Sequence[PaperClaimOperandValues], resolution_s: float, names: Names
     ) -> ResultText:
         """Judges a paper's statement by its values. Returns the result and the numbers as text."""
-        first = picked[0].first_operand_value
+        first = picked[0].first_value_of_claim_operand
         unit = claim.unit or first.unit
-        numbers = [value.first_operand_value.number_in_unit(unit) for value in picked]
+        numbers = [value.first_value_of_claim_operand.axis_value_in_unit(unit) for value in picked]
         known = [number for number in numbers if number is not None]
         if len(known) != len(numbers):
             raise NoSingleValueError("the values have different units")
         parts = [
             f"{axis_values_text(value, names)} "
-            f"{_value_or_percent_text(number, unit)}{_note_on_substitute_operation(value.first_operand_value)}".strip()
+            f"{_number_or_percent_text(number, unit)}"
+            f"{_note_on_substitute_operation(value.first_value_of_claim_operand)}".strip()
             for value, number in zip(picked, known, strict=True)
         ]
-        scale = first.number_in_unit(unit)
+        scale = first.axis_value_in_unit(unit)
         resolution = resolution_in_unit(first, resolution_s) * (scale / first.value if scale and first.value else 1.0)
         outcome = rule(claim, known, resolution)
-        return outcome, f"{', '.join(parts)}{'' if unit == '1' else f' {unit}'}{_claim_ratio_text(claim, known)}"
+        return (
+            outcome,
+            f"{', '.join(parts)}{'' if unit == '1' else f' {unit}'}{_paper_statement_ratio_text(claim, known)}",
+        )
 
     return judge_claim
 
@@ -111,7 +117,7 @@ def _note_on_substitute_operation(value: MeasuredValue) -> str:
     return f" ({value.substitute_text})" if value.substitute_text else ""
 
 
-def _claim_ratio_text(claim: PaperClaim, numbers: Sequence[float]) -> str:
+def _paper_statement_ratio_text(claim: PaperClaim, numbers: Sequence[float]) -> str:
     """Returns the ratio of the numbers as text, if the statement's rule is about a ratio. Else empty."""
     if claim.kind == "ratio":
         return f": {numbers[0] / numbers[1]:.2f} times" if numbers[1] else ""
@@ -126,7 +132,9 @@ def _judge_values_ascending(claim: PaperClaim, numbers: Sequence[float], resolut
     """Judges the rule `ascending` of paper statements: each value is larger than the one before, by a factor within the
     bounds."""
     outcomes = [judge_stated_order(high, low, resolution) for low, high in pairwise(numbers)]
-    if combine_statement_results(outcomes) == "same" and (claim.at_least is not None or claim.at_most is not None):
+    if combine_paper_statement_results(outcomes) == "same" and (
+        claim.at_least is not None or claim.at_most is not None
+    ):
         outcomes += [
             claim_result_same_or_different(_is_within_claim_bounds(claim, high / low))
             for low, high in pairwise(numbers)
@@ -135,7 +143,7 @@ def _judge_values_ascending(claim: PaperClaim, numbers: Sequence[float], resolut
         outcomes.append(claim_result_same_or_different(numbers[0] < claim.first_below))
     if claim.last_above is not None:
         outcomes.append(claim_result_same_or_different(numbers[-1] > claim.last_above))
-    return combine_statement_results(outcomes)
+    return combine_paper_statement_results(outcomes)
 
 
 def _judge_claim_first_values_smallest(
@@ -178,20 +186,24 @@ def _judge_ratio_of_two_values(claim: PaperClaim, numbers: Sequence[float], reso
     return claim_result_same_or_different(low and high)
 
 
-def _judge_values_between_bounds(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_statement_values_between_bounds(
+    claim: PaperClaim, numbers: Sequence[float], resolution: float
+) -> StatementResult:
     """Judges the rule `between` of paper statements: every value is between the bounds."""
     low = claim.at_least is None or min(numbers) + resolution >= claim.at_least
     high = claim.at_most is None or max(numbers) - resolution <= claim.at_most
     return claim_result_same_or_different(low and high)
 
 
-def _judge_first_near_median(claim: PaperClaim, numbers: Sequence[float], _: float) -> StatementResult:
+def _judge_first_value_near_median(claim: PaperClaim, numbers: Sequence[float], _: float) -> StatementResult:
     """Judges the rule `near_others` of paper statements: the first value, divided by the others' median, is between the
     bounds."""
     return claim_result_same_or_different(_is_within_claim_bounds(claim, numbers[0] / median(numbers[1:])))
 
 
-def _judge_first_not_smallest(_: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_claim_first_value_not_smallest(
+    _: PaperClaim, numbers: Sequence[float], resolution: float
+) -> StatementResult:
     """Judges the rule `beaten` of paper statements: the first value is larger than the smallest of the others."""
     return judge_stated_order(numbers[0], min(numbers[1:]), resolution)
 
@@ -290,7 +302,7 @@ def judge_claim_stable_in_code_placements(
             outcomes.append(
                 claim_result_same_or_different(value.band.range_width_percent <= 100 * (claim.at_most or 0.0))
             )
-    return combine_statement_results(outcomes), "; ".join(words)
+    return combine_paper_statement_results(outcomes), "; ".join(words)
 
 
 def _decreases_of_sequence(claim: PaperClaim, picked: Sequence[PaperClaimOperandValues]) -> tuple[list[float], str]:
@@ -347,9 +359,9 @@ RULES: Final[dict[str, Judge]] = {
     "most": _judge_single_values(_judge_claim_first_values_largest),
     "rank": _judge_single_values(_judge_rank_of_first_value),
     "ratio": _judge_single_values(_judge_ratio_of_two_values),
-    "between": _judge_single_values(_judge_values_between_bounds),
-    "near_others": _judge_single_values(_judge_first_near_median),
-    "beaten": _judge_single_values(_judge_first_not_smallest),
+    "between": _judge_single_values(_judge_statement_values_between_bounds),
+    "near_others": _judge_single_values(_judge_first_value_near_median),
+    "beaten": _judge_single_values(_judge_claim_first_value_not_smallest),
     "alike": _judge_single_values(_judge_values_alike),
     "distinct": _judge_single_values(_judge_values_distinct),
     "varies": _judge_single_values(_judge_values_vary),

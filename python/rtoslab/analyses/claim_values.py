@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import geometric_mean, median
 
 from rtoslab.analyses.axis_values import MeasuredValue, Selector, select_values_by_coordinates
-from rtoslab.analyses.value_groups import differing_axes
+from rtoslab.analyses.value_groups import parameters_in_which_values_differ
 from rtoslab.catalogue import AxisChoices, AxisPlaces, PaperClaim
 
 ExplainAbsence = Callable[[AxisChoices], str]
@@ -24,7 +24,7 @@ class ValuesByMetric:
         for value in values:
             self._by_metric.setdefault(value.metric, []).append(value)
 
-    def select_values_by_axis_values(self, where: Selector) -> list[MeasuredValue]:
+    def select_values_by_experiment_axes(self, where: Selector) -> list[MeasuredValue]:
         """Returns the values of the run with the coordinates that `where` names."""
         metric = where.get("metric")
         if metric is None:
@@ -45,7 +45,7 @@ class PaperClaimOperandValues:
     values: Sequence[MeasuredValue]
 
     @property
-    def first_operand_value(self) -> MeasuredValue:
+    def first_value_of_claim_operand(self) -> MeasuredValue:
         """Returns the member's first value. Most rules compare one value for each member, and this is it."""
         return self.values[0]
 
@@ -68,7 +68,7 @@ def gather_claim_values(
     joined_places: list[set[tuple[str, ...]]] = []
     for where in claim.of or ({},):
         place: dict[str, str | int | tuple[str | int, ...]] = {**claim.where, **case, **where}
-        values = index.select_values_by_axis_values(place)
+        values = index.select_values_by_experiment_axes(place)
         if not values:
             raise NoSingleValueError(absence(place))
         joined_places.append({tuple(value.coordinate_on_axis(axis) for axis in claim.join) for value in values})
@@ -89,7 +89,7 @@ def largest_placement_count(gathered: Iterable[ClaimOperandInCodePlacements]) ->
     return max((len(group.placement_band.values) for group in values), default=1)
 
 
-def claim_operands_in_code_placement(
+def paper_statement_values_in_code_placement(
     claim: PaperClaim, gathered: Iterable[ClaimOperandInCodePlacements], placement: int
 ) -> list[PaperClaimOperandValues]:
     """Returns the values of a paper's statement in one placement of the code, by its number. A value in fewer
@@ -97,7 +97,9 @@ def claim_operands_in_code_placement(
     return [
         PaperClaimOperandValues(
             group.where,
-            _combine_values_over_axes(claim, [_value_over_divisor(*pair, placement) for pair in group.members]),
+            _combine_values_over_experiment_axes(
+                claim, [_value_over_divisor(*pair, placement) for pair in group.members]
+            ),
         )
         for group in gathered
     ]
@@ -115,7 +117,7 @@ def _find_divisor_value(
     exactly one."""
     alike = {axis: value.coordinate_on_axis(axis) for axis in (*claim.join, claim.along) if axis}
     base_place: dict[str, str | int | tuple[str | int, ...]] = {**place, **alike, **claim.over}
-    bases = index.select_values_by_axis_values(base_place)
+    bases = index.select_values_by_experiment_axes(base_place)
     if not bases:
         raise NoSingleValueError(absence(base_place))
     if len(bases) > 1 or not bases[0].value:
@@ -142,7 +144,7 @@ def _measured_number_in_code_placement(value: MeasuredValue, placement: int) -> 
     return placed[min(placement, len(placed) - 1)]
 
 
-def _combine_values_over_axes(claim: PaperClaim, values: Sequence[MeasuredValue]) -> list[MeasuredValue]:
+def _combine_values_over_experiment_axes(claim: PaperClaim, values: Sequence[MeasuredValue]) -> list[MeasuredValue]:
     """Returns the values of a paper's statement, with those combined that differ only on the axes of `join`. Raises
     NoSingleValueError."""
     several = claim.kind in {"no_spread", "spread"}
@@ -159,7 +161,7 @@ def _mean_or_median_value(claim: PaperClaim, members: Sequence[MeasuredValue]) -
     differ on others."""
     if len(members) == 1:
         return members[0]
-    mixed = differing_axes(members, claim.join)
+    mixed = parameters_in_which_values_differ(members, claim.join)
     if mixed or not claim.join:
         axes = ", ".join(f"{axis} {' or '.join(places)}" for axis, places in mixed.items()) or "the same axes"
         raise NoSingleValueError(f"several values fit: {axes}")

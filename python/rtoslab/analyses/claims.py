@@ -15,19 +15,19 @@ from rtoslab.analyses.claim_rules import (
     Names,
     ResultText,
     StatementResult,
-    axis_value_text,
+    experiment_axis_value_text,
     judge_claim_stable_in_code_placements,
 )
 from rtoslab.analyses.claim_values import (
     ExplainAbsence,
     NoSingleValueError,
     ValuesByMetric,
-    claim_operands_in_code_placement,
     gather_claim_values,
     largest_placement_count,
+    paper_statement_values_in_code_placement,
 )
 from rtoslab.base import all_items_phrase
-from rtoslab.catalogue import TIMED, AxisPlaces, InstrumentResolution, PaperClaim
+from rtoslab.catalogue import TIMED, AxisPlaces, PaperClaim, PaperInstrumentTimeResolution
 
 Outcome = Literal["same", "different", "partly", "tie", "not computed"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("different", "partly", "tie", "same", "not computed")
@@ -37,7 +37,7 @@ _SHOWN: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimCaseVerdict:
+class PaperStatementCaseVerdict:
     """The verdict on one case of a paper's statement (such as one kernel), with an explanation."""
 
     name: str
@@ -55,18 +55,22 @@ class ClaimVerdict:
     """The verdict on one statement of a paper, with the verdicts on its cases."""
 
     claim: PaperClaim
-    cases: tuple[ClaimCaseVerdict, ...]
+    cases: tuple[PaperStatementCaseVerdict, ...]
     threshold: str = ""
     """The bounds and resolution it was judged by, with their source. Empty: only the order of the numbers."""
 
     @property
-    def overall_outcome(self) -> Outcome:
+    def outcome_of_all_statement_cases(self) -> Outcome:
         """Returns the outcome of all cases together: same, tie, partly, different or not computed."""
         outcomes = {verdict.outcome for verdict in self.cases if verdict.outcome is not None}
         if not outcomes:
             return "not computed"
         if "same" in outcomes:
-            return "same" if len(outcomes) == 1 and self.number_of_computed_claim_cases == len(self.cases) else "partly"
+            return (
+                "same"
+                if len(outcomes) == 1 and self.number_of_computed_statement_cases == len(self.cases)
+                else "partly"
+            )
         return "different" if "different" in outcomes else "tie"
 
     @property
@@ -75,14 +79,14 @@ class ClaimVerdict:
         return sum(verdict.outcome == "same" for verdict in self.cases)
 
     @property
-    def number_of_computed_claim_cases(self) -> int:
+    def number_of_computed_statement_cases(self) -> int:
         """Returns the number of cases that could be computed."""
         return sum(verdict.outcome is not None for verdict in self.cases)
 
     @property
-    def outcome_with_count_text(self) -> str:
+    def claim_outcome_with_count_text(self) -> str:
         """Returns the outcome with its count: `partly (3 of 8)`."""
-        outcome = self.overall_outcome
+        outcome = self.outcome_of_all_statement_cases
         return (
             f"{outcome} ({self.number_of_confirmed_claim_cases} of {len(self.cases)})"
             if outcome == "partly"
@@ -108,7 +112,7 @@ class ClaimVerdict:
         return "; ".join(parts)
 
 
-def _case_names_text(cases: Sequence[ClaimCaseVerdict], whole: int, *, numbers: bool) -> str:
+def _case_names_text(cases: Sequence[PaperStatementCaseVerdict], whole: int, *, numbers: bool) -> str:
     """Returns the names of some cases of a statement, the first ones with their numbers if `numbers` is set. `whole` is
     the number of all cases."""
     if len(cases) == whole and not numbers:
@@ -123,7 +127,7 @@ def _case_names_text(cases: Sequence[ClaimCaseVerdict], whole: int, *, numbers: 
 def judge_claims(
     claims: Iterable[PaperClaim],
     values: Sequence[MeasuredValue],
-    resolution: InstrumentResolution | None = None,
+    resolution: PaperInstrumentTimeResolution | None = None,
     *,
     absence: ExplainAbsence = lambda _: "not measured in this run",
     names: Names | None = None,
@@ -133,17 +137,21 @@ def judge_claims(
     `resolution` is that of the paper's instrument, None if it is exact. `absence` explains a missing value. `names` has
     titles for readers, by coordinate.
     """
-    exact = resolution or InstrumentResolution(seconds=0, source="")
+    exact = resolution or PaperInstrumentTimeResolution(seconds=0, source="")
     index = ValuesByMetric(values)
     return [_judge_claim(claim, index, exact, absence, names or {}) for claim in claims]
 
 
 def _judge_claim(
-    claim: PaperClaim, index: ValuesByMetric, resolution: InstrumentResolution, absence: ExplainAbsence, names: Names
+    claim: PaperClaim,
+    index: ValuesByMetric,
+    resolution: PaperInstrumentTimeResolution,
+    absence: ExplainAbsence,
+    names: Names,
 ) -> ClaimVerdict:
     """Returns the verdict on one statement of a paper by the values of a run."""
     if claim.kind == "not computed":
-        return ClaimVerdict(claim, (ClaimCaseVerdict("", None, claim.why),))
+        return ClaimVerdict(claim, (PaperStatementCaseVerdict("", None, claim.why),))
     cases = []
     for case in claim.cases:
         try:
@@ -152,27 +160,27 @@ def _judge_claim(
                 judged = [judge_claim_stable_in_code_placements(claim, gathered, names)]
             else:
                 builds = [
-                    claim_operands_in_code_placement(claim, gathered, build)
+                    paper_statement_values_in_code_placement(claim, gathered, build)
                     for build in range(largest_placement_count(gathered))
                 ]
                 judged = [RULES[claim.kind](claim, picked, resolution.seconds, names) for picked in builds]
         except NoSingleValueError as why:
-            cases.append(ClaimCaseVerdict(_case_coordinates_text(case, names), None, str(why)))
+            cases.append(PaperStatementCaseVerdict(_claim_case_coordinates_text(case, names), None, str(why)))
         else:
             cases.append(
-                ClaimCaseVerdict(
-                    _case_coordinates_text(case, names),
+                PaperStatementCaseVerdict(
+                    _claim_case_coordinates_text(case, names),
                     *_combine_results_of_code_placements(judged),
                     tuple(outcome for outcome, _ in judged),
                 )
             )
-    return ClaimVerdict(claim, tuple(cases), _claim_threshold_text(claim, resolution))
+    return ClaimVerdict(claim, tuple(cases), _paper_statement_bounds_text(claim, resolution))
 
 
-def _case_coordinates_text(case: AxisPlaces, names: Names) -> str:
+def _claim_case_coordinates_text(case: AxisPlaces, names: Names) -> str:
     """Returns the coordinates of a statement's case as text, without the benchmark of a series and without pinning."""
     silent = {"pinning"} | ({"benchmark"} if "metric" in case else set())
-    words = (axis_value_text(axis, place, names) for axis, place in case.items() if axis not in silent)
+    words = (experiment_axis_value_text(axis, place, names) for axis, place in case.items() if axis not in silent)
     return ", ".join(dict.fromkeys(words))
 
 
@@ -197,7 +205,7 @@ def _combine_results_of_code_placements(judged: Sequence[ResultText]) -> ResultT
     return "tie", f"the placement of the code decides, {split} of {len(judged)}: {shown}"
 
 
-def _claim_threshold_text(claim: PaperClaim, resolution: InstrumentResolution) -> str:
+def _paper_statement_bounds_text(claim: PaperClaim, resolution: PaperInstrumentTimeResolution) -> str:
     """Returns the bounds and the resolution by which a paper's statement is judged, with their sources, as text."""
     words = []
     if claim.bound_from:

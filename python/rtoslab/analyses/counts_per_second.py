@@ -22,12 +22,12 @@ class Throughput:
     """Largest difference between counters of tasks on one core, in counts."""
 
     @property
-    def core_shares_of_benchmark_counts(self) -> dict[int, float]:
+    def benchmark_counter_share_by_core(self) -> dict[int, float]:
         """Returns each core's share of all counts, from 0 to 1."""
         return {core: rate / self.total_hz if self.total_hz else 0.0 for core, rate in self.per_core_hz.items()}
 
     @property
-    def slowest_over_quickest_core(self) -> float:
+    def slowest_to_fastest_core_rate_ratio(self) -> float:
         """Returns the slowest core's rate divided by the quickest one's: 1 if all are equal, 0 if one core counts
         nothing."""
         most = max(self.per_core_hz.values())
@@ -78,7 +78,7 @@ class MulticoreGain:
         return self.speedup_over_single_core / self.cores
 
 
-def multicore_gains(points: Iterable[MeasuredPoint]) -> list[MulticoreGain]:
+def multicore_throughput_gains(points: Iterable[MeasuredPoint]) -> list[MulticoreGain]:
     """Returns each measured point on several cores paired with the same benchmark and kernel on one core. The setting
     `pinned` is ignored, because it has no effect on one core."""
     measured = list(points)

@@ -65,7 +65,7 @@ def _compare_instruments_at_point(
         comparison
         for ident in series
         for comparison in timed
-        if comparison.id == ident and _have_same_conditions(comparison.point, point.point)
+        if comparison.id == ident and _have_same_measurement_conditions(comparison.point, point.point)
     ]
     if [part.id for part in parts] != list(series):
         return None
@@ -79,7 +79,9 @@ def _compare_instruments_at_point(
         )
         for way in ways
     }
-    counted = [_net_cycles_per_benchmark_count(placed) for placed in places.results_in_all_code_placements(point)]
+    counted = [
+        _cycles_per_iteration_without_empty_loop(placed) for placed in places.results_in_all_code_placements(point)
+    ]
     per_count = [placed for placed in counted if placed is not None]
     if per_count:
         by = {ITERATIONS: CodePlacementValueRange(per_count), **by}
@@ -91,12 +93,12 @@ def _sum_code_placement_ranges(parts: Sequence[CodePlacementValueRange]) -> Code
     return CodePlacementValueRange([sum(values) for values in zip(*(part.values for part in parts), strict=False)])
 
 
-def _have_same_conditions(one: PointId, other: PointId) -> bool:
+def _have_same_measurement_conditions(one: PointId, other: PointId) -> bool:
     """Whether two measured points have the same kernel, board, cores and configuration."""
     return (one.kernel, one.board, one.cores, one.config) == (other.kernel, other.board, other.cores, other.config)
 
 
-def _net_cycles_per_benchmark_count(point: MeasuredPoint) -> float | None:
+def _cycles_per_iteration_without_empty_loop(point: MeasuredPoint) -> float | None:
     """Returns the cycles per count on core 0, without those of an empty loop. None if the empty loop was not
     measured."""
     effect = measurement_window_lengths(point)

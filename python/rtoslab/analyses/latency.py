@@ -140,7 +140,7 @@ class MeasuredLatencySeries:
         return self.series.instrument
 
     @property
-    def remaining_instrument_cost(self) -> float | None:
+    def remaining_instrument_overhead_cycles(self) -> float | None:
         """Returns the remaining cost of the instrument: by how many cycles the net median exceeds that between the
         marks. None on a real board."""
         if self.mark_spread is None:
@@ -168,13 +168,13 @@ def latencies_of_point(point: MeasuredPoint) -> list[MeasuredLatencySeries]:
     raw = {samples.id: samples for samples in point.series}
     cost = median(raw[EMPTY_SERIES].cycles) if EMPTY_SERIES in raw else 0.0
     return [
-        _series_latency(point, samples, 0.0 if samples.stamped else cost, raw)
+        _latency_of_sample_series(point, samples, 0.0 if samples.stamped else cost, raw)
         for samples in point.series
         if samples.comparable and samples.cycles and samples.id != EMPTY_SERIES
     ]
 
 
-def _series_latency(
+def _latency_of_sample_series(
     point: MeasuredPoint, series: SeriesSamples, cost: float, raw: dict[str, SeriesSamples]
 ) -> MeasuredLatencySeries:
     """Returns the latency in one series of a measured point. `cost` is that of the instrument in cycles."""
@@ -263,17 +263,17 @@ def absent_series(points: Iterable[MeasuredPoint]) -> list[AbsentSeries]:
 
 
 @dataclass(frozen=True, slots=True)
-class InstrumentCost:
+class MeasurementInstrumentOverhead:
     """The cycles that an instrument adds to every sample, from the empty intervals of one point."""
 
     point: MeasuredPoint
     spread: SampleStatistics
 
 
-def instrument_overheads_of_points(points: Iterable[MeasuredPoint]) -> list[InstrumentCost]:
+def instrument_overheads_of_measured_points(points: Iterable[MeasuredPoint]) -> list[MeasurementInstrumentOverhead]:
     """Returns the cost of each point's instrument, from its empty intervals, in the order of the points."""
     return [
-        InstrumentCost(point, sample_statistics(samples.cycles))
+        MeasurementInstrumentOverhead(point, sample_statistics(samples.cycles))
         for point in points
         for samples in point.series
         if samples.id == EMPTY_SERIES and samples.cycles

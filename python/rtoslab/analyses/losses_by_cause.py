@@ -6,7 +6,7 @@ is held most is the bound: while one core holds it, no other gets past it."""
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rtoslab.analyses.counts_per_second import MulticoreGain, multicore_gains
+from rtoslab.analyses.counts_per_second import MulticoreGain, multicore_throughput_gains
 from rtoslab.analyses.cycles import CYCLE_PARTS, cycle_use_of_cores
 from rtoslab.results import MeasuredPoint
 
@@ -28,7 +28,7 @@ class BenchmarkCountCyclesByCause:
         return sum(self.parts.values())
 
 
-def benchmark_count_cycles_by_cause(point: MeasuredPoint) -> BenchmarkCountCyclesByCause | None:
+def cycles_per_benchmark_count_by_cause(point: MeasuredPoint) -> BenchmarkCountCyclesByCause | None:
     """Returns the cycles for one count of a measured point, by cause. None on a real board, which cannot report them,
     and if nothing was counted."""
     counting = [share for share in cycle_use_of_cores(point) if share.core in point.metric_cores]
@@ -81,7 +81,7 @@ def longest_held_spinlock(point: MeasuredPoint) -> LongestHeldSpinlock | None:
 
 
 @dataclass(frozen=True, slots=True)
-class MulticoreLoss:
+class MulticorePerformanceLoss:
     """The loss of a benchmark on several cores against the same benchmark on one core."""
 
     gain: MulticoreGain
@@ -95,15 +95,15 @@ class MulticoreLoss:
         return {part: self.many_cores.parts[part] - self.one_core.parts[part] for part in CYCLE_PARTS}
 
 
-def multicore_losses(points: Iterable[MeasuredPoint]) -> list[MulticoreLoss]:
+def multicore_performance_losses(points: Iterable[MeasuredPoint]) -> list[MulticorePerformanceLoss]:
     """Returns the loss of each benchmark that was measured on one core and on several, if the causes of its cycles are
     known."""
     result = []
-    for pair in multicore_gains(points):
+    for pair in multicore_throughput_gains(points):
         one, many = (
-            benchmark_count_cycles_by_cause(pair.one_core.point),
-            benchmark_count_cycles_by_cause(pair.many_cores.point),
+            cycles_per_benchmark_count_by_cause(pair.one_core.point),
+            cycles_per_benchmark_count_by_cause(pair.many_cores.point),
         )
         if one is not None and many is not None:
-            result.append(MulticoreLoss(pair, one, many, longest_held_spinlock(pair.many_cores.point)))
+            result.append(MulticorePerformanceLoss(pair, one, many, longest_held_spinlock(pair.many_cores.point)))
     return result

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rtoslab.analyses.bands import CodePlacementValueRange
-from rtoslab.analyses.named_figures import NamedFigure, placement_band, primary_speed_values_of_point
+from rtoslab.analyses.named_figures import NamedMetricValue, placement_band, primary_speed_values_of_point
 from rtoslab.analyses.placed_times import (
     code_placement_number_text,
-    group_points_over_placements,
-    point_id_without_placement,
+    group_measurements_over_code_placements,
+    measurement_id_without_code_placement,
 )
-from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable, PointId
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicableMeasurement, PointId
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class MeasuredPointInCodePlacements:
     """The number of the placement in the middle."""
 
     @property
-    def primary_speed_value_ranges(self) -> list[tuple[NamedFigure, CodePlacementValueRange]]:
+    def primary_speed_value_ranges(self) -> list[tuple[NamedMetricValue, CodePlacementValueRange]]:
         """Returns each leading figure (cycles per count, median of a series) with its range over the placements of the
         code. Empty for one placement."""
         if len(self.placements) == 1:
@@ -39,39 +39,39 @@ class MeasuredPointInCodePlacements:
 
 def join_points_over_placements(points: Iterable[MeasuredPoint]) -> list[MeasuredPointInCodePlacements]:
     """Groups measured points that differ only in the placement of their code, in the order of the points."""
-    return [_join_placements(group) for group in group_points_over_placements(points)]
+    return [_join_code_placements_of_point(group) for group in group_measurements_over_code_placements(points)]
 
 
-def group_points_without_measured_values(
-    absent: Iterable[FailedMeasurement | NotApplicable], measured: Iterable[MeasuredPoint]
-) -> list[tuple[Sequence[FailedMeasurement | NotApplicable], PointId]]:
+def group_measurement_points_without_values(
+    absent: Iterable[FailedMeasurement | NotApplicableMeasurement], measured: Iterable[MeasuredPoint]
+) -> list[tuple[Sequence[FailedMeasurement | NotApplicableMeasurement], PointId]]:
     """Groups failed and not applicable points by identity. Placements are one group if all of them lack a figure for
     the same reason."""
-    alike: dict[tuple[str, str], list[FailedMeasurement | NotApplicable]] = {}
-    count = Counter(point_id_without_placement(item.point).model_dump_json() for item in measured)
+    alike: dict[tuple[str, str], list[FailedMeasurement | NotApplicableMeasurement]] = {}
+    count = Counter(measurement_id_without_code_placement(item.point).model_dump_json() for item in measured)
     for item in absent:
-        axes = point_id_without_placement(item.point).model_dump_json()
+        axes = measurement_id_without_code_placement(item.point).model_dump_json()
         count[axes] += 1
         alike.setdefault((axes, item.message if isinstance(item, FailedMeasurement) else item.reason), []).append(item)
-    groups: list[tuple[Sequence[FailedMeasurement | NotApplicable], PointId]] = []
+    groups: list[tuple[Sequence[FailedMeasurement | NotApplicableMeasurement], PointId]] = []
     for (axes, _), group in alike.items():
         together = len(group) == count[axes]
         groups += (
-            [(group, point_id_without_placement(group[0].point))]
+            [(group, measurement_id_without_code_placement(group[0].point))]
             if together
             else [([item], item.point) for item in group]
         )
     return groups
 
 
-def _join_placements(group: Sequence[MeasuredPoint]) -> MeasuredPointInCodePlacements:
+def _join_code_placements_of_point(group: Sequence[MeasuredPoint]) -> MeasuredPointInCodePlacements:
     """Returns the placements of one measured point as one `MeasuredPointInCodePlacements`."""
     if len(group) == 1:
         return MeasuredPointInCodePlacements(group[0], group)
     ordered = sorted(group, key=_first_primary_speed_value)
     middle = ordered[(len(ordered) - 1) // 2]
     return MeasuredPointInCodePlacements(
-        middle.model_copy(update={"point": point_id_without_placement(middle.point)}),
+        middle.model_copy(update={"point": measurement_id_without_code_placement(middle.point)}),
         group,
         code_placement_number_text(middle.point),
     )

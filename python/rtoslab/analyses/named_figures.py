@@ -23,7 +23,7 @@ _FIGURES = ("minimum", "median", "p99", "maximum")
 
 
 @dataclass(frozen=True, slots=True)
-class NamedFigure:
+class NamedMetricValue:
     """One figure of a measured point (such as a median latency), with its stable name and unit. Less is better."""
 
     id: str
@@ -38,43 +38,43 @@ class NamedFigure:
     """The band of a figure in several placements, whose median is the value."""
 
 
-def placement_band(figures: Sequence[NamedFigure]) -> CodePlacementValueRange:
+def placement_band(figures: Sequence[NamedMetricValue]) -> CodePlacementValueRange:
     """Returns the range of one figure over the placements of its code."""
     return CodePlacementValueRange([figure.value for figure in figures], max(figure.resolution for figure in figures))
 
 
-def figure_unit(metric_id: str) -> str:
+def unit_of_measured_value(metric_id: str) -> str:
     """Returns the unit of a figure by its name: bytes for memory, else cycles."""
     return BYTES if metric_id.partition(".")[0] in _MEMORY else CYCLES
 
 
-def all_measured_point_values(point: MeasuredPoint) -> list[NamedFigure]:
+def comparable_values_of_measurement_point(point: MeasuredPoint) -> list[NamedMetricValue]:
     """Returns all figures of a measured point that may get better or worse: time, then memory."""
-    return [*_measured_time_values(point), *_memory_figures(point)]
+    return [*_measured_time_values(point), *_memory_use_values_of_measurement(point)]
 
 
-def primary_speed_values_of_point(point: MeasuredPoint) -> list[NamedFigure]:
+def primary_speed_values_of_point(point: MeasuredPoint) -> list[NamedMetricValue]:
     """Returns the figures of a measured point's speed: cycles per count, or the median of each series."""
     return [metric for metric in _measured_time_values(point) if metric.id == COUNTS or metric.samples]
 
 
-def _measured_time_values(point: MeasuredPoint) -> list[NamedFigure]:
+def _measured_time_values(point: MeasuredPoint) -> list[NamedMetricValue]:
     """Returns a measured point's figures of time, in cycles."""
     metrics = []
     if point.counters and not point.has_latency_samples:
         # The window is as long as the board's timer says, whose phase against the kernel's tick is by chance: it moves
         # with any byte of the image, the digest of its sources for one.
         cycles = counts_per_second_of_point(point).cycles_per_count
-        metrics.append(NamedFigure(COUNTS, CYCLES, cycles, resolution=cycles / point.window_ticks))
+        metrics.append(NamedMetricValue(COUNTS, CYCLES, cycles, resolution=cycles / point.window_ticks))
     for latency in latencies_of_point(point):
-        metrics += [_latency_figure(latency, name) for name in _FIGURES]
+        metrics += [_latency_statistic_as_named_value(latency, name) for name in _FIGURES]
     return metrics
 
 
-def _latency_figure(latency: MeasuredLatencySeries, name: str) -> NamedFigure:
+def _latency_statistic_as_named_value(latency: MeasuredLatencySeries, name: str) -> NamedMetricValue:
     """Returns one statistic of a latency as a figure. `name` is such as `median`."""
     value = float(getattr(latency.spread, name))
-    return NamedFigure(
+    return NamedMetricValue(
         f"{latency.series.id}.{name}",
         CYCLES,
         value,
@@ -82,15 +82,15 @@ def _latency_figure(latency: MeasuredLatencySeries, name: str) -> NamedFigure:
     )
 
 
-def _memory_figures(point: MeasuredPoint) -> list[NamedFigure]:
+def _memory_use_values_of_measurement(point: MeasuredPoint) -> list[NamedMetricValue]:
     """Returns a measured point's figures of memory in bytes: stacks, heap, image."""
     used: dict[str, int] = {}
     for stack in point.stacks:
         used[stack.name] = max(used.get(stack.name, 0), stack.used_bytes)
-    metrics = [NamedFigure(f"stack.{name}", BYTES, float(size)) for name, size in used.items()]
+    metrics = [NamedMetricValue(f"stack.{name}", BYTES, float(size)) for name, size in used.items()]
     if point.heap is not None:
-        metrics.append(NamedFigure("heap.peak", BYTES, float(point.heap.peak_bytes)))
+        metrics.append(NamedMetricValue("heap.peak", BYTES, float(point.heap.peak_bytes)))
     if point.image is not None:
         sizes = {"text": point.image.text_bytes, "data": point.image.data_bytes, "bss": point.image.bss_bytes}
-        metrics += [NamedFigure(f"image.{name}", BYTES, float(size)) for name, size in sizes.items()]
+        metrics += [NamedMetricValue(f"image.{name}", BYTES, float(size)) for name, size in sizes.items()]
     return metrics

@@ -58,7 +58,7 @@ class KernelPair:
         return one, other
 
     @property
-    def kernel_rates_relative_to_solo_runs(self) -> tuple[float | None, float | None]:
+    def kernel_speeds_relative_to_running_alone(self) -> tuple[float | None, float | None]:
         """Returns each kernel's rate divided by its rate with the board to itself. None if that was not measured."""
         one, other = (
             counts_per_second_of_point(point).total_hz / counts_per_second_of_point(single).total_hz
@@ -72,11 +72,11 @@ class KernelPair:
     def work_in_single_core_units(self) -> float | None:
         """Returns the work of both kernels in units of one core alone: 2 is perfect. None if one was not measured
         alone."""
-        one, other = self.kernel_rates_relative_to_solo_runs
+        one, other = self.kernel_speeds_relative_to_running_alone
         return None if one is None or other is None else one + other
 
     @property
-    def single_kernel_work_in_core_units(self) -> float | None:
+    def single_kernel_speedup_over_one_core(self) -> float | None:
         """Returns the work of one kernel on both cores, in units of one core alone. None if that was not measured."""
         single = self.single[0]
         if self.shared is None or single is None:
@@ -101,7 +101,7 @@ def kernel_pairs(points: Iterable[MeasuredPoint]) -> list[KernelPair]:
     for point in measured:
         if point.point.config.get(CORE) != "0":
             continue
-        other = _find_point_by_identity(measured, _second_kernel_identity(point.point))
+        other = _find_point_by_identity(measured, _measurement_point_of_second_kernel(point.point))
         if other is not None:
             single = tuple(
                 _find_point_by_identity(measured, _single_kernel_identity(item.point, 1)) for item in (point, other)
@@ -131,7 +131,7 @@ def _find_point_by_identity(points: Sequence[MeasuredPoint], identity: PointId) 
     return next((point for point in points if point.point == identity), None)
 
 
-def _second_kernel_identity(point: PointId) -> PointId:
+def _measurement_point_of_second_kernel(point: PointId) -> PointId:
     """Returns the identity of the kernel on core 1 that ran beside the kernel of `point` on core 0."""
     config = {**point.config, BESIDE: point.kernel, CORE: "1"}
     return point.model_copy(update={"kernel": point.config[BESIDE], "config": dict(sorted(config.items()))})

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from rtoslab.images import OPTIONS, optimisation_levels
 from rtoslab.results import MeasuredPoint
-from rtoslab.store import StoredPoint
+from rtoslab.store import StoredMeasurementPoint
 
 FLASH: Final = "flash"
 _BY_HALFWORDS: Final = "cortex-m0plus"
@@ -20,7 +20,7 @@ _ON_WORDS: Final = {"-O2", "-O3", "-Ofast"}
 """With these GCC puts every function on a word, with the others only on a halfword."""
 
 
-def depends_on_code_addresses(manifest: Mapping[str, Any]) -> bool:
+def does_timing_depend_on_code_addresses(manifest: Mapping[str, Any]) -> bool:
     """Whether the addresses of the code may change the figures of a measured point, by its manifest. They do not on one
     core without caches that fetches without waiting. If the manifest lacks a setting, they may."""
     build, board = manifest.get("build"), manifest.get("board")
@@ -43,10 +43,10 @@ def _are_functions_word_aligned(build: Mapping[str, Any]) -> bool:
     return is_gcc and levels <= _ON_WORDS and build.get("data") != "kernel"
 
 
-def results_depending_on_addresses(points: Iterable[StoredPoint]) -> frozenset[int]:
+def results_depending_on_addresses(points: Iterable[StoredMeasurementPoint]) -> frozenset[int]:
     """Returns the Python ids of those measured results whose figures may depend on the addresses of their code."""
     return frozenset(
         id(point.result)
         for point in points
-        if isinstance(point.result, MeasuredPoint) and depends_on_code_addresses(point.manifest)
+        if isinstance(point.result, MeasuredPoint) and does_timing_depend_on_code_addresses(point.manifest)
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from rtoslab.analyses.bands import CodePlacementValueRange, FigureRatio
+from rtoslab.analyses.bands import CodePlacementValueRange, MeasuredValueRatio
 from rtoslab.analyses.counts_per_second import MulticoreGain, counts_per_second_of_point
 from rtoslab.analyses.latency import MeasuredLatencySeries, latencies_of_point
 from rtoslab.analyses.middle_placement import MeasuredPointInCodePlacements
@@ -37,7 +37,7 @@ class CodePlacementLookup:
     ) -> CodePlacementValueRange:
         """Returns the range of a latency's figure over the placements of its code."""
         series = [
-            self._latencies_by_series(item).get(latency.series.id)
+            self._latency_series_by_id(item).get(latency.series.id)
             for item in self.results_in_all_code_placements(latency.point)
         ]
         return CodePlacementValueRange([figure(item) for item in series if item is not None])
@@ -50,21 +50,22 @@ class CodePlacementLookup:
             return None
         return self.latency_series_value_range(latency, lambda latency: latency.median_between_marker_events or 0.0)
 
-    def multicore_gain_ratio(self, pair: MulticoreGain) -> FigureRatio:
+    def multicore_gain_ratio(self, pair: MulticoreGain) -> MeasuredValueRatio:
         """Returns the total rate with all cores divided by that with one, with its range over placements of the
         code."""
         many, one = (
-            self.range_of_measured_values(point.point, _total_rate_hz) for point in (pair.many_cores, pair.one_core)
+            self.range_of_measured_values(point.point, _counts_per_second_of_all_cores)
+            for point in (pair.many_cores, pair.one_core)
         )
         return many.ratio_to(one)
 
-    def _latencies_by_series(self, point: MeasuredPoint) -> Mapping[str, MeasuredLatencySeries]:
+    def _latency_series_by_id(self, point: MeasuredPoint) -> Mapping[str, MeasuredLatencySeries]:
         """Returns the latencies of a measured point by series id."""
         if id(point) not in self._latencies:
             self._latencies[id(point)] = {latency.series.id: latency for latency in latencies_of_point(point)}
         return self._latencies[id(point)]
 
 
-def _total_rate_hz(point: MeasuredPoint) -> float:
+def _counts_per_second_of_all_cores(point: MeasuredPoint) -> float:
     """Returns the counts per second of all cores together."""
     return counts_per_second_of_point(point).total_hz

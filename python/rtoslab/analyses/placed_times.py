@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean
 
-from rtoslab.analyses.bands import CodePlacementValueRange, FigureRatio
+from rtoslab.analyses.bands import CodePlacementValueRange, MeasuredValueRatio
 from rtoslab.analyses.named_figures import primary_speed_values_of_point
 from rtoslab.results import MeasuredPoint, PointId
 
@@ -21,14 +21,14 @@ class MeasuredTimeInCodePlacements:
     metric: str
     seconds: CodePlacementValueRange
 
-    def ratio_to(self, other: "MeasuredTimeInCodePlacements") -> FigureRatio:
+    def ratio_to(self, other: "MeasuredTimeInCodePlacements") -> MeasuredValueRatio:
         """Returns the ratio of this time to another one, with its range."""
         return self.seconds.ratio_to(other.seconds)
 
 
-def geometric_mean_ratio(ratios: Sequence[FigureRatio]) -> FigureRatio:
+def geometric_mean_ratio(ratios: Sequence[MeasuredValueRatio]) -> MeasuredValueRatio:
     """Returns the geometric mean of some ratios and of the ends of their ranges."""
-    return FigureRatio(
+    return MeasuredValueRatio(
         geometric_mean([ratio.value for ratio in ratios]),
         geometric_mean([ratio.smallest for ratio in ratios]),
         geometric_mean([ratio.largest for ratio in ratios]),
@@ -36,7 +36,7 @@ def geometric_mean_ratio(ratios: Sequence[FigureRatio]) -> FigureRatio:
     )
 
 
-def primary_times_in_code_placements(
+def main_point_times_in_code_placements(
     points: Iterable[MeasuredPoint], place_dependent: Collection[int] = ()
 ) -> Iterator[MeasuredTimeInCodePlacements]:
     """Yields the leading figures of measured points as times with their range over placements, in the order of the
@@ -45,17 +45,17 @@ def primary_times_in_code_placements(
     `place_dependent` has the Python ids of the results whose figures may depend on the addresses of their code
     (`results_depending_on_addresses`).
     """
-    for group in group_points_over_placements(points):
+    for group in group_measurements_over_code_placements(points):
         yield from _primary_times_of_measured_point(
             group, is_known=len(group) > 1 or id(group[0]) not in place_dependent
         )
 
 
-def group_points_over_placements(points: Iterable[MeasuredPoint]) -> list[list[MeasuredPoint]]:
+def group_measurements_over_code_placements(points: Iterable[MeasuredPoint]) -> list[list[MeasuredPoint]]:
     """Groups measured points that differ only in the placement of their code, in the order of the points."""
     groups: dict[str, list[MeasuredPoint]] = {}
     for point in points:
-        groups.setdefault(point_id_without_placement(point.point).model_dump_json(), []).append(point)
+        groups.setdefault(measurement_id_without_code_placement(point.point).model_dump_json(), []).append(point)
     return list(groups.values())
 
 
@@ -70,11 +70,13 @@ def _primary_times_of_measured_point(
             values = [pair[name].value / point.clock_hz for pair, point in zip(figures, group, strict=True)]
             grain = max(pair[name].resolution / point.clock_hz for pair, point in zip(figures, group, strict=True))
             yield MeasuredTimeInCodePlacements(
-                point_id_without_placement(group[0].point), name, CodePlacementValueRange(values, grain, is_known)
+                measurement_id_without_code_placement(group[0].point),
+                name,
+                CodePlacementValueRange(values, grain, is_known),
             )
 
 
-def point_id_without_placement(point: PointId) -> PointId:
+def measurement_id_without_code_placement(point: PointId) -> PointId:
     """Returns the identity of a measured point without the placement of its code."""
     config = {key: value for key, value in point.config.items() if key != PLACEMENT}
     return point.model_copy(update={"config": config})

@@ -27,7 +27,7 @@ class ValuesByCodePlacement:
         return self.by_name.get((value.metric, value.stat, value.unit, occurrence), ())
 
 
-def point_values_in_code_placements(points: Iterable[MeasuredPointInCodePlacements]) -> list[MeasuredValue]:
+def median_values_over_code_placements(points: Iterable[MeasuredPointInCodePlacements]) -> list[MeasuredValue]:
     """Returns the values of every measured point. A value is the median over all placements of the code, with its
     range."""
     result = []

@@ -56,7 +56,7 @@ def distinct_point_names(points: Sequence[PointId], *, with_cores: bool = True) 
     several_windows = len({point.window_ms for point in points}) > 1
     keys = sorted({key for point in points for key in point.config})
 
-    def do_points_differ_in_setting(key: str, point: PointId) -> bool:
+    def do_measurements_differ_in_setting(key: str, point: PointId) -> bool:
         """Whether points differ in the configuration key. Parameters are compared within one benchmark only."""
         own = key.startswith("param.")
         among = (point_id for point_id in points if not own or point_id.benchmark == point.benchmark)
@@ -74,7 +74,7 @@ def distinct_point_names(points: Sequence[PointId], *, with_cores: bool = True) 
             f"{key.removeprefix('param.')}={point.config[key]}"
             for key in keys
             if key in point.config
-            and do_points_differ_in_setting(key, point)
+            and do_measurements_differ_in_setting(key, point)
             and not (with_cores and key == UNPINNED and point.cores > 1)
         ]
         names.append(", ".join(parts))

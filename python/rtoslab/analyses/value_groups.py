@@ -19,7 +19,9 @@ AXES: Final = (
 """The axes of every value. The keys of its point's configuration are further ones."""
 
 
-def differing_axes(values: Sequence[MeasuredValue], allowed: Collection[str] = ()) -> dict[str, list[str]]:
+def parameters_in_which_values_differ(
+    values: Sequence[MeasuredValue], allowed: Collection[str] = ()
+) -> dict[str, list[str]]:
     """Returns the axes on which the values differ, except those in `allowed`, with the values' coordinates there."""
     keys = dict.fromkeys([*AXES, *(key for value in values for key in value.point.config)])
     axes = {}
@@ -43,14 +45,14 @@ def group_values_by_axes(
     for value in values:
         groups.setdefault(tuple(value.coordinate_on_axis(axis) for axis in drawn), []).append(value)
     for place, members in groups.items():
-        mixed = differing_axes(members, {*drawn, *joined})
+        mixed = parameters_in_which_values_differ(members, {*drawn, *joined})
         if mixed:
             axes = "; ".join(f"{axis}: {', '.join(map(repr, places))}" for axis, places in mixed.items())
             raise ReportError(
                 f"{subject} has several values at {', '.join(place)} ({axes}); draw these axes, select one value "
                 "of each, or list them in `join`."
             )
-        if len(members) > 1 and not differing_axes(members):
+        if len(members) > 1 and not parameters_in_which_values_differ(members):
             raise ReportError(
                 f"{subject} has the same value {len(members)} times at {', '.join(place)}; this is "
                 "an error in rtoslab, please report it."

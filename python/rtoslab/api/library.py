@@ -17,21 +17,21 @@ from rtoslab.base import (
     to_canonical_json,
 )
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance import verdict_digest
-from rtoslab.images import build_point_image, image_inputs_digest
-from rtoslab.instruments import ObservedImageOptions, Profile, Timeline, find_observed_image, profile_image
+from rtoslab.conformance import conformance_verdict_input_digest
+from rtoslab.images import build_measurement_point_image, image_inputs_digest
+from rtoslab.instruments import ImageObservationOptions, Profile, Timeline, find_observed_image, profile_image
 from rtoslab.instruments import record_timeline as timeline_of_subject
 from rtoslab.measure import Listener, MeasurementPointOutcome, MeasureOptions, identity_of_point, measure_points_of_plan
 from rtoslab.plan import MeasurementPlan, PlanOptions, make_measurement_plan
-from rtoslab.store import RunDirectory, StoredPoint
+from rtoslab.store import RunDirectory, StoredMeasurementPoint
 from rtoslab.targets import VirtualBoard, simulator_sources_digest
 from rtoslab.worst_case import (
     WINDOW_MS,
-    WorstCase,
+    WorstCaseLatencyResult,
     default_interrupt_sweep_benchmark,
-    find_worst_case,
+    find_worst_case_interrupt_latency,
     inject_interrupt_at_every_cycle,
-    parse_sweep_span,
+    parse_sweep_cycle_range,
     prepare_benchmark_sweep_scenario,
     services_to_pick,
     settings_for_background_service_calls,
@@ -74,7 +74,7 @@ def default_run_directory(root: Path, plan: MeasurementPlan, names: Iterable[str
                 identity_of_point(catalogue, point).model_dump(mode="json"),
                 [point.not_applicable]
                 if point.not_applicable is not None
-                else [image_inputs_digest(catalogue, point), verdict_digest(catalogue, point)],
+                else [image_inputs_digest(catalogue, point), conformance_verdict_input_digest(catalogue, point)],
             ]
             for point in plan.points
         ]
@@ -114,7 +114,7 @@ def build_image(
         raise PlanError(f"{benchmark} needs {len(points)} images; give one benchmark, and one instrument in config.")
     if points[0].not_applicable is not None:
         raise PlanError(f"{benchmark} is n/a on {board} with {kernel}: {points[0].not_applicable}.")
-    return build_point_image(catalogue, points[0]).elf_path
+    return build_measurement_point_image(catalogue, points[0]).elf_path
 
 
 def sweep_phases(
@@ -126,7 +126,7 @@ def sweep_phases(
     samples: int | None = None,
     seed: int = 1,
     earlier: int = 0,
-) -> tuple[WorstCase, NDArray[np.void]]:
+) -> tuple[WorstCaseLatencyResult, NDArray[np.void]]:
     """Sweeps an interrupt over all phases of a kernel service, as `rtoslab worst-case` does.
     Returns what was found, and every arrival.
 
@@ -142,12 +142,12 @@ def sweep_phases(
         raise UnknownNameError("service", service, services_to_pick(facts))
     options = PlanOptions([kernel], [board], [1], WINDOW_MS, picked)
     scenario = prepare_benchmark_sweep_scenario(catalogue, name, options, earlier_arrivals=earlier)
-    chosen = parse_sweep_span(scenario, span, samples, seed)
+    chosen = parse_sweep_cycle_range(scenario, span, samples, seed)
     arrivals = inject_interrupt_at_every_cycle(scenario, chosen)
-    return find_worst_case(scenario, chosen, arrivals), arrivals
+    return find_worst_case_interrupt_latency(scenario, chosen, arrivals), arrivals
 
 
-def profile(name: str, **choice: Unpack[ObservedImageOptions]) -> Profile:
+def profile(name: str, **choice: Unpack[ImageObservationOptions]) -> Profile:
     """Returns what each cycle of a benchmark's measurement window, or of a `stretch` of an image, was used for:
     `rtoslab profile`.
 
@@ -156,12 +156,12 @@ def profile(name: str, **choice: Unpack[ObservedImageOptions]) -> Profile:
     return profile_image(find_observed_image(Catalogue(find_checkout_root()), name, **choice))
 
 
-def timeline(name: str, **choice: Unpack[ObservedImageOptions]) -> Timeline:
+def timeline(name: str, **choice: Unpack[ImageObservationOptions]) -> Timeline:
     """Returns what ran when in a benchmark's measurement window or in an image: `rtoslab trace`. Raises as `profile`
     does."""
     return timeline_of_subject(find_observed_image(Catalogue(find_checkout_root()), name, **choice))
 
 
-def load(*runs: Path | str) -> list[StoredPoint]:
+def load(*runs: Path | str) -> list[StoredMeasurementPoint]:
     """Returns the stored points of one or more run directories. Raises StoreError."""
     return [point for path in runs for point in RunDirectory.open_run_directory(Path(path)).read_measured_points()]

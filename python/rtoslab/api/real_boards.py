@@ -13,7 +13,7 @@ from rtoslab.base import (
     FlashError,
     LineNoiseError,
     PlanError,
-    PortError,
+    SerialPortError,
     count_with_noun,
     find_checkout_root,
 )
@@ -34,7 +34,7 @@ from rtoslab.records import read_wire_constants
 from rtoslab.store import RunDirectory
 from rtoslab.targets import Progress, RunOutput
 
-_BENCH_ERRORS: Final = (PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError)
+_BENCH_ERRORS: Final = (SerialPortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError)
 """Errors of the bench and its wiring, which say nothing of the image."""
 _MakeRunner = Callable[[PlannedPoint], Runner]
 _RunResult = tuple[Path, list[MeasurementPointOutcome]]
@@ -45,7 +45,7 @@ def find_target_for_each_board(
 ) -> dict[str, ConnectedBoard]:
     """Returns the connected real board for each board name. `targets`: as in `hardware.find_connected_board`.
 
-    Raises PortError, CatalogueError.
+    Raises SerialPortError, CatalogueError.
     """
     names = [catalogue.find_board(board).id for board in boards]
     if not names:
@@ -72,7 +72,8 @@ def measure_on_connected_boards(
     """Flashes each point's image onto its real board, starts it, and reads its records. `targets`: real boards by board
     name.
 
-    Raises PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError. Earlier measurements are stored.
+    Raises SerialPortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError. Earlier measurements are
+    stored.
     """
     catalogue = Catalogue(find_checkout_root())
 
@@ -91,7 +92,7 @@ def measure_on_connected_boards(
 
         return flash_and_run
 
-    return _measure_points(catalogue, names, options, out, point_runner)
+    return _run_measurements_on_real_boards(catalogue, names, options, out, point_runner)
 
 
 def measure_over_serial_port(
@@ -99,7 +100,7 @@ def measure_over_serial_port(
 ) -> tuple[Path, list[MeasurementPointOutcome]]:
     """Measures on a real board, point by point: each image must be flashed by the user while the port is listened to.
 
-    Says on standard error which image to flash. Raises PortError, BoardSilentError.
+    Says on standard error which image to flash. Raises SerialPortError, BoardSilentError.
     """
     catalogue = Catalogue(find_checkout_root())
 
@@ -116,7 +117,7 @@ def measure_over_serial_port(
 
         return ask_to_flash_and_listen
 
-    return _measure_points(catalogue, names, options, out, point_runner)
+    return _run_measurements_on_real_boards(catalogue, names, options, out, point_runner)
 
 
 def mark_unreadable_points(plan: MeasurementPlan) -> MeasurementPlan:
@@ -138,7 +139,7 @@ def _unreadable_reason(point: PlannedPoint) -> str | None:
     return None
 
 
-def _measure_points(
+def _run_measurements_on_real_boards(
     catalogue: Catalogue, names: Iterable[str], options: PlanOptions, out: Path | None, runner: _MakeRunner
 ) -> _RunResult:
     """Measures points, each with the function that `runner` returns for it, and stores them. Returns the run directory

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
         export_rows_of_measured_values,
         export_rows_of_samples,
     )
-    from rtoslab.archive.index import ArchivedMeasuredPoint, PointFilters, find_stored_points
+    from rtoslab.archive.index import ArchivedMeasuredPoint, StoredPointFilters, find_stored_points
     from rtoslab.archive.run_list import RunSummary, summarize_archived_runs, summarize_runs
 else:
     __getattr__ = lazy_attribute_getter(__name__)

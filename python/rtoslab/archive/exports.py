@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rtoslab.analyses import all_measured_point_values, code_placement_number_text
+from rtoslab.analyses import code_placement_number_text, comparable_values_of_measurement_point
 from rtoslab.archive.index import ArchivedMeasuredPoint
 from rtoslab.intake import encode_parquet, escape_csv_cell, make_parquet_column
 from rtoslab.results import COLUMNS, MeasuredPoint
@@ -47,7 +47,7 @@ def export_rows_of_measured_values(points: Iterable[ArchivedMeasuredPoint]) -> I
         if not isinstance(result, MeasuredPoint):
             yield {**axes, "metric": None, "value": None, "unit": None}
             continue
-        for metric in all_measured_point_values(result):
+        for metric in comparable_values_of_measurement_point(result):
             yield {**axes, "metric": metric.id, "value": metric.value, "unit": metric.unit}
 
 

@@ -10,7 +10,13 @@ from typing import Any
 
 from rtoslab.plan import config_with_defaults
 from rtoslab.results import PointId
-from rtoslab.store import AnyResult, JournalSession, RunDirectory, StoredPoint, runs_with_newest_sessions
+from rtoslab.store import (
+    AnyResult,
+    JournalSession,
+    RunDirectory,
+    StoredMeasurementPoint,
+    runs_with_newest_journal_sessions,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +26,7 @@ class ArchivedMeasuredPoint:
     run: Path
     session: JournalSession
     """The last session of its run directory."""
-    stored: StoredPoint
+    stored: StoredMeasurementPoint
 
     @property
     def result(self) -> AnyResult:
@@ -34,7 +40,7 @@ class ArchivedMeasuredPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class PointFilters:
+class StoredPointFilters:
     """The conditions of a search for stored points. Empty ones do not matter."""
 
     kernels: tuple[str, ...] = ()
@@ -51,10 +57,10 @@ class PointFilters:
     """The beginning of a run id, of the image's hash or of the kernel package's."""
 
 
-def find_stored_points(run_folders: Iterable[Path], filters: PointFilters) -> Iterator[ArchivedMeasuredPoint]:
+def find_stored_points(run_folders: Iterable[Path], filters: StoredPointFilters) -> Iterator[ArchivedMeasuredPoint]:
     """Yields the stored points that match the filters, one run directory after the other. `run_folders`: run
     directories, or folders of them."""
-    for run, session in runs_with_newest_sessions(run_folders):
+    for run, session in runs_with_newest_journal_sessions(run_folders):
         if filters.since and session.date < filters.since:
             continue
         if filters.until and session.date[: len(filters.until)] > filters.until:
@@ -65,7 +71,7 @@ def find_stored_points(run_folders: Iterable[Path], filters: PointFilters) -> It
                 yield point
 
 
-def _does_point_match_filters(result: ArchivedMeasuredPoint, filters: PointFilters) -> bool:
+def _does_point_match_filters(result: ArchivedMeasuredPoint, filters: StoredPointFilters) -> bool:
     """Whether a stored point satisfies all conditions of a search except the dates."""
     point = result.point_id
     axes = (

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 
 from rtoslab.base import StoreError
 from rtoslab.intake import STORED_BYTES, parse_json_object, read_bytes
-from rtoslab.store import PLAN, POINTS, JournalSession, axes_in_folder_name, runs_with_newest_sessions
+from rtoslab.store import (
+    PLAN,
+    POINTS,
+    JournalSession,
+    measurement_folder_name_prefix,
+    runs_with_newest_journal_sessions,
+)
 
 if TYPE_CHECKING:
     from rtoslab.archive.index import ArchivedMeasuredPoint
@@ -37,20 +43,20 @@ class RunSummary:
 def summarize_runs(run_folders: Iterable[Path]) -> Iterator[RunSummary]:
     """Yields a summary of each run directory with a finished point, oldest first. `run_folders`: run directories, or
     folders of them."""
-    for run, session in runs_with_newest_sessions(run_folders):
-        axes = _axes_of_finished_measurements(run)
+    for run, session in runs_with_newest_journal_sessions(run_folders):
+        axes = _identities_of_finished_measurements(run)
         if axes:
-            yield _make_summary(run, session, axes)
+            yield _make_run_summary(run, session, axes)
 
 
 def summarize_archived_runs(points: "Iterable[ArchivedMeasuredPoint]") -> Iterator[RunSummary]:
     """Yields a summary of each run directory of these points, with these points alone."""
     for run, group in groupby(points, key=lambda point: point.run):
         own = list(group)
-        yield _make_summary(run, own[0].session, [_kernel_board_benchmark_of_point(point) for point in own])
+        yield _make_run_summary(run, own[0].session, [_kernel_board_benchmark_of_point(point) for point in own])
 
 
-def _make_summary(run: Path, session: JournalSession, axes: Sequence[_Axes]) -> RunSummary:
+def _make_run_summary(run: Path, session: JournalSession, axes: Sequence[_Axes]) -> RunSummary:
     """Returns the summary of a run directory, from the axes of its points."""
     kernels, boards, benchmarks = (tuple(dict.fromkeys(names)) for names in zip(*axes, strict=True))
     return RunSummary(run, session, kernels, boards, benchmarks, len(axes))
@@ -62,22 +68,22 @@ def _kernel_board_benchmark_of_point(point: "ArchivedMeasuredPoint") -> _Axes:
     return identity.kernel, identity.board, identity.benchmark
 
 
-def _axes_of_finished_measurements(run: Path) -> list[_Axes]:
+def _identities_of_finished_measurements(run: Path) -> list[_Axes]:
     """Returns kernel, board and benchmark of each finished point.
 
     If the plan cannot be read or lacks a point, the points themselves are read.
     """
     folders = sorted(path.name for path in (run / POINTS).glob("[!.]*"))
     try:
-        planned = _axes_by_result_folder_prefix(run / PLAN)
+        planned = _experiment_axes_by_folder_prefix(run / PLAN)
         return [planned[name.rsplit("-", 2)[0]] for name in folders]
     except (StoreError, ValueError, KeyError, TypeError):
-        from rtoslab.archive.index import PointFilters, find_stored_points  # noqa: PLC0415 (slow)
+        from rtoslab.archive.index import StoredPointFilters, find_stored_points  # noqa: PLC0415 (slow)
 
-        return [_kernel_board_benchmark_of_point(point) for point in find_stored_points([run], PointFilters())]
+        return [_kernel_board_benchmark_of_point(point) for point in find_stored_points([run], StoredPointFilters())]
 
 
-def _axes_by_result_folder_prefix(plan: Path) -> dict[str, _Axes]:
+def _experiment_axes_by_folder_prefix(plan: Path) -> dict[str, _Axes]:
     """Returns kernel, board and benchmark of the points in a plan.json, by the start of their folders' names.
 
     Raises StoreError, ValueError, KeyError or TypeError if it is no plan. A changed plan does no harm, because its
@@ -85,7 +91,7 @@ def _axes_by_result_folder_prefix(plan: Path) -> dict[str, _Axes]:
     """
     points = parse_json_object(read_bytes(plan, STORED_BYTES, "the plan", StoreError))["points"]
     return {
-        axes_in_folder_name(point["benchmark"], point["kernel"], point["board"], point["cores"]): (
+        measurement_folder_name_prefix(point["benchmark"], point["kernel"], point["board"], point["cores"]): (
             point["kernel"], point["board"], point["benchmark"],
         )
         for point in points

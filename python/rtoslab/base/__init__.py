@@ -12,9 +12,9 @@ if TYPE_CHECKING:
         FileStamp,
         ListingRow,
         all_files_below,
-        expire_contents_cache,
+        clear_expired_file_contents_cache,
         file_contents_cache,
-        file_hash_rows,
+        file_digest_listing_rows,
         file_state_stamp,
         join_file_hash_rows,
         listing_of_file_hashes,
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
         LineNoiseError,
         OverheadsFileError,
         PlanError,
-        PortError,
         RefusedError,
         ReportError,
         RtoslabError,
         RunError,
+        SerialPortError,
         SettingError,
         StaleSimulatorError,
         StoreError,
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
         is_checkout,
     )
     from rtoslab.base.strict import StrictModel, strict_schema
-    from rtoslab.base.toml_text import toml_key, toml_lines, toml_value
+    from rtoslab.base.toml_text import format_toml_key, toml_lines, toml_value
     from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_zig_with_clang, program_output
     from rtoslab.base.value_table import TitledTable, Value
     from rtoslab.base.version import __version__

@@ -15,7 +15,7 @@ from rtoslab.base.strict import StrictModel
 _FILE: Final = Path("firmware") / "cpus" / "cortexm" / "arch.toml"
 
 
-class CodeAddressFacts(StrictModel):
+class CodeAddressEncoding(StrictModel):
     """The table `code` of arch.toml: how to read the address of a piece of code."""
 
     state_bits: int
@@ -36,7 +36,7 @@ class ExceptionNumbers(StrictModel):
     """The chip's interrupt line 0. Line n is this plus n."""
 
 
-class PriorityField(StrictModel):
+class InterruptPriorityBitField(StrictModel):
     """The table `priority` of arch.toml: the width of an interrupt's priority field."""
 
     field_bits: int
@@ -48,9 +48,9 @@ class ArchitectureFacts(StrictModel):
 
     tool_prefix: str
     """The beginning of the tool chain's program names, such as `arm-none-eabi-`."""
-    code: CodeAddressFacts
+    code: CodeAddressEncoding
     exception: ExceptionNumbers
-    priority: PriorityField
+    priority: InterruptPriorityBitField
 
     def interrupt_priorities(self, priority_bits: int) -> tuple[int, ...]:
         """Returns the values of interrupt priorities that a chip with so many priority bits can have, the most urgent

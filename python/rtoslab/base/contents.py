@@ -48,7 +48,8 @@ def file_state_stamp(path: Path | str) -> FileStamp:
 
 @contextmanager
 def file_contents_cache() -> Iterator[None]:
-    """Caches the results of `memoize_by_contents` functions while the block runs, until `expire_contents_cache`."""
+    """Caches the results of `memoize_by_contents` functions while the block runs, until
+    `clear_expired_file_contents_cache`."""
     if _CACHE.get() is not None:
         yield
         return
@@ -59,7 +60,7 @@ def file_contents_cache() -> Iterator[None]:
         _CACHE.reset(token)
 
 
-def expire_contents_cache(older_than_s: float = 0.0) -> None:
+def clear_expired_file_contents_cache(older_than_s: float = 0.0) -> None:
     """Empties the cache of the open `file_contents_cache` if it is at least this old. Call it when files may have
     changed."""
     cached = _CACHE.get()
@@ -112,10 +113,10 @@ def sources_digest(package: Path) -> str:
 def listing_of_file_hashes(base: Path, paths: Iterable[Path]) -> str:
     """Returns a text with a line for each file, in order: its path relative to `base` and its SHA-256. Raises
     OSError."""
-    return join_file_hash_rows(file_hash_rows(base, paths))
+    return join_file_hash_rows(file_digest_listing_rows(base, paths))
 
 
-def file_hash_rows(base: Path, paths: Iterable[Path | str]) -> tuple[ListingRow, ...]:
+def file_digest_listing_rows(base: Path, paths: Iterable[Path | str]) -> tuple[ListingRow, ...]:
     """Returns the rows of a file listing (path relative to `base`, and line), in any order. Raises OSError."""
     skip = len(str(base)) + 1
     rows_ = ((tuple(str(path)[skip:].split(os.sep)), path) for path in paths)  # noqa: PTH206 (a third of the time)

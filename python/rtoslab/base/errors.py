@@ -117,7 +117,7 @@ class DebuggerError(RtoslabError):
     """Raised if a board cannot be put under a debugger."""
 
 
-class PortError(RtoslabError):
+class SerialPortError(RtoslabError):
     """Raised if the serial port cannot be used."""
 
 

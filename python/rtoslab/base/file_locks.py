@@ -25,7 +25,7 @@ def exclusive_lock(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        _release_lock(lock, path)
+        _remove_and_release_lock_file(lock, path)
 
 
 @contextmanager
@@ -42,10 +42,10 @@ def try_exclusive_lock(path: Path) -> Iterator[bool]:
     try:
         yield True
     finally:
-        _release_lock(lock, path)
+        _remove_and_release_lock_file(lock, path)
 
 
-def _release_lock(lock: FileLock, path: Path) -> None:
+def _remove_and_release_lock_file(lock: FileLock, path: Path) -> None:
     """Removes a lock file, then releases the lock. A process that waits for the removed file tries again with a new
     one."""
     with suppress(OSError):  # Windows removes no file that is open

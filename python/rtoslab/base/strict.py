@@ -44,13 +44,13 @@ def _strict_choice_schema(schema: Any) -> Any:
     if types == {str}:
         return schema
 
-    def require_config_choice_type(value: Any) -> Any:
+    def require_type_of_choice_option(value: Any) -> Any:
         """Returns the value if its type is that of a choice. Raises ValueError."""
         if type(value) not in types:
             raise ValueError(f"it should be {' or '.join(map(repr, schema['expected']))}")
         return value
 
-    return core_schema.no_info_before_validator_function(require_config_choice_type, schema)
+    return core_schema.no_info_before_validator_function(require_type_of_choice_option, schema)
 
 
 def _parse_integer_key(key: Any) -> Any:

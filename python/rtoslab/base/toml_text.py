@@ -7,10 +7,10 @@ from typing import Any
 
 def toml_lines(table: Mapping[str, Any] | Sequence[tuple[str, Any]]) -> list[str]:
     """Returns a line of TOML for each key of a table with texts, numbers and lists of numbers."""
-    return [f"{toml_key(key)} = {toml_value(value)}" for key, value in dict(table).items()]
+    return [f"{format_toml_key(key)} = {toml_value(value)}" for key, value in dict(table).items()]
 
 
-def toml_key(key: str) -> str:
+def format_toml_key(key: str) -> str:
     """Returns a key as TOML writes it, with quotes only where they are needed."""
     return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)
 

@@ -117,7 +117,7 @@ def program_output(command: Sequence[str | Path], stdin_text: str | None = None,
     return _decode_tool_output(process.stdout or process.stderr) if process else ""
 
 
-def successful_output(command: Sequence[str | Path]) -> str:
+def output_of_successful_command(command: Sequence[str | Path]) -> str:
     """Returns what a program prints, without space around it. Empty if it fails."""
     process = _run_tool_program(command, None, REPLY_LIMIT_S)
     return _decode_tool_output(process.stdout).strip() if process and process.returncode == 0 else ""

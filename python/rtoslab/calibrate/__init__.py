@@ -15,13 +15,13 @@ from rtoslab.calibrate.readings import (
 from rtoslab.calibrate.report import calibration_rows_table, timing_settings_table
 from rtoslab.calibrate.settings_fit import (
     BoardTimingFitResult,
+    calibrate_timing_settings_to_silicon,
     calibration_rows_outside_bounds,
-    fit_settings_to_silicon,
 )
 from rtoslab.calibrate.silicon_figures import (
     BoardMeasuredValues,
     KernelFigure,
-    kernel_figures_of_runs,
+    kernel_values_measured_in_runs,
     pair_silicon_and_virtual_figures,
     silicon_comparison_table,
 )

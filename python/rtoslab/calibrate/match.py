@@ -52,7 +52,7 @@ class SiliconTimingComparator:
         }
         """Setting -> which values belong to its witnesses."""
 
-    def virtual_board_values(self, values: SettingValues) -> Vector | None:
+    def values_measured_on_virtual_board(self, values: SettingValues) -> Vector | None:
         """Returns the values that the virtual board measures under these timing settings. None if it refuses one of
         them."""
         known = tuple(values[key] for key in self.keys)
@@ -68,19 +68,19 @@ class SiliconTimingComparator:
     def total_difference_cycles(self, values: SettingValues) -> float:
         """Returns how far the virtual board's values are from silicon's most probable ones, in cycles, summed over the
         rows' means."""
-        simulated = self.virtual_board_values(values)
+        simulated = self.values_measured_on_virtual_board(values)
         return float("inf") if simulated is None else float(self.weights @ np.abs(simulated - self.silicon_values))
 
     def cycles_outside_bounds(self, values: SettingValues) -> float:
         """Returns how far the virtual board's values are outside silicon's bounds, in cycles, summed over the rows'
         means."""
-        simulated = self.virtual_board_values(values)
+        simulated = self.values_measured_on_virtual_board(values)
         return float("inf") if simulated is None else self._weighted_deviation_from_silicon(simulated)
 
     def predicts_match_no_worse(self, values: SettingValues, steps: Mapping[str, int]) -> bool:
         """Whether these steps of several settings together, by a linear estimate, bring the values no further outside
         silicon's bounds."""
-        simulated = self.virtual_board_values(values)
+        simulated = self.values_measured_on_virtual_board(values)
         assert simulated is not None
         for key, by in steps.items():
             slope = self.setting_effect(values, key, int(np.sign(by)))
@@ -96,11 +96,11 @@ class SiliconTimingComparator:
         them."""
         return simulated - np.clip(simulated, self.low, self.high)
 
-    def mismatch_score(self, values: SettingValues) -> tuple[float, float]:
+    def silicon_mismatch_score(self, values: SettingValues) -> tuple[float, float]:
         """Returns how badly settings match silicon: first the excess, then the total difference. Smaller is better."""
         return round(self.cycles_outside_bounds(values), 6), round(self.total_difference_cycles(values), 6)
 
-    def total_bounds_width(self) -> float:
+    def total_width_of_silicon_cycle_bounds(self) -> float:
         """Returns how wide silicon's bounds are, in cycles, summed over the rows' means."""
         return float(self.weights @ (self.high - self.low))
 
@@ -110,8 +110,8 @@ class SiliconTimingComparator:
         None if nothing changes or the setting is refused.
         """
         here, present = (
-            self.virtual_board_values(values),
-            self.virtual_board_values(with_changed_setting(values, key, by)),
+            self.values_measured_on_virtual_board(values),
+            self.values_measured_on_virtual_board(with_changed_setting(values, key, by)),
         )
         if here is None or present is None or not np.any(present != here):
             return None
@@ -127,13 +127,13 @@ class SiliconTimingComparator:
 
     def largest_error_cycles(self, values: SettingValues, key: str) -> float:
         """Returns the largest difference from silicon among the values that depend on a setting, in cycles."""
-        simulated = self.virtual_board_values(values)
+        simulated = self.values_measured_on_virtual_board(values)
         assert simulated is not None
         return float(np.max(np.abs(simulated - self.silicon_values)[self.witnessed[key]], initial=0.0))
 
     def unexplained_cycles(self, values: SettingValues, key: str) -> float:
         """Returns the largest distance from silicon's bounds among the values that depend on a setting, in cycles."""
-        simulated = self.virtual_board_values(values)
+        simulated = self.values_measured_on_virtual_board(values)
         assert simulated is not None
         return float(np.max(np.abs(self._cycles_beyond_bounds(simulated))[self.witnessed[key]], initial=0.0))
 

@@ -11,13 +11,13 @@ from rtoslab.base import PlanError, RunError
 from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.catalogue import Board, Catalogue
 from rtoslab.hardware import ConnectedBoard, measure_real_board_with_retries
-from rtoslab.images import CALIBRATION_IMAGE, BuiltImage, build_point_image
+from rtoslab.images import CALIBRATION_IMAGE, BuiltImage, build_measurement_point_image
 from rtoslab.plan import DEFAULT_WINDOW_MS, PlannedPoint
 from rtoslab.records import DecodedRun, decode_records, read_wire_constants
 from rtoslab.targets import (
     CHUNK_CYCLES,
     DONE_SYMBOL,
-    apply_timing_settings,
+    apply_timing_settings_to_virtual_board,
     convert_simulator_errors,
     find_symbol_address,
     load_image_into_board,
@@ -105,7 +105,7 @@ def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str,
         clock_hz=clock_hz,
         params={name: str(value) for name, value in sorted(registers.model_dump().items())},
     )
-    return build_point_image(catalogue, point)
+    return build_measurement_point_image(catalogue, point)
 
 
 def measure_calibration_on_real_board(
@@ -148,7 +148,7 @@ def _run_image(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes
     """Runs the calibration image on the virtual board. Returns its serial output. Raises RunError if it does not
     end."""
     machine = make_board_at_reset(board, cores=board.cores)
-    apply_timing_settings(machine, settings)
+    apply_timing_settings_to_virtual_board(machine, settings)
     load_image_into_board(machine, image, CALIBRATION_IMAGE)
     output = bytearray()
     with convert_simulator_errors(RunError):

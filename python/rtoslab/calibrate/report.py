@@ -20,8 +20,8 @@ def timing_settings_table(fit: BoardTimingFitResult, grades: Mapping[str, str]) 
             finding.best if finding.has_effect else None,
             f"{finding.low} to {finding.high}" if finding.has_effect else None,
             f"{finding.error_cycles:g}" if finding.has_effect else None,
-            _setting_verdict_text(fit, finding),
-            ", ".join(_key_without_timing(key) for key in finding.together),
+            _timing_setting_verdict_text(fit, finding),
+            ", ".join(_setting_key_without_timing_prefix(key) for key in finding.together),
         )
         for finding in fit.findings
     ]
@@ -38,7 +38,7 @@ def timing_settings_table(fit: BoardTimingFitResult, grades: Mapping[str, str]) 
     return TitledTable("rules", "Timing rules", columns, rows)
 
 
-def _setting_verdict_text(fit: BoardTimingFitResult, finding: TimingSettingFitResult) -> str:
+def _timing_setting_verdict_text(fit: BoardTimingFitResult, finding: TimingSettingFitResult) -> str:
     """Returns the verdict on one timing setting as text, such as `confirmed` or `refuted`."""
     if not finding.has_effect:
         return "affects no row"
@@ -52,7 +52,7 @@ def _setting_verdict_text(fit: BoardTimingFitResult, finding: TimingSettingFitRe
     return "confirmed" if finding.low == finding.high else "not refuted"
 
 
-def _key_without_timing(key: str) -> str:
+def _setting_key_without_timing_prefix(key: str) -> str:
     """Returns a setting's key without `timing.`."""
     return key.removeprefix("timing.")
 

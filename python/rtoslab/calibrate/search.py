@@ -41,9 +41,9 @@ def search_best_settings(match: SiliconTimingComparator, keys: Sequence[str], sa
             best = min(
                 best,
                 _search_settings_step_by_step(match, [key for key in keys if key != wrong], say),
-                key=match.mismatch_score,
+                key=match.silicon_mismatch_score,
             )
-    return _move_settings_towards_defaults(match, _drop_unneeded_changes(match, best, keys))
+    return _move_settings_towards_defaults(match, _drop_unneeded_setting_changes(match, best, keys))
 
 
 def _search_settings_step_by_step(match: SiliconTimingComparator, keys: Sequence[str], say: Say) -> SettingValues:
@@ -70,16 +70,16 @@ def _find_better_settings(
         _pairs_of_setting_changes(match, values, slopes),
         _setting_changes_within_step_limit(values, slopes),
     ):
-        best = min(candidates, key=match.mismatch_score, default=values)
-        if match.mismatch_score(best) < match.mismatch_score(values):
-            return _repeat_setting_change(match, values, best)
+        best = min(candidates, key=match.silicon_mismatch_score, default=values)
+        if match.silicon_mismatch_score(best) < match.silicon_mismatch_score(values):
+            return _repeat_setting_change_while_fit_improves(match, values, best)
     return None
 
 
 def _setting_effects(match: SiliconTimingComparator, values: SettingValues, keys: Sequence[str]) -> Slopes:
     """Returns, for each setting that could explain a remaining difference, how a step up and a step down changes the
     values."""
-    left = _remaining_difference(match, values)
+    left = _silicon_minus_virtual_board_values(match, values)
     slopes = {}
     for key in keys:
         open_values = (left != 0) & match.witnessed[key]
@@ -91,9 +91,9 @@ def _setting_effects(match: SiliconTimingComparator, values: SettingValues, keys
     return slopes
 
 
-def _remaining_difference(match: SiliconTimingComparator, values: SettingValues) -> Vector:
+def _silicon_minus_virtual_board_values(match: SiliconTimingComparator, values: SettingValues) -> Vector:
     """Returns silicon's values minus those of the virtual board under these settings."""
-    simulated = match.virtual_board_values(values)
+    simulated = match.values_measured_on_virtual_board(values)
     assert simulated is not None
     return match.silicon_values - simulated
 
@@ -102,16 +102,16 @@ def _single_setting_changes(
     match: SiliconTimingComparator, values: SettingValues, slopes: Slopes
 ) -> Iterator[SettingValues]:
     """Yields the settings with one of them changed, as far as its slope suggests."""
-    left = _remaining_difference(match, values)
+    left = _silicon_minus_virtual_board_values(match, values)
     for key, ways in slopes.items():
         both = [(ways[1] + ways[-1]) / 2] if len(ways) == 2 else []
-        targets = {_median_by_weight(left, slope, match.weights) for slope in [*ways.values(), *both]}
+        targets = {_best_step_count_by_weighted_median(left, slope, match.weights) for slope in [*ways.values(), *both]}
         for by in sorted(targets | {1, -1}):
             if by and abs(by) <= 10 * REACH and values[key] + by >= 0:
                 yield with_changed_setting(values, key, by)
 
 
-def _median_by_weight(left: Vector, slope: Vector, weight: Vector) -> int:
+def _best_step_count_by_weighted_median(left: Vector, slope: Vector, weight: Vector) -> int:
     """Returns the whole number of steps that makes the sum of weight times |left - steps times slope| least."""
     where = np.flatnonzero(slope)
     steps, weights = left[where] / slope[where], (weight * np.abs(slope))[where]
@@ -124,7 +124,7 @@ def _pairs_of_setting_changes(
     match: SiliconTimingComparator, values: SettingValues, slopes: Slopes
 ) -> Iterator[SettingValues]:
     """Yields the settings with two of them changed together, where a linear estimate promises most first."""
-    left, promised = _remaining_difference(match, values), []
+    left, promised = _silicon_minus_virtual_board_values(match, values), []
     for one, other in combinations(slopes, 2):
         if not match.do_settings_affect_same_value(one, other):
             continue
@@ -146,19 +146,21 @@ def _setting_changes_within_step_limit(values: SettingValues, slopes: Slopes) ->
                 yield with_changed_setting(values, key, by)
 
 
-def _repeat_setting_change(
+def _repeat_setting_change_while_fit_improves(
     match: SiliconTimingComparator, before: SettingValues, values: SettingValues
 ) -> SettingValues:
     """Repeats the change from `before` to `values` as long as it helps. Returns the best settings."""
     direction = {key: int(np.sign(values[key] - before[key])) for key in values}
     while True:
         on = {key: value + direction[key] for key, value in values.items()}
-        if min(on.values()) < 0 or match.mismatch_score(on) >= match.mismatch_score(values):
+        if min(on.values()) < 0 or match.silicon_mismatch_score(on) >= match.silicon_mismatch_score(values):
             return values
         values = on
 
 
-def _drop_unneeded_changes(match: SiliconTimingComparator, values: SettingValues, keys: Sequence[str]) -> SettingValues:
+def _drop_unneeded_setting_changes(
+    match: SiliconTimingComparator, values: SettingValues, keys: Sequence[str]
+) -> SettingValues:
     """Returns the settings with fewer changes from the defaults, if the match stays as good. One other setting may
     replace a change."""
     again = True
@@ -186,7 +188,7 @@ def _compensate_with_another_setting(
         _single_setting_changes(match, tried, slopes),
         _setting_changes_within_step_limit(tried, slopes),
     ):
-        best = min(candidates, key=match.mismatch_score, default=tried)
+        best = min(candidates, key=match.silicon_mismatch_score, default=tried)
         if match.cycles_outside_bounds(best) <= match.cycles_outside_bounds(values) + TOLERANCE_CYCLES:
             return best
     return tried

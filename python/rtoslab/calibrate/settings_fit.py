@@ -75,7 +75,7 @@ class BoardTimingFitResult:
     """The width of the bounds of silicon's rounds."""
 
 
-def fit_settings_to_silicon(
+def calibrate_timing_settings_to_silicon(
     table: CalibrationTable,
     silicon: CalibrationReadings,
     runs: RunSettings,
@@ -103,7 +103,10 @@ def fit_settings_to_silicon(
         if len(points) > 1 and not any(set(group.keys) == set(trade) for group in groups):
             best = min(
                 points,
-                key=lambda point: (len(match.keys_of_changed_settings(point)), _distance_from_defaults(match, point)),
+                key=lambda point: (
+                    len(match.keys_of_changed_settings(point)),
+                    _settings_distance_from_defaults(match, point),
+                ),
             )
             differs = not any(all(point[key] == match.defaults[key] for key in trade) for point in points)
             groups.append(SettingGroup(tuple(trade), differs))
@@ -115,7 +118,7 @@ def fit_settings_to_silicon(
         {key: best[key] for key in match.keys_of_changed_settings(best)},
         match.total_difference_cycles(start),
         match.total_difference_cycles(best),
-        match.total_bounds_width(),
+        match.total_width_of_silicon_cycle_bounds(),
     )
 
 
@@ -131,7 +134,7 @@ def _count_harmless_setting_steps(match: SiliconTimingComparator, best: SettingV
 
     def is_silicon_match_as_good(times: int) -> bool:
         """Whether the match is as good after the changes are made this many times."""
-        return _is_match_as_good(match, best, {key: times * by for key, by in steps.items()})
+        return _is_silicon_match_not_worse(match, best, {key: times * by for key, by in steps.items()})
 
     for times in range(_NEAR):
         if not is_silicon_match_as_good(times + 1):
@@ -160,14 +163,14 @@ def _mutually_cancelling_setting_steps(
             columns = np.column_stack(list(independent.values()))
             parts = np.linalg.lstsq(columns, slope, rcond=None)[0]
             if np.allclose(columns @ parts, slope, atol=1e-6):
-                trade = _setting_steps_as_integers([*zip(independent, -parts, strict=True), (key, 1.0)])
+                trade = _scale_setting_steps_to_integers([*zip(independent, -parts, strict=True), (key, 1.0)])
                 trades += [trade] if trade else []
                 continue
         independent[key] = slope
     return trades
 
 
-def _setting_steps_as_integers(parts: list[tuple[str, float]]) -> dict[str, int] | None:
+def _scale_setting_steps_to_integers(parts: list[tuple[str, float]]) -> dict[str, int] | None:
     """Returns the steps of settings as whole numbers with the same ratios. None if no small multiple is whole."""
     for multiple in _MULTIPLES:
         steps = {key: multiple * part for key, part in parts if abs(part) > TOLERANCE_CYCLES**0.5}
@@ -190,7 +193,7 @@ def _cancelling_setting_pairs_by_runs(
         alike = np.array_equal(match.witnessed[one], match.witnessed[other])
         for steps, sign in product(_ROUNDED, (1, -1)):
             trade = {one: -sign * steps, other: sign}
-            if (alike or match.predicts_match_no_worse(best, trade)) and _do_setting_changes_cancel_out(
+            if (alike or match.predicts_match_no_worse(best, trade)) and _do_timing_setting_changes_cancel_out(
                 match, best, trade
             ):
                 result.append(trade)
@@ -198,16 +201,16 @@ def _cancelling_setting_pairs_by_runs(
     return result
 
 
-def _do_setting_changes_cancel_out(
+def _do_timing_setting_changes_cancel_out(
     match: SiliconTimingComparator, best: SettingValues, trade: Mapping[str, int]
 ) -> bool:
     """Whether the changes together leave the match as good, while each of them alone makes it worse."""
-    return _is_match_as_good(match, best, trade) and not any(
-        _is_match_as_good(match, best, {key: by}) for key, by in trade.items()
+    return _is_silicon_match_not_worse(match, best, trade) and not any(
+        _is_silicon_match_not_worse(match, best, {key: by}) for key, by in trade.items()
     )
 
 
-def _is_match_as_good(match: SiliconTimingComparator, best: SettingValues, steps: Mapping[str, int]) -> bool:
+def _is_silicon_match_not_worse(match: SiliconTimingComparator, best: SettingValues, steps: Mapping[str, int]) -> bool:
     """Whether the match is as good after these changes of settings."""
     tried = {**best, **{key: best[key] + by for key, by in steps.items()}}
     return (
@@ -229,7 +232,7 @@ def _equivalent_settings(
     return [{**best, **{key: best[key] + times * step for key, step in trade.items()}} for times in places]
 
 
-def _distance_from_defaults(match: SiliconTimingComparator, values: SettingValues) -> int:
+def _settings_distance_from_defaults(match: SiliconTimingComparator, values: SettingValues) -> int:
     """Returns by how much all settings together differ from their defaults."""
     return sum(abs(value - match.defaults[key]) for key, value in values.items())
 

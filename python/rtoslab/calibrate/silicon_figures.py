@@ -11,9 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.analyses import NamedFigure, primary_speed_values_of_point
+from rtoslab.analyses import NamedMetricValue, primary_speed_values_of_point
 from rtoslab.base import PlanError, TitledTable, Value
-from rtoslab.results import MeasuredPoint, NotApplicable
+from rtoslab.results import MeasuredPoint, NotApplicableMeasurement
 from rtoslab.store import RunDirectory
 
 _NORMAL: Final = 1.4826 * 1.2533
@@ -21,7 +21,7 @@ _NORMAL: Final = 1.4826 * 1.2533
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredFigure:
+class MeasuredValueWithErrorBar:
     """A kernel figure that one board measured, in cycles, with its error bar."""
 
     repeats: tuple[float, ...]
@@ -38,7 +38,7 @@ class MeasuredFigure:
 class BoardMeasuredValues:
     """All kernel figures of a board by name, and the reasons for missing ones."""
 
-    figures: Mapping[str, MeasuredFigure]
+    figures: Mapping[str, MeasuredValueWithErrorBar]
     missing: Mapping[str, str]
     """Keyed by benchmark."""
     images: Mapping[str, str]
@@ -50,7 +50,7 @@ class KernelFigure:
     """One kernel figure on silicon and on the virtual board."""
 
     name: str
-    silicon: MeasuredFigure
+    silicon: MeasuredValueWithErrorBar
     default_cycles: float
     """The figure of the virtual board with its defaults."""
     fitted_cycles: float | None
@@ -62,7 +62,7 @@ class KernelFigure:
         model = self.fitted_cycles if fitted and self.fitted_cycles is not None else self.default_cycles
         return model - self.silicon.median_cycles
 
-    def difference_percent(self, fitted: bool = False) -> float:
+    def percent_difference_from_silicon(self, fitted: bool = False) -> float:
         """Returns how far the virtual board's figure is from silicon's, in percent of silicon's. 0 if that is zero."""
         return 100 * self.difference_cycles(fitted) / self.silicon.median_cycles if self.silicon.median_cycles else 0.0
 
@@ -71,9 +71,9 @@ class KernelFigure:
         return abs(self.difference_cycles(fitted)) <= self.silicon.error_cycles + 1e-9
 
 
-def kernel_figures_of_runs(runs: Sequence[Path]) -> BoardMeasuredValues:
+def kernel_values_measured_in_runs(runs: Sequence[Path]) -> BoardMeasuredValues:
     """Returns the kernel figures in run directories that repeat the same points on one board. Raises StoreError."""
-    repeats_of: dict[str, list[NamedFigure]] = {}
+    repeats_of: dict[str, list[NamedMetricValue]] = {}
     missing: dict[str, str] = {}
     images: dict[str, str] = {}
     for run in runs:
@@ -86,14 +86,14 @@ def kernel_figures_of_runs(runs: Sequence[Path]) -> BoardMeasuredValues:
                         _add_benchmark_count_resolution(metric, result)
                     )
             else:
-                reason = result.reason if isinstance(result, NotApplicable) else result.message
+                reason = result.reason if isinstance(result, NotApplicableMeasurement) else result.message
                 missing[result.point.benchmark] = reason
     return BoardMeasuredValues(
         {name: value_over_repeats(repeats) for name, repeats in repeats_of.items()}, missing, images
     )
 
 
-def _add_benchmark_count_resolution(metric: NamedFigure, result: MeasuredPoint) -> NamedFigure:
+def _add_benchmark_count_resolution(metric: NamedMetricValue, result: MeasuredPoint) -> NamedMetricValue:
     """Returns the figure with a resolution of one count or more, because the measurement window may end before or after
     a count."""
     counts = sum(counter.count for counter in result.counters)
@@ -102,11 +102,11 @@ def _add_benchmark_count_resolution(metric: NamedFigure, result: MeasuredPoint) 
     return replace(metric, resolution=max(metric.resolution, metric.value / counts))
 
 
-def value_over_repeats(repeats: Sequence[NamedFigure]) -> MeasuredFigure:
+def value_over_repeats(repeats: Sequence[NamedMetricValue]) -> MeasuredValueWithErrorBar:
     """Returns a kernel figure from its values in several runs, with an error bar."""
     values = tuple(repeat.value for repeat in repeats)
     errors = [max(repeat.resolution, _standard_error_of_median(repeat.samples)) for repeat in repeats]
-    return MeasuredFigure(values, max([(max(values) - min(values)) / 2, *errors]))
+    return MeasuredValueWithErrorBar(values, max([(max(values) - min(values)) / 2, *errors]))
 
 
 def _standard_error_of_median(samples: Sequence[float]) -> float:
@@ -146,11 +146,14 @@ def silicon_comparison_table(figures: Sequence[KernelFigure]) -> TitledTable:
     for figure in figures:
         fit: tuple[Value, ...] = (None, None)
         if figure.fitted_cycles is not None:
-            fit = (f"{figure.difference_cycles(fitted=True):+.2f}", f"{figure.difference_percent(fitted=True):+.2f}")
+            fit = (
+                f"{figure.difference_cycles(fitted=True):+.2f}",
+                f"{figure.percent_difference_from_silicon(fitted=True):+.2f}",
+            )
         default = (
             f"{figure.default_cycles:.2f}",
             f"{figure.difference_cycles():+.2f}",
-            f"{figure.difference_percent():+.2f}",
+            f"{figure.percent_difference_from_silicon():+.2f}",
         )
         rows.append(
             (figure.name, f"{figure.silicon.median_cycles:.2f}", f"{figure.silicon.error_cycles:.2f}", *default, *fit)

@@ -22,7 +22,7 @@ from rtoslab.base import (
 )
 from rtoslab.calibrate.readings import CalibrationReadings
 from rtoslab.calibrate.settings_fit import BoardTimingFitResult
-from rtoslab.calibrate.silicon_figures import BoardMeasuredValues, MeasuredFigure
+from rtoslab.calibrate.silicon_figures import BoardMeasuredValues, MeasuredValueWithErrorBar
 from rtoslab.catalogue import SILICON_FILE, Catalogue
 from rtoslab.intake import first_validation_problem, printable_path, read_json_object
 from rtoslab.targets import simulator_sources_digest, timing_settings
@@ -46,7 +46,7 @@ class FittedTimingSettingRange(StrictModel):
     """Rules that compensate it: the rows show only their sum."""
 
 
-class SiliconFigure(StrictModel):
+class SiliconMeasuredValue(StrictModel):
     """A kernel figure as silicon gave it, in cycles."""
 
     repeats: tuple[float, ...] = Field(min_length=1)
@@ -60,14 +60,17 @@ class KernelMeasuredValues(StrictModel):
     window_ms: int = Field(gt=0)
     images: dict[str, str]
     """Benchmark -> SHA-256 of the image that ran."""
-    figures: dict[str, SiliconFigure]
+    figures: dict[str, SiliconMeasuredValue]
     """Keyed by benchmark and series."""
     missing: dict[str, str]
     """Benchmark -> why it has none."""
 
     def board_measured_values(self) -> BoardMeasuredValues:
         """Returns the kernel figures as they were measured, for comparisons."""
-        seen = {name: MeasuredFigure(figure.repeats, figure.error_cycles) for name, figure in self.figures.items()}
+        seen = {
+            name: MeasuredValueWithErrorBar(figure.repeats, figure.error_cycles)
+            for name, figure in self.figures.items()
+        }
         return BoardMeasuredValues(seen, self.missing, self.images)
 
 
@@ -99,7 +102,7 @@ class SiliconCalibrationFile(StrictModel):
 def kernel_values_for_silicon_file(kernel: str, window_ms: int, seen: BoardMeasuredValues) -> KernelMeasuredValues:
     """Returns a board's kernel figures as a silicon.json has them. `seen`: as measured."""
     figures = {
-        name: SiliconFigure(repeats=figure.repeats, error_cycles=round(figure.error_cycles, 6))
+        name: SiliconMeasuredValue(repeats=figure.repeats, error_cycles=round(figure.error_cycles, 6))
         for name, figure in seen.figures.items()
     }
     return KernelMeasuredValues(

@@ -30,7 +30,7 @@ class LogicChannel:
         changed = (self.levels[1:] != self.levels[:-1]) & (self.levels[1:] != UNKNOWN) & (self.levels[:-1] != UNKNOWN)
         return self.ticks[1:][changed], self.levels[1:][changed]
 
-    def unknown_level_ticks(self) -> NDArray[np.int64]:
+    def ticks_where_level_becomes_unknown(self) -> NDArray[np.int64]:
         """Returns the ticks at which the channel's level becomes unknown between two known levels."""
         known = np.flatnonzero(self.levels != UNKNOWN)
         if not len(known):
@@ -89,7 +89,7 @@ def require_known_logic_levels(capture: LogicLevelCapture, form: str) -> None:
     """Raises CaptureError if a level between two known ones is unknown, for file formats that would store it as 0.
     `form` names the format."""
     for channel in capture.channels:
-        unknown = channel.unknown_level_ticks()
+        unknown = channel.ticks_where_level_becomes_unknown()
         if len(unknown):
             raise CaptureError(
                 f"{form} cannot store that the level of {channel.name} is unknown at tick {unknown[0]}; write VCD "
@@ -97,7 +97,7 @@ def require_known_logic_levels(capture: LogicLevelCapture, form: str) -> None:
             )
 
 
-def merge_channel_changes(capture: LogicLevelCapture) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+def merge_logic_channel_level_changes(capture: LogicLevelCapture) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
     """Returns the ticks at which any channel changes, and the levels of all channels at each of them (rows by
     channels)."""
     ticks = np.unique(np.concatenate([channel.ticks for channel in capture.channels] or [np.zeros(0, np.int64)]))

@@ -13,7 +13,7 @@ SEPARATORS: Final = (";", "\t", ",")
 _NUMBER: Final = re.compile(r"\s*[-+]?(?:\d{1,40}\.?\d{0,40}|\.\d{1,40})(?:[eE][-+]?\d{1,3})?\s*", re.ASCII)
 
 
-def find_cell_separator(lines: Iterable[str]) -> str:
+def find_csv_cell_separator(lines: Iterable[str]) -> str:
     """Returns the character that separates cells: that of the last line that has one, or a comma."""
     for line in reversed(list(lines)):
         for separator in SEPARATORS:

@@ -19,7 +19,7 @@ from rtoslab.captures.recording import OUT
 from rtoslab.captures.sampling import round_times_to_samples
 from rtoslab.catalogue import Board, Catalogue
 from rtoslab.hardware import TRIES, AnalyzerRecording, ConnectedBoard, LogicAnalyzer, measure_real_board_with_retries
-from rtoslab.images import build_point_image
+from rtoslab.images import build_measurement_point_image
 from rtoslab.plan import PlannedPoint
 from rtoslab.records import read_wire_constants
 from rtoslab.targets import Progress
@@ -92,7 +92,7 @@ def record_pins_of_real_board(
     caller removes it. Raises BuildError, CaptureError, and the errors of `hardware.measure_real_board_with_retries`.
     """
     progress("building", 0.0)
-    built = build_point_image(catalogue, live.point)
+    built = build_measurement_point_image(catalogue, live.point)
     raw = raw_recording_path(output)
     progress("recording", 0.0)
     with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
@@ -108,7 +108,7 @@ def record_pins_of_real_board(
                 lambda _: None,
             )
         except BaseException:
-            recorder.stop_recording()
+            recorder.stop_logic_recording()
             raw.unlink(missing_ok=True)
             raise
         try:
@@ -117,7 +117,7 @@ def record_pins_of_real_board(
         except CaptureError as cause:
             raise CaptureError(f"{cause} The recording up to then is in {raw}.") from None
         finally:
-            recorder.stop_recording()
+            recorder.stop_logic_recording()
 
 
 def _read_recording(raw: Path, analyzer: LogicAnalyzer) -> LogicLevelCapture:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rtoslab.base import CaptureError
 from rtoslab.captures.capture import LogicChannel, LogicLevelCapture
-from rtoslab.captures.tracks import number_repeated_labels, too_many_changes_error
+from rtoslab.captures.tracks import number_repeated_labels, too_many_level_changes_error
 from rtoslab.intake import CHANGES
 
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -46,7 +46,7 @@ class PackedSampleReader:
                 self._levels[number].append(levels[fresh])
                 self._change_count += int(fresh.sum())
                 if self._change_count > CHANGES:
-                    raise too_many_changes_error(self._name)
+                    raise too_many_level_changes_error(self._name)
         self._count += len(rows)
         self._last_sample = rows[-1].copy()
 

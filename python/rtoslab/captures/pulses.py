@@ -33,7 +33,7 @@ class PulseTrain:
         """Returns the width of each pulse in cycles of a clock of this frequency."""
         return self.width_ticks.astype(np.float64) * float(self.tick_s * clock_hz)
 
-    def widths_in_seconds(self) -> NDArray[np.float64]:
+    def pulse_widths_in_seconds(self) -> NDArray[np.float64]:
         """Returns the width of each pulse in seconds."""
         return self.width_ticks.astype(np.float64) * float(self.tick_s)
 
@@ -62,7 +62,7 @@ def find_pulses(channel: LogicChannel, tick_s: Fraction, sample_s: Fraction | No
 def _first_unknown_tick_between_lows(channel: LogicChannel, lows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Returns the first tick with an unknown level between each two low levels. `lows` are the indices of the low
     levels."""
-    unknown = channel.unknown_level_ticks()
+    unknown = channel.ticks_where_level_becomes_unknown()
     intervals = np.searchsorted(channel.ticks[lows], unknown)
     return unknown[np.unique(intervals, return_index=True)[1]]
 

@@ -15,7 +15,7 @@ from rtoslab.captures.capture import LogicChannel, LogicLevelCapture
 from rtoslab.captures.pins import capture_from_events
 from rtoslab.captures.pulses import PulseTrain, find_pulses
 from rtoslab.catalogue import Benchmark, Catalogue
-from rtoslab.images import build_point_image
+from rtoslab.images import build_measurement_point_image
 from rtoslab.plan import PlannedPoint, PlanOptions, make_measurement_plan
 from rtoslab.results import series_facts
 from rtoslab.targets import (
@@ -29,9 +29,9 @@ from rtoslab.targets import (
     SENDING_LIMIT_S,
     WINDOW_SYMBOL,
     Progress,
-    apply_timing_settings,
+    apply_timing_settings_to_virtual_board,
     convert_simulator_errors,
-    find_measured_intervals,
+    decode_measured_intervals_from_events,
     find_symbol_address,
     load_image_into_board,
     make_board_at_reset,
@@ -64,12 +64,17 @@ class PinRecording:
     def pulses_by_series(self, channel: LogicChannel, capture: LogicLevelCapture) -> dict[str, PulseTrain]:
         """Returns the pulses of a capture of the same image in its measurement window, by measured series. Pulses that
         were not recorded are left out. Raises CaptureError if the pulses do not match those of the image."""
-        pulses, image_pulses = find_pulses(channel, capture.tick_s, capture.sample_s), self._pulses_of_recorded_image()
+        pulses, image_pulses = (
+            find_pulses(channel, capture.tick_s, capture.sample_s),
+            self._pulses_of_recorded_firmware_run(),
+        )
         is_coarse = (
-            len(image_pulses.width_ticks) and float(pulses.resolution_s) > image_pulses.widths_in_seconds().min()
+            len(image_pulses.width_ticks) and float(pulses.resolution_s) > image_pulses.pulse_widths_in_seconds().min()
         )
         places = (
-            _match_pulses_by_time(image_pulses, pulses) if is_coarse else _match_pulses_by_order(image_pulses, pulses)
+            _match_pulses_by_time(image_pulses, pulses)
+            if is_coarse
+            else _match_recorded_pulses_to_image_pulses(image_pulses, pulses)
         )
         places, order = places[: len(self.pulse_series)], np.array(self.pulse_series)
         _require_known_series(pulses, places)
@@ -81,10 +86,10 @@ class PinRecording:
     def count_pulses_shorter_than(self, length_s: float) -> tuple[int, int]:
         """Returns how many of the image's pulses, from the window's opening on, are shorter than a time, and how many
         there are."""
-        seconds = self._pulses_of_recorded_image().widths_in_seconds()
+        seconds = self._pulses_of_recorded_firmware_run().pulse_widths_in_seconds()
         return int((seconds < length_s).sum()), len(seconds)
 
-    def _pulses_of_recorded_image(self) -> PulseTrain:
+    def _pulses_of_recorded_firmware_run(self) -> PulseTrain:
         """Returns the pulses of the recorded run on the virtual board, from the opening of the measurement window
         on."""
         return find_pulses(self.capture.channels[0], self.capture.tick_s).last_pulses(
@@ -105,7 +110,7 @@ def _require_known_series(pulses: PulseTrain, places: NDArray[np.int64]) -> None
         )
 
 
-def _match_pulses_by_order(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArray[np.int64]:
+def _match_recorded_pulses_to_image_pulses(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArray[np.int64]:
     """Returns the index in `pulses` of each pulse of the image, which are the last ones. Raises CaptureError if there
     are too few."""
     missing = len(image_pulses.width_ticks) - len(pulses.width_ticks)
@@ -123,7 +128,7 @@ def _match_pulses_by_time(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArr
     """Returns the index in `pulses` of each pulse of the image by their start times, -1 for one that was not recorded.
     Raises CaptureError if too few match."""
     sample_s = float(pulses.resolution_s)
-    long_enough = np.flatnonzero(image_pulses.widths_in_seconds() > sample_s)
+    long_enough = np.flatnonzero(image_pulses.pulse_widths_in_seconds() > sample_s)
     begins, seen = (item.start_ticks * float(item.tick_s) for item in (image_pulses, pulses))
     places = np.full(len(begins), -1, np.int64)
     if len(seen) and len(long_enough):
@@ -138,7 +143,7 @@ def _match_pulses_by_time(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArr
     return places
 
 
-def point_measured_by_pin(catalogue: Catalogue, benchmark: str, options: PlanOptions) -> PlannedPoint:
+def pin_latency_measurement_point(catalogue: Catalogue, benchmark: str, options: PlanOptions) -> PlannedPoint:
     """Returns the point of a latency benchmark that measures by a pin. Raises PlanError if the options do not select
     one."""
     config = {**options.config, "instrument": "pin"}
@@ -161,10 +166,10 @@ def record_pins_of_virtual_board(
 ) -> PinRecording:
     """Builds the image that measures by a pin, and records its pin edges on the virtual board. Raises PlanError,
     BuildError, RunError."""
-    point = point_measured_by_pin(catalogue, benchmark, options)
+    point = pin_latency_measurement_point(catalogue, benchmark, options)
     progress("building", 0.0)
-    built = build_point_image(catalogue, point)
-    whole = catalogue.find_benchmark(point.benchmark).facts.apply_benchmark_parameters(point.params)
+    built = build_measurement_point_image(catalogue, point)
+    whole = catalogue.find_benchmark(point.benchmark).facts.with_task_count_from_parameters(point.params)
     facts = whole.restrict_to_kernel_services(catalogue.find_kernel(point.kernel).facts)
     return _record_pin_edges(catalogue, point, facts, built.elf_path.read_bytes(), progress)
 
@@ -175,7 +180,7 @@ def _record_pin_edges(
     """Runs the image to its end and returns its pin edges, with the series of each pulse in the window."""
     board = catalogue.find_board(point.board).facts
     machine = make_board_at_reset(board, cores=point.cores)
-    apply_timing_settings(machine, point.timing)
+    apply_timing_settings_to_virtual_board(machine, point.timing)
     load_image_into_board(machine, image, point.label)
     with convert_simulator_errors(RunError):
         machine.watch_write(find_symbol_address(machine, WINDOW_SYMBOL), IDENT_WINDOW)
@@ -204,7 +209,7 @@ def _record_pin_edges(
     if not len(opened) or not len(closed):
         raise RunError("The image did not begin and end its measured window; `rtoslab run` shows why.")
     inside = values[(values["cycle"] >= opened[0]) & (values["cycle"] <= closed[0])]
-    intervals = find_measured_intervals(inside.tobytes(), (), {}, pin)
+    intervals = decode_measured_intervals_from_events(inside.tobytes(), (), {}, pin)
     starts = find_pulses(capture.channels[0], capture.tick_s).start_ticks
     order = tuple(interval.series for interval in intervals.intervals)
     if len(order) != len(intervals.pulses):

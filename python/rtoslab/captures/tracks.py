@@ -18,7 +18,7 @@ _MOST_PLACES: Final = 18
 """Attoseconds."""
 
 
-class ChannelTrack:
+class LogicChannelLevelBuilder:
     """The levels of one channel while a file is read. A repeated level is not stored. The last of several levels at one
     tick counts."""
 
@@ -28,7 +28,7 @@ class ChannelTrack:
         self.ticks = array("q")
         self.levels = array("b")
 
-    def set_level_from_tick(self, tick: int, level: int) -> int:
+    def set_logic_level_from_sample_tick(self, tick: int, level: int) -> int:
         """Sets the level from a tick on, which is not before the last call's. Returns how many stored levels were
         added: -1, 0 or 1."""
         if not self.levels:
@@ -61,7 +61,7 @@ class RepeatedCaptureRowCounter:
         self._same_time_line = 0
         self._same_times = 0
 
-    def count_row_with_repeated_time(self, line: int) -> None:
+    def count_csv_row_with_repeated_time(self, line: int) -> None:
         """Counts a row with the time of the row before it."""
         self._same_times += 1
         self._same_time_line = self._same_time_line or line
@@ -89,19 +89,19 @@ class RepeatedCaptureRowCounter:
         return tuple(notes)
 
 
-class ChannelTracks:
+class LogicChannelBuilderSet:
     """All channels of a file that is being read. `name` is the file's, for messages."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._tracks: dict[str, ChannelTrack] = {}
+        self._tracks: dict[str, LogicChannelLevelBuilder] = {}
         self._twins: dict[str, int] = {}
         self._rows = 0
 
-    def add_logic_channel(self, label: str) -> ChannelTrack:
+    def add_logic_channel(self, label: str) -> LogicChannelLevelBuilder:
         """Adds a channel and returns its levels. Its name gets a number if another one has it. Raises CaptureError if
         there are too many."""
-        track = self._tracks[self._unique_channel_name(label)] = ChannelTrack()
+        track = self._tracks[self._unique_channel_name(label)] = LogicChannelLevelBuilder()
         return track
 
     def _unique_channel_name(self, label: str) -> str:
@@ -119,7 +119,7 @@ class ChannelTracks:
         return label in self._tracks
 
     @property
-    def channel_names(self) -> list[str]:
+    def logic_channel_names(self) -> list[str]:
         """Returns the names of the channels, in order."""
         return list(self._tracks)
 
@@ -127,12 +127,12 @@ class ChannelTracks:
         """Adds to the number of stored levels of all channels. Raises CaptureError if there are too many."""
         self._rows += rows
         if self._rows > CHANGES:
-            raise too_many_changes_error(self.name)
+            raise too_many_level_changes_error(self.name)
 
     def to_capture(self, tick_s: Fraction, end_tick: int, notes: tuple[str, ...] = ()) -> LogicLevelCapture:
         """Returns the capture of all channels. `end_tick` is the first tick that was not recorded."""
         channels = tuple(
-            LogicChannel(label, _channel_tick_array(track), _channel_level_array(track))
+            LogicChannel(label, _level_change_ticks_of_channel(track), _channel_level_array(track))
             for label, track in self._tracks.items()
         )
         return LogicLevelCapture(tick_s, channels, end_tick, notes)
@@ -140,13 +140,13 @@ class ChannelTracks:
 
 def number_repeated_labels(name: str, labels: Iterable[str]) -> list[str]:
     """Returns the labels, with a number after each repeated one. Raises CaptureError for too many."""
-    tracks = ChannelTracks(name)
+    tracks = LogicChannelBuilderSet(name)
     for label in labels:
         tracks.add_logic_channel(label)
-    return tracks.channel_names
+    return tracks.logic_channel_names
 
 
-def too_many_changes_error(name: str) -> CaptureError:
+def too_many_level_changes_error(name: str) -> CaptureError:
     """Returns the error for a file with too many changes of level."""
     return CaptureError(f"{name} contains more than {CHANGES:,} changes of level; export a shorter part.")
 
@@ -172,23 +172,27 @@ def require_tick_fits_64_bits(tick: int, where: str) -> int:
 
 
 def store_changed_channel_levels(
-    tracks: ChannelTracks, columns: Sequence[ChannelTrack], tick: int, last_levels: Sequence[int], levels: Sequence[int]
+    tracks: LogicChannelBuilderSet,
+    columns: Sequence[LogicChannelLevelBuilder],
+    tick: int,
+    last_levels: Sequence[int],
+    levels: Sequence[int],
 ) -> None:
     """Sets the level of each channel that changed since the last row. Raises CaptureError for too many changes."""
     tracks.count_stored_logic_levels(
         sum(
-            columns[place].set_level_from_tick(tick, to)
+            columns[place].set_logic_level_from_sample_tick(tick, to)
             for place, to in enumerate(levels)
             if not last_levels or last_levels[place] != to
         )
     )
 
 
-def _channel_tick_array(track: ChannelTrack) -> NDArray[np.int64]:
+def _level_change_ticks_of_channel(track: LogicChannelLevelBuilder) -> NDArray[np.int64]:
     """Returns the ticks of a channel's levels as an array."""
     return np.frombuffer(track.ticks, np.int64) if track.ticks else np.zeros(0, np.int64)
 
 
-def _channel_level_array(track: ChannelTrack) -> NDArray[np.int8]:
+def _channel_level_array(track: LogicChannelLevelBuilder) -> NDArray[np.int8]:
     """Returns the levels of a channel as an array."""
     return np.frombuffer(track.levels, np.int8) if track.levels else np.zeros(0, np.int8)

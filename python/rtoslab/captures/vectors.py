@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rtoslab.captures.capture import UNKNOWN
-from rtoslab.captures.tracks import ChannelTrack
+from rtoslab.captures.tracks import LogicChannelLevelBuilder
 
 _FEW: Final = 4
 _BITS: Final = b"01xXzZ"
@@ -22,14 +22,14 @@ class VcdBitVector:
 
     __slots__ = ("_mask", "_ones", "_unknowns", "tracks", "width")
 
-    def __init__(self, tracks: Sequence[ChannelTrack]) -> None:
+    def __init__(self, tracks: Sequence[LogicChannelLevelBuilder]) -> None:
         self.tracks = tracks
         self.width = len(tracks)
         self._mask = (1 << self.width) - 1
         self._ones: int | None = None
         self._unknowns = 0
 
-    def set_variable_value(self, tick: int, text: bytes) -> int:
+    def set_vcd_variable_value(self, tick: int, text: bytes) -> int:
         """Sets the variable's value from a tick on. Returns how many bits changed. A text that is too short is extended
         on its left: by zeros, or by the x or z that it begins with."""
         ones, unknowns = int(text.translate(_KNOWN), 2), 0
@@ -40,11 +40,13 @@ class VcdBitVector:
         ones, unknowns = ones & self._mask, unknowns & self._mask
         changed = self._mask if self._ones is None else (ones ^ self._ones) | (unknowns ^ self._unknowns)
         self._ones, self._unknowns = ones, unknowns
-        for place, one, unknown in self._bit_changes(changed, ones, unknowns):
-            self.tracks[place].set_level_from_tick(tick, UNKNOWN if unknown else one)
+        for place, one, unknown in self._level_changes_of_variable_bits(changed, ones, unknowns):
+            self.tracks[place].set_logic_level_from_sample_tick(tick, UNKNOWN if unknown else one)
         return changed.bit_count()
 
-    def _bit_changes(self, changed: int, ones: int, unknowns: int) -> Iterator[tuple[int, int, bool]]:
+    def _level_changes_of_variable_bits(
+        self, changed: int, ones: int, unknowns: int
+    ) -> Iterator[tuple[int, int, bool]]:
         """Yields each changed bit: its index from the highest bit on, its level, and whether it is unknown. `changed`,
         `ones` and `unknowns` have a bit for each."""
         if changed.bit_count() <= _FEW:

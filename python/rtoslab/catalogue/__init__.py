@@ -15,21 +15,27 @@ if TYPE_CHECKING:
     )
     from rtoslab.catalogue.boards import find_board, read_boards
     from rtoslab.catalogue.catalogue import FILES_OUTSIDE_IMAGES, PAGE_SUFFIX, SILICON_FILE, Catalogue
-    from rtoslab.catalogue.claim_schemas import TIMED, AxisChoices, AxisPlaces, InstrumentResolution, PaperClaim
+    from rtoslab.catalogue.claim_schemas import (
+        TIMED,
+        AxisChoices,
+        AxisPlaces,
+        PaperClaim,
+        PaperInstrumentTimeResolution,
+    )
     from rtoslab.catalogue.conformance_table import ConformanceCheck
     from rtoslab.catalogue.contract_services import OPTIONAL_FOLDER, OPTIONAL_SERVICES, offered_optional_services
     from rtoslab.catalogue.core_maps import DIVISIONS, PAIR_CORES
     from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_CODE, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
     from rtoslab.catalogue.folder_entries import CatalogueEntry
     from rtoslab.catalogue.kernel_facts import Argument, HeapBlockChain, HeapFreeList, Kernel, TaskControlBlockMembers
-    from rtoslab.catalogue.kernel_tasks import KernelTasks, TaskChain, TaskRing, TaskTable
-    from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow, find_paper, read_papers
+    from rtoslab.catalogue.kernel_tasks import CircularTaskLists, KernelTasks, TaskChain, TaskTable
+    from rtoslab.catalogue.paper_folders import PaperFolder, PublishedValueRow, find_paper, read_papers
     from rtoslab.catalogue.paper_schemas import (
         PaperCondition,
+        PaperFirmwareConfiguration,
         PaperMistake,
         PaperSection,
-        PaperSetup,
-        RedrawnFigure,
+        RedrawnPaperChart,
         RedrawnTable,
         SampleTraceChart,
         SizeMeasurementProgram,
@@ -44,10 +50,10 @@ if TYPE_CHECKING:
         kernel_port_folders,
         kernel_tree_description_as_toml,
         kernel_tree_path_environment_variable,
-        make_tree_description,
+        make_source_tree_description,
         parse_kernel_export_identifier,
         read_user_kernel_trees,
-        tree_description_path,
+        source_tree_description_path,
     )
     from rtoslab.catalogue.user_kernels import KernelExportRequirements, KernelTreeRequirements
 else:

@@ -200,7 +200,7 @@ class Benchmark(StrictModel):
             raise ValueError("either all or none of the [[series]] may be stamped")
         return self
 
-    def apply_benchmark_parameters(self, params: Mapping[str, str]) -> "Benchmark":
+    def with_task_count_from_parameters(self, params: Mapping[str, str]) -> "Benchmark":
         """Returns the benchmark with as many tasks as its parameter says, and the proofs of these tasks.
         Without such a parameter, the benchmark itself. Raises PlanError for a number out of range.
         """
@@ -238,7 +238,7 @@ class Benchmark(StrictModel):
         lacks = {facts: kernel.why_lacking_services(facts.services) for facts in self.series}
         return {reason: why for reason, why in lacks.items() if why is not None}
 
-    def needed_services(self, params: Mapping[str, str]) -> tuple[str, ...]:
+    def kernel_services_needed_by_benchmark(self, params: Mapping[str, str]) -> tuple[str, ...]:
         """Returns the kernel services that the benchmark needs with these parameters. Raises PlanError for an unknown
         value."""
         picked = []
@@ -274,7 +274,7 @@ class Benchmark(StrictModel):
         return any(facts.stamped == "tick" for facts in self.series)
 
     @property
-    def ends_on_other_core(self) -> bool:
+    def has_intervals_ending_on_other_core(self) -> bool:
         """Whether the benchmark's intervals begin on one core and end on another."""
         return any(facts.stamped == "sender" for facts in self.series)
 

@@ -18,7 +18,7 @@ from rtoslab.catalogue.contract_services import (
     OPTIONAL_FOLDER,
     SERVICE_FILE,
     offered_optional_services,
-    read_services,
+    read_kernel_services,
     require_known_services,
 )
 from rtoslab.catalogue.core_maps import MAP_FILE, DualKernelMemoryMap, require_core_map_fits_board
@@ -61,7 +61,7 @@ class Catalogue:
         named."""
         entries: dict[str, CatalogueEntry[Kernel]] = {}
         for folder in kernel_port_folders(self.root):
-            entries = {**self._scan_ports(folder), **entries}
+            entries = {**self._scan_kernel_ports(folder), **entries}
         return entries
 
     @cached_property
@@ -132,7 +132,7 @@ class Catalogue:
     @cached_property
     def port_contract_services(self) -> Mapping[str, str]:
         """Returns the services of the port contract (such as `mutex`), each with a phrase that explains it."""
-        return read_services(self.root)
+        return read_kernel_services(self.root)
 
     def chip_names_in_flash_programs(self, board: str) -> FlashToolChipNames:
         """Returns the names of a board's chip in flashing programs, empty if there are none. Raises UnknownNameError,
@@ -174,7 +174,7 @@ class Catalogue:
     def find_dual_kernel_memory_map(self, board: CatalogueEntry[Board]) -> DualKernelMemoryMap | None:
         """Returns the map that divides a board between two kernels, one on each core. None if there is none. Raises
         CatalogueError."""
-        path = self.core_map_folder / board.id / MAP_FILE
+        path = self.two_kernel_memory_map_folder / board.id / MAP_FILE
         if not path.is_file():
             return None
         core_map = read_validated_toml(path, DualKernelMemoryMap)
@@ -182,7 +182,7 @@ class Catalogue:
         return core_map
 
     @property
-    def core_map_folder(self) -> Path:
+    def two_kernel_memory_map_folder(self) -> Path:
         """Returns the folder with the maps and code for two kernels on one board, which has a subfolder for each
         board."""
         return self.root / "firmware" / "amp"
@@ -191,7 +191,9 @@ class Catalogue:
         """Returns the benchmark with this id, or with the only id that begins so (`t1`). Raises UnknownNameError."""
         return find_catalogue_entry("benchmark", self.benchmarks, name)
 
-    def find_experiments(self, name: str) -> tuple[CatalogueEntry[MeasurementSuite] | None, tuple[Experiment, ...]]:
+    def find_experiments_of_suite_or_benchmark(
+        self, name: str
+    ) -> tuple[CatalogueEntry[MeasurementSuite] | None, tuple[Experiment, ...]]:
         """Returns the experiments (groups of measurements) of a suite, a benchmark, or a kind of benchmarks. The suite
         comes first, None if it is no suite. Raises UnknownNameError.
 
@@ -207,7 +209,7 @@ class Catalogue:
         names = of_kind or (benchmark.id if benchmark else "",)
         return None, (Experiment(benchmarks=names, kernels=(DEFAULT_KERNEL,), boards=(DEFAULT_BOARD,)),)
 
-    def _scan_ports(self, folder: Path) -> dict[str, CatalogueEntry[Kernel]]:
+    def _scan_kernel_ports(self, folder: Path) -> dict[str, CatalogueEntry[Kernel]]:
         """Returns an entry for each subfolder that is a port (has a kernel.toml), by id."""
         entries: dict[str, CatalogueEntry[Kernel]] = {}
         for path in sorted(folder.glob("*/kernel.toml")):
@@ -259,11 +261,11 @@ def _read_kernel_port_folder(folder: Path) -> CatalogueEntry[Kernel]:
                 f"{folder / 'kernel.toml'} says {service} = true, but {path} is missing; add it, or say "
                 f"{service} = false."
             )
-        facts = _add_optional_service_from_file(facts, path)
+        facts = _add_optional_kernel_service_from_file(facts, path)
     return CatalogueEntry(entry.id, folder, facts)
 
 
-def _add_optional_service_from_file(facts: Kernel, path: Path) -> Kernel:
+def _add_optional_kernel_service_from_file(facts: Kernel, path: Path) -> Kernel:
     """Returns the facts of a kernel with those about an optional service, which are in the file. Raises
     CatalogueError."""
     try:

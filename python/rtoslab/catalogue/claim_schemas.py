@@ -151,7 +151,7 @@ TIMED: Final = frozenset(
 """Kinds that may compare times, and then need the resolution of the paper's instrument."""
 
 
-class InstrumentResolution(StrictModel):
+class PaperInstrumentTimeResolution(StrictModel):
     """The smallest difference of two times that a paper's instrument can show."""
 
     seconds: float = Field(ge=0)

@@ -43,7 +43,7 @@ def offered_optional_services(kernel: Kernel) -> list[str]:
     return [service for service in OPTIONAL_SERVICES if kernel.services.get(service, False)]
 
 
-def read_services(root: Path) -> Mapping[str, str]:
+def read_kernel_services(root: Path) -> Mapping[str, str]:
     """Returns the kernel services of the port contract by name, in the contract's order, each with a phrase. Raises
     CatalogueError."""
     return read_validated_toml(root / "spec" / "services.toml", ServicesFile).services

@@ -42,7 +42,7 @@ class SramDivision(StrictModel):
     shared_bytes: int
 
 
-class SpinlockMap(StrictModel):
+class SpinlockAssignment(StrictModel):
     """The hardware spinlocks of a map: which number is for messages, which ones belong to core 1."""
 
     message: int
@@ -64,15 +64,15 @@ class DualKernelMemoryMap(StrictModel):
     core1: CoreImageLayout
     banks: SramDivision
     striped: SramDivision
-    spinlocks: SpinlockMap
+    spinlocks: SpinlockAssignment
     peripherals: PeripheralMap
 
     @model_validator(mode="after")
-    def _require_parts_do_not_overlap(self) -> "DualKernelMemoryMap":
+    def _require_disjoint_image_resources(self) -> "DualKernelMemoryMap":
         """Raises ValueError if the memories of two images overlap, if both cores have one interrupt line, or if a
         spinlock has two uses."""
         for name in DIVISIONS:
-            parts = list(self.memory_parts(name))
+            parts = list(self.memory_map_regions(name))
             for (one, start, size), (two, other_start, other_size) in combinations(parts, 2):
                 if start < other_start + other_size and other_start < start + size:
                     raise ValueError(f"{one} and {two} overlap at {max(start, other_start):#010x} in [{name}]")
@@ -92,7 +92,7 @@ class DualKernelMemoryMap(StrictModel):
         division: SramDivision = getattr(self, name)
         return division
 
-    def memory_parts(self, name: str) -> Iterator[tuple[str, int, int]]:
+    def memory_map_regions(self, name: str) -> Iterator[tuple[str, int, int]]:
         """Yields the name, start and size in bytes of every memory part of the map. `name` is the division of the
         SRAM."""
         for core, image in enumerate(self.core_image_layouts):
@@ -114,7 +114,7 @@ def require_core_map_fits_board(core_map: DualKernelMemoryMap, board: Board, sou
     if board.chip in _ALIAS:
         memories.append(_ALIAS[board.chip])
     for name in DIVISIONS:
-        for part, start, size in core_map.memory_parts(name):
+        for part, start, size in core_map.memory_map_regions(name):
             if not any(first <= start and start + size <= first + length for first, length in memories):
                 raise CatalogueError(
                     f"{source}: {part} from {start:#010x} on, {size:#x} bytes, is outside the memories of "

@@ -48,7 +48,7 @@ class WatchedKernelSymbols(StrictModel):
         return frozenset([self.no_task_value] if isinstance(self.no_task_value, int) else self.no_task_value)
 
 
-class KernelBehaviour(StrictModel):
+class PermittedKernelDifferences(StrictModel):
     """The table `behaviour` of kernel.toml: the differences between kernels that the contract permits.
     Conformance measures all but the last ten. The virtual board's probes report these.
     """
@@ -110,7 +110,7 @@ class CriticalNestingCounter(StrictModel):
     stride_bytes: int = 4
 
 
-class MulticoreFacts(StrictModel):
+class MulticoreKernelFacts(StrictModel):
     """The facts of a kernel that are different on several cores."""
 
     ask: tuple[str, ...] = ()
@@ -278,7 +278,7 @@ class Kernel(StrictModel):
     services: dict[str, bool]
     reasons: dict[str, str] = Field(default_factory=dict)
     """Why a service (or `smp`) is lacking, in a reader's words."""
-    behaviour: KernelBehaviour = Field(default_factory=KernelBehaviour)
+    behaviour: PermittedKernelDifferences = Field(default_factory=PermittedKernelDifferences)
     deviations: dict[str, str] = Field(default_factory=dict)
     """Conformance checks that the kernel is known to fail -> why. Its numbers count, and are marked."""
     probes: WatchedKernelSymbols | None = None
@@ -305,7 +305,7 @@ class Kernel(StrictModel):
     """Keyed by kind, the first word of the names of its services."""
     waits: WaitFunctions | None = None
     critical: CriticalNestingCounter | None = None
-    several_cores: MulticoreFacts = Field(default_factory=MulticoreFacts)
+    several_cores: MulticoreKernelFacts = Field(default_factory=MulticoreKernelFacts)
     cpus: dict[str, ArchitectureDifferences] = Field(default_factory=dict)
     """Keyed by the `cpu` of a board."""
     classes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -346,11 +346,11 @@ class Kernel(StrictModel):
                 return f"{self.title} has no {service} service: {self.why_service_lacking(service)}"
         return None
 
-    def value_in_kernel_toml(self, name: str) -> str | None:
+    def find_declared_kernel_toml_value(self, name: str) -> str | None:
         """Returns the declared value of a service or of a key of `[behaviour]`, as a word. None if there is none."""
         if name in self.services:
             return str(self.services[name]).lower()
-        value = getattr(self.behaviour, name, None) if name in KernelBehaviour.model_fields else None
+        value = getattr(self.behaviour, name, None) if name in PermittedKernelDifferences.model_fields else None
         return None if value is None else str(value)
 
     def arguments_of_observed_call(self, service: str) -> tuple[Argument, ...]:
@@ -383,7 +383,7 @@ class Kernel(StrictModel):
                 "arguments": {**self.arguments, **facts.arguments},
                 "further_arguments": {**self.further_arguments, **facts.further_arguments},
                 "results": {**self.results, **facts.results},
-                "behaviour": KernelBehaviour.model_validate(behaviour),
+                "behaviour": PermittedKernelDifferences.model_validate(behaviour),
             }
         )
 
@@ -423,15 +423,15 @@ def _apply_earlier_version_changes(kernel: Kernel, change: EarlierVersion) -> Ke
         "results": {service: value for service, value in kernel.results.items() if service not in change.silent},
         "objects": {**kernel.objects, **change.objects},
         "waits": change.waits or kernel.waits,
-        "behaviour": KernelBehaviour.model_validate({**kernel.behaviour.model_dump(), **change.behaviour}),
+        "behaviour": PermittedKernelDifferences.model_validate({**kernel.behaviour.model_dump(), **change.behaviour}),
         "probes": kernel.probes
         and WatchedKernelSymbols.model_validate({**kernel.probes.model_dump(), **change.probes}),
-        "memory": kernel.memory and _memory_facts_of_earlier_version(kernel.memory, change),
+        "memory": kernel.memory and _kernel_memory_facts_of_earlier_version(kernel.memory, change),
     }
     return kernel.mark_services_as_missing(change.lacks).model_copy(update=update)
 
 
-def _memory_facts_of_earlier_version(memory: KernelMemory, change: EarlierVersion) -> KernelMemory:
+def _kernel_memory_facts_of_earlier_version(memory: KernelMemory, change: EarlierVersion) -> KernelMemory:
     """Returns the facts about memory for an earlier version of the kernel."""
     block = memory.task_block and {**memory.task_block.model_dump(), **change.task_block}
     return KernelMemory.model_validate({**memory.model_dump(), **change.memory, "task_block": block})

@@ -5,7 +5,7 @@ from pydantic import Field
 from rtoslab.base import StrictModel
 
 
-class TaskRing(StrictModel):
+class CircularTaskLists(StrictModel):
     """Circular lists of a kernel's tasks. The last entry of each list leads back to the list's head."""
 
     heads: dict[str, str]
@@ -53,7 +53,7 @@ class KernelTasks(StrictModel):
 
     names: tuple[str, ...] = ()
     """Members with the task's name, the first one that the image has. Else that of `[memory.task_block]`."""
-    rings: tuple[TaskRing, ...] = ()
+    rings: tuple[CircularTaskLists, ...] = ()
     chains: tuple[TaskChain, ...] = ()
     tables: tuple[TaskTable, ...] = ()
     frames: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ from rtoslab.catalogue.suites import MeasurementSuite
 from rtoslab.intake import first_validation_problem, parse_exact_decimal, read_text
 
 
-class PublishedRow(StrictModel):
+class PublishedValueRow(StrictModel):
     """A row of published.csv: a figure of a paper and, in the `lab_` columns, where to find our value of it."""
 
     id: int
@@ -43,7 +43,7 @@ class PublishedRow(StrictModel):
     """Further axes, `KEY=VALUE` separated by blanks."""
 
     @property
-    def number_in_paper(self) -> float | None:
+    def paper_value_as_number(self) -> float | None:
         """Returns the published figure as a number. None if it is a text or an ordering."""
         try:
             return float(parse_exact_decimal(self.value))
@@ -51,7 +51,7 @@ class PublishedRow(StrictModel):
             return None
 
     @property
-    def axis_values_of_measured_value(self) -> dict[str, str]:
+    def experiment_coordinates_of_our_value(self) -> dict[str, str]:
         """Returns the coordinates that select our value of this figure, such as benchmark, kernel and board."""
         axes = {
             "benchmark": self.lab_benchmark,
@@ -75,10 +75,10 @@ class PaperFolder:
     suites: tuple[MeasurementSuite, ...]
 
     @cached_property
-    def published_rows(self) -> Mapping[int, PublishedRow]:
+    def paper_values_by_row_id(self) -> Mapping[int, PublishedValueRow]:
         """Returns the paper's published figures (the rows of published.csv) by id, in the file's order."""
         path = self.folder / "published.csv"
-        return parse_published_rows(read_text(path, "the published figures", CatalogueError), path)
+        return parse_published_values_csv(read_text(path, "the published figures", CatalogueError), path)
 
     @cached_property
     def claims(self) -> tuple[PaperClaim, ...]:
@@ -94,17 +94,19 @@ class PaperFolder:
     def published_numbers_by_row(self) -> dict[int, float]:
         """Returns those published figures of the paper that are numbers, by row id."""
         return {
-            ident: row.number_in_paper for ident, row in self.published_rows.items() if row.number_in_paper is not None
+            ident: row.paper_value_as_number
+            for ident, row in self.paper_values_by_row_id.items()
+            if row.paper_value_as_number is not None
         }
 
 
-def parse_published_rows(text: str, path: Path) -> dict[int, PublishedRow]:
+def parse_published_values_csv(text: str, path: Path) -> dict[int, PublishedValueRow]:
     """Returns the rows of a `published.csv` by id. `path` is for errors. Raises CatalogueError naming file and line."""
-    result: dict[int, PublishedRow] = {}
+    result: dict[int, PublishedValueRow] = {}
     try:
         rows = csv.DictReader(io.StringIO(text, newline=""), restkey="more", strict=True)
         for line, fields in enumerate(rows, start=2):
-            row = _parse_row(path, line, fields)
+            row = _parse_published_value_row(path, line, fields)
             if row.id in result:
                 raise CatalogueError(
                     f"{path}, line {line}: the id {row.id} is used twice; give one row another number."
@@ -135,9 +137,9 @@ def find_paper(catalogue: Catalogue, name: str) -> PaperFolder:
     raise UnknownNameError("paper", name, known)
 
 
-def _parse_row(path: Path, line: int, fields: Mapping[str, str]) -> PublishedRow:
+def _parse_published_value_row(path: Path, line: int, fields: Mapping[str, str]) -> PublishedValueRow:
     """Returns one row of a `published.csv`. Raises CatalogueError naming file and line."""
     try:
-        return PublishedRow.model_validate_strings(fields)
+        return PublishedValueRow.model_validate_strings(fields)
     except ValidationError as cause:
         raise CatalogueError(f"{path}, line {line}, {first_validation_problem(cause)}; correct it.") from None

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from rtoslab.base import StrictModel
-from rtoslab.catalogue.claim_schemas import InstrumentResolution
+from rtoslab.catalogue.claim_schemas import PaperInstrumentTimeResolution
 
 
 class PaperCondition(StrictModel):
@@ -48,7 +48,7 @@ class PublishedValueChartPosition(StrictModel):
     """Its places on the axes that make the figure's series."""
 
 
-class RedrawnFigure(StrictModel):
+class RedrawnPaperChart(StrictModel):
     """A figure of a paper, redrawn from our values. The paper's text has no numbers for it."""
 
     title: str
@@ -95,7 +95,7 @@ class PaperSection(StrictModel):
     title: str
     prose: tuple[str, ...] = ()
     table: tuple[RedrawnTable, ...] = ()
-    figure: tuple[RedrawnFigure, ...] = ()
+    figure: tuple[RedrawnPaperChart, ...] = ()
     over_time: tuple[SampleTraceChart, ...] = ()
 
 
@@ -136,7 +136,7 @@ class SubstituteLatencySeries(StrictModel):
     """The substituted operation, in a few words."""
 
 
-class PaperSetup(StrictModel):
+class PaperFirmwareConfiguration(StrictModel):
     """Another configuration in which a paper's authors may have built their firmware."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$")
@@ -173,7 +173,7 @@ class Paper(StrictModel):
     """Kernels the paper measured: the id a folder in firmware/kernels/ would have -> its name."""
     version: tuple[KernelVersion, ...] = ()
     """The versions of these kernels that it measured."""
-    resolution: InstrumentResolution | None = None
+    resolution: PaperInstrumentTimeResolution | None = None
     """The resolution of the instrument its times were taken with. None: it counted cycles or iterations."""
     substitute: tuple[SubstituteLatencySeries, ...] = ()
     names: dict[str, str] = Field(default_factory=dict)
@@ -181,7 +181,7 @@ class Paper(StrictModel):
     condition: tuple[PaperCondition, ...]
     part: tuple[PaperSection, ...]
     footprint: tuple[SizeMeasurementProgram, ...] = ()
-    setup: tuple[PaperSetup, ...] = ()
+    setup: tuple[PaperFirmwareConfiguration, ...] = ()
 
     @property
     def paper_kernel_by_source_tree(self) -> dict[str, str]:

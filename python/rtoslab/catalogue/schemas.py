@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from rtoslab.base import StrictModel
 
 
-class InterruptFacts(StrictModel):
+class InterruptControllerFacts(StrictModel):
     """The table `irq` of board.toml: facts of the interrupt controller."""
 
     lines: int
@@ -37,7 +37,7 @@ class ClockTree(StrictModel):
     pll_post2: int = 1
 
 
-class ClockChoice(StrictModel):
+class SelectableCoreClock(StrictModel):
     """One core clock that a board can be set to.
     With a PLL: input / pll_m * pll_n / pll_p; every clock then / ahb_div.
     """
@@ -65,7 +65,7 @@ class ClockChoice(StrictModel):
         return inputs[self.pll_input or "hse"] / self.pll_m * self.pll_n / self.pll_p / self.ahb_div
 
 
-class TimerFacts(StrictModel):
+class TimestampTimerDescription(StrictModel):
     """The table `timer` of board.toml: the timer that gives the time stamps."""
 
     hz: int
@@ -111,7 +111,7 @@ class UndrivenPinLevels(StrictModel):
         return self
 
 
-class MemoryFacts(StrictModel):
+class BoardMemoryDescription(StrictModel):
     """The table `memory` of board.toml: the address map and the flash settings that affect timing."""
 
     flash_start: int
@@ -197,18 +197,18 @@ class Board(StrictModel):
     """Folders of firmware/chips/ with code that boards of one maker share."""
     cores: int
     core_id_address: int | None = None
-    irq: InterruptFacts
+    irq: InterruptControllerFacts
     clock: ClockTree
-    clocks: dict[int, ClockChoice] = Field(default_factory=dict)
+    clocks: dict[int, SelectableCoreClock] = Field(default_factory=dict)
     """Keyed by the core's clock in hertz. Empty: only `clock.sys_hz`."""
-    timer: TimerFacts
+    timer: TimestampTimerDescription
     uart: SerialPort
     pins: MeasurementPins
     rest: UndrivenPinLevels = UndrivenPinLevels()
     """No image depends on it."""
     features: dict[str, bool] = Field(default_factory=dict)
     """Caches and prefetchers that an image switches on or off, with what it does unless told otherwise."""
-    memory: MemoryFacts
+    memory: BoardMemoryDescription
     limits: BoardLimits
     flash: BoardFlashTool
 

@@ -130,7 +130,7 @@ def kernel_tree_descriptions_folder() -> Path:
     return Path(named).resolve() if named else platformdirs.user_config_path("rtoslab") / "trees"
 
 
-def tree_description_path(ident: str) -> Path:
+def source_tree_description_path(ident: str) -> Path:
     """Returns the path of the description of a source tree. Raises CatalogueError for an invalid id."""
     try:
         return kernel_tree_descriptions_folder() / f"{_require_valid_tree_id(ident)}.toml"
@@ -138,7 +138,7 @@ def tree_description_path(ident: str) -> Path:
         raise CatalogueError(f"{escape_unprintable(ident)!r} cannot be the name of a tree: {cause}.") from None
 
 
-def make_tree_description(facts: Mapping[str, Any]) -> SourceTree:
+def make_source_tree_description(facts: Mapping[str, Any]) -> SourceTree:
     """Returns a tree's description from its facts. Raises CatalogueError for names that it cannot contain."""
     try:
         return SourceTree(**facts)

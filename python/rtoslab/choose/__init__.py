@@ -5,17 +5,17 @@
 `document` as a report.
 """
 
-from rtoslab.choose.answer import partly_present_operations_sentence, ranking_answer_in_sentences
+from rtoslab.choose.answer import kernel_ranking_sentences, operations_of_some_kernels_sentence
 from rtoslab.choose.board_comparison import KernelComparison, compare_kernels_on_board
 from rtoslab.choose.compared_operations import (
     ComparedOperation,
     ComparedOperationsFile,
-    make_choice_criteria,
+    make_kernel_choice_criteria,
     read_compared_operations,
 )
-from rtoslab.choose.coverage import figure_coverage_by_board, kernel_title
+from rtoslab.choose.coverage import kernel_title, measurement_coverage_by_board
 from rtoslab.choose.document import MARKS, kernel_choice_report, median_text_with_table_symbols
-from rtoslab.choose.explorer import choice_explorer_page
+from rtoslab.choose.explorer import kernel_choice_explorer_page
 from rtoslab.choose.matrix_file import (
     KernelBoardMatrix,
     kernel_board_matrix_path,
@@ -36,4 +36,8 @@ from rtoslab.choose.measured_matrix import (
     replace_boards_in_kernel_board_matrix,
 )
 from rtoslab.choose.observed_rows import figure_rows_of_observation
-from rtoslab.choose.own_runs import add_figures_of_user_runs, kernel_comparison_section, with_kernel_comparison_section
+from rtoslab.choose.own_runs import (
+    add_measured_values_of_user_runs,
+    kernel_comparison_section,
+    with_kernel_comparison_section,
+)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from rtoslab.analyses import FigureRatio
+from rtoslab.analyses import MeasuredValueRatio
 from rtoslab.base import count_with_noun
 from rtoslab.choose.board_comparison import KernelComparison, KernelScore
 from rtoslab.choose.compared_operations import ComparedOperation
@@ -18,7 +18,7 @@ _MOST_REASONS: Final = 2
 """The largest number of different reasons that a sentence on several kernels gives."""
 
 
-def ranking_answer_in_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:
+def kernel_ranking_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:
     """Returns the answer to which kernel is best for a use, as sentences. `names`: titles of kernels and board."""
     scores = comparison.kernel_scores
     left_out = _lacking_service_sentences(comparison, names)
@@ -27,14 +27,14 @@ def ranking_answer_in_sentences(comparison: KernelComparison, names: Mapping[str
             "kernel that is compared" if len(comparison.kernels) == 1 else "compared kernel with the required services"
         )
         return [f"{names[comparison.kernel_ranking[0]]} is the only {only}, so there is no ranking.", *left_out]
-    left_out += _too_few_figures_sentences(comparison, names)
+    left_out += _too_few_measured_values_sentences(comparison, names)
     if not scores:
         return ["These kernels have no figures of the same operations, so they are not ranked.", *left_out]
     leaders = [scores[0], *(score for score in scores[1:] if not _is_clearly_worse_than_best_kernel(scores[0], score))]
     sentences = [
         _best_kernel_sentences(comparison, scores, names)
         if len(leaders) == 1
-        else _joint_leaders_sentence(comparison, leaders, names)
+        else _joint_best_kernels_sentence(comparison, leaders, names)
     ]
     return [*sentences, _disadvantages_sentence(comparison, scores[0].kernel, names), *left_out]
 
@@ -44,7 +44,7 @@ def _is_clearly_worse_than_best_kernel(first: KernelScore, other: KernelScore) -
     return other is not first and other.ratio.is_known and other.ratio.smallest > 1
 
 
-def _comparison_use_description(comparison: KernelComparison) -> str:
+def _kernel_comparison_purpose_text(comparison: KernelComparison) -> str:
     """Returns the use of a comparison in words."""
     use = comparison.question.use
     return "By " + use if use.startswith("your") else "In general" if use == "general" else f"For {use}"
@@ -55,10 +55,10 @@ def _best_kernel_sentences(
 ) -> str:
     """Returns the sentences on the leading kernel and the distance of the next one and the last one."""
     first, second, last = scores[0], scores[1], scores[-1]
-    leader = names[first.kernel]
+    leader, board = names[first.kernel], names[comparison.board]
     return " ".join(
         [
-            f"{_comparison_use_description(comparison)} on the {names[comparison.board]}, {leader} is the best kernel.",
+            f"{_kernel_comparison_purpose_text(comparison)} on the {board}, {leader} is the best kernel.",
             _distance_from_best_kernel_sentence(names[second.kernel], "next", second, "weighted mean"),
             *(
                 []
@@ -81,7 +81,7 @@ def _distance_from_best_kernel_sentence(kernel: str, place: str, score: KernelSc
     )
 
 
-def _joint_leaders_sentence(
+def _joint_best_kernels_sentence(
     comparison: KernelComparison, leaders: Sequence[KernelScore], names: Mapping[str, str]
 ) -> str:
     """Returns the sentence on kernels that lead together."""
@@ -92,7 +92,7 @@ def _joint_leaders_sentence(
         else "some figures were measured in one placement of the code, and another placement could reverse their order"
     )
     listed = _first_names_text([names[leader.kernel] for leader in leaders])
-    use = _comparison_use_description(comparison)
+    use = _kernel_comparison_purpose_text(comparison)
     return f"{use} on the {names[comparison.board]}, {listed} are equally good: {reason}."
 
 
@@ -118,15 +118,15 @@ def _disadvantages_sentence(comparison: KernelComparison, kernel: str, names: Ma
 
 def clearly_worse_operations(
     comparison: KernelComparison, kernel: str
-) -> list[tuple[ComparedOperation, str, FigureRatio]]:
+) -> list[tuple[ComparedOperation, str, MeasuredValueRatio]]:
     """Returns the operations in which another ranked kernel is clearly better, the largest factor first."""
     arguments = []
     for operation in comparison.operations:
-        best = comparison.best_kernels(operation, comparison.kernel_ranking)
-        mine = comparison.operation_figure(kernel, operation).band
+        best = comparison.best_kernels_for_operation(operation, comparison.kernel_ranking)
+        mine = comparison.kernel_operation_value(kernel, operation).band
         if not best or mine is None or kernel in best or not mine.smallest:
             continue
-        theirs = comparison.operation_figure(best[0], operation).band
+        theirs = comparison.kernel_operation_value(best[0], operation).band
         if theirs is not None and theirs.smallest > 0:
             ratio = comparison.times_worse_than(kernel, best[0], operation)
             if ratio.differs_in_all_code_placements and ratio.value >= _WORTH_TELLING:
@@ -166,7 +166,7 @@ def _lacking_service_text(service: str, reason: str) -> str:
     return f"{service} ({reason})" if reason else service
 
 
-def ratio_as_times_phrase(ratio: FigureRatio) -> str:
+def ratio_as_times_phrase(ratio: MeasuredValueRatio) -> str:
     """Returns a ratio as `1.72 times`, with its range if the placement of the code changes it."""
     text, least, most = (f"{number:.2f}" for number in (ratio.value, ratio.smallest, ratio.largest))
     return f"{text} times" if least == most else f"{text} times ({least} to {most})"
@@ -179,9 +179,9 @@ def _first_names_text(words: Sequence[str]) -> str:
     return join_in_sentence(words)
 
 
-def _too_few_figures_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:
+def _too_few_measured_values_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:
     """Returns sentences on kernels with too few figures for a ranking."""
-    whole = len(comparison.counted_operations)
+    whole = len(comparison.operations_used_in_ranking)
     return [
         f"{names[kernel]} is not ranked: it has figures of {count} of {count_with_noun(whole, 'operation')}."
         for kernel, count in comparison.kernels_with_too_few_figures.items()
@@ -189,11 +189,11 @@ def _too_few_figures_sentences(comparison: KernelComparison, names: Mapping[str,
     ]
 
 
-def partly_present_operations_sentence(comparison: KernelComparison, names: Mapping[str, str]) -> str:
+def operations_of_some_kernels_sentence(comparison: KernelComparison, names: Mapping[str, str]) -> str:
     """Returns a sentence on operations that only some of the ranked kernels have. Empty if there are none."""
     services = [
         f"{operation.title} (not {_first_names_text([names[kernel] for kernel in kernels])})"
-        for operation, kernels in comparison.partly_present_operations
+        for operation, kernels in comparison.operations_missing_in_some_kernels
     ]
     return (
         (f"These operations are compared only between kernels that have a figure for them: {'; '.join(services)}.")

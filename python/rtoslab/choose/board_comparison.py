@@ -10,8 +10,8 @@ from functools import cached_property
 from math import exp, log
 from typing import Final
 
-from rtoslab.analyses import CodePlacementValueRange, FigureRatio, MeasuredValue, select_values_by_coordinates
-from rtoslab.choose.compared_operations import ChoiceCriteria, ComparedOperation
+from rtoslab.analyses import CodePlacementValueRange, MeasuredValue, MeasuredValueRatio, select_values_by_coordinates
+from rtoslab.choose.compared_operations import ComparedOperation, KernelChoiceCriteria
 from rtoslab.reference import StoredRow
 
 NOT_MEASURED: Final = "it was not measured"
@@ -38,7 +38,7 @@ class KernelScore:
     """How much more time or memory a kernel needs than the leading one, over the operations that both have."""
 
     kernel: str
-    ratio: FigureRatio
+    ratio: MeasuredValueRatio
     """The weighted geometric mean: 1 of the leader, above 1 of who needs more."""
     operations: int
     """The number of operations that both have. For the leader: all that count."""
@@ -51,7 +51,7 @@ class KernelComparison:
     """The kernels on one board compared by operations, with their ranking."""
 
     board: str
-    question: ChoiceCriteria
+    question: KernelChoiceCriteria
     kernels: tuple[str, ...]
     operations: tuple[ComparedOperation, ...]
     """The operations of which at least one kernel has a figure."""
@@ -62,7 +62,7 @@ class KernelComparison:
     services: Mapping[str, Mapping[str, str]]
     """Kernel -> all services that it lacks, each with the reason."""
 
-    def operation_figure(self, kernel: str, operation: ComparedOperation) -> OperationMeasuredValue:
+    def kernel_operation_value(self, kernel: str, operation: ComparedOperation) -> OperationMeasuredValue:
         """Returns the figure of a kernel for an operation (such as a context switch), or the reason why there is
         none."""
         return self.cells[kernel, operation.id]
@@ -73,12 +73,16 @@ class KernelComparison:
         table's order, not by rank."""
         return tuple(kernel for kernel in self.kernels if not self.lacking[kernel])
 
-    def best_kernels(self, operation: ComparedOperation, kernels: Sequence[str] | None = None) -> tuple[str, ...]:
+    def best_kernels_for_operation(
+        self, operation: ComparedOperation, kernels: Sequence[str] | None = None
+    ) -> tuple[str, ...]:
         """Returns the kernel with the best figure for an operation, then those whose figures do not differ from it.
         Empty without a figure."""
         among = self.kernels if kernels is None else kernels
         known = [
-            (kernel, band) for kernel in among if (band := self.operation_figure(kernel, operation).band) is not None
+            (kernel, band)
+            for kernel in among
+            if (band := self.kernel_operation_value(kernel, operation).band) is not None
         ]
         if not known:
             return ()
@@ -88,24 +92,24 @@ class KernelComparison:
         return (first[0], *near)
 
     @cached_property
-    def counted_operations(self) -> tuple[ComparedOperation, ...]:
+    def operations_used_in_ranking(self) -> tuple[ComparedOperation, ...]:
         """Returns the operations that count for the ranking: those with a weight for which two kernels have a
         figure."""
         return tuple(
             operation
-            for operation in self._weighted_operations
+            for operation in self._operations_with_ranking_weight
             if sum(self._is_value_usable_for_ranking(kernel, operation) for kernel in self.kernel_ranking) > 1
         )
 
     @property
-    def partly_present_operations(self) -> list[tuple[ComparedOperation, list[str]]]:
+    def operations_missing_in_some_kernels(self) -> list[tuple[ComparedOperation, list[str]]]:
         """Returns the operations with a weight for which some ranked kernels have no figure, with these kernels."""
         missing = [
             (
                 operation,
                 [name for name in self.kernel_ranking if not self._is_value_usable_for_ranking(name, operation)],
             )
-            for operation in self._weighted_operations
+            for operation in self._operations_with_ranking_weight
         ]
         return [(kernel, kernels) for kernel, kernels in missing if kernels]
 
@@ -113,7 +117,7 @@ class KernelComparison:
     def kernels_with_too_few_figures(self) -> dict[str, int]:
         """Returns the ranked kernels that have figures for less than half of the total weight, each with its number of
         figures."""
-        whole = self._total_weight(self.counted_operations)
+        whole = self._total_weight(self.operations_used_in_ranking)
         return {
             kernel: len(own)
             for kernel in self.kernel_ranking
@@ -131,11 +135,11 @@ class KernelComparison:
         known = [kernel for kernel in self.kernel_ranking if kernel not in self.kernels_with_too_few_figures]
         if not known:
             return []
-        leader = min(known, key=lambda kernel: self._ratio_to_best(kernel, known).value)
+        leader = min(known, key=lambda kernel: self._kernel_ratio_to_best_kernel(kernel, known).value)
         scores_ = [
             KernelScore(
                 kernel,
-                self._weighted_mean_ratio(
+                self._mean_of_operation_ratios_by_weight(
                     [
                         (operation, self.times_worse_than(kernel, leader, operation))
                         for operation in self._operations_measured_for_all_kernels(kernel, leader)
@@ -143,7 +147,7 @@ class KernelComparison:
                 ),
                 len(self._operations_measured_for_all_kernels(kernel, leader)),
                 sum(
-                    kernel in self.best_kernels(operation)
+                    kernel in self.best_kernels_for_operation(operation)
                     for operation in self._operations_measured_for_all_kernels(kernel)
                 ),
             )
@@ -152,7 +156,7 @@ class KernelComparison:
         return sorted(scores_, key=lambda score: (score.kernel != leader, score.ratio.value))
 
     @property
-    def _weighted_operations(self) -> list[ComparedOperation]:
+    def _operations_with_ranking_weight(self) -> list[ComparedOperation]:
         """Returns those operations that have a weight in the ranking."""
         return [operation for operation in self.operations if operation.id in self.question.weights]
 
@@ -163,57 +167,65 @@ class KernelComparison:
     def _is_value_usable_for_ranking(self, kernel: str, operation: ComparedOperation) -> bool:
         """Whether a kernel's figure for an operation counts: it is above zero, and another placement of the code cannot
         change it."""
-        cell = self.operation_figure(kernel, operation)
+        cell = self.kernel_operation_value(kernel, operation)
         return cell.band is not None and cell.band.smallest > 0 and not cell.may_change_with_placement
 
     def _operations_measured_for_all_kernels(self, *kernels: str) -> list[ComparedOperation]:
         """Returns the operations of the ranking for which all these kernels have a figure."""
         return [
             operation
-            for operation in self.counted_operations
+            for operation in self.operations_used_in_ranking
             if all(self._is_value_usable_for_ranking(kernel, operation) for kernel in kernels)
         ]
 
-    def _ratio_to_best(self, kernel: str, known: Sequence[str]) -> FigureRatio:
+    def _kernel_ratio_to_best_kernel(self, kernel: str, known: Sequence[str]) -> MeasuredValueRatio:
         """Returns the weighted mean ratio of a kernel to the best one of the kernels `known` in each operation."""
         ratios = []
         for operation in self._operations_measured_for_all_kernels(kernel):
             having = [name for name in known if self._is_value_usable_for_ranking(name, operation)]
             sign = -1 if operation.better == "more" else 1
-            best = min(having, key=lambda name: sign * _median_of_figure(self.operation_figure(name, operation)))
+            best = min(
+                having,
+                key=lambda name: sign * _median_over_code_placements(self.kernel_operation_value(name, operation)),
+            )
             ratios.append((operation, self.times_worse_than(kernel, best, operation)))
-        return self._weighted_mean_ratio(ratios)
+        return self._mean_of_operation_ratios_by_weight(ratios)
 
-    def _weighted_mean_ratio(self, ratios: Sequence[tuple[ComparedOperation, FigureRatio]]) -> FigureRatio:
+    def _mean_of_operation_ratios_by_weight(
+        self, ratios: Sequence[tuple[ComparedOperation, MeasuredValueRatio]]
+    ) -> MeasuredValueRatio:
         """Returns the weighted geometric mean of ratios by operation. It is marked as unknown if there are none."""
         whole = self._total_weight(operation for operation, _ in ratios)
         if not whole:
-            return FigureRatio(1.0, 1.0, 1.0, is_known=False)
+            return MeasuredValueRatio(1.0, 1.0, 1.0, is_known=False)
 
         def weighted_geometric_mean(numbers: Iterable[float]) -> float:
             """Returns the weighted geometric mean of the numbers."""
             weights = (self.question.weights[operation.id] for operation, _ in ratios)
             return exp(sum(weight * log(number) for weight, number in zip(weights, numbers, strict=True)) / whole)
 
-        return FigureRatio(
+        return MeasuredValueRatio(
             weighted_geometric_mean(ratio.value for _, ratio in ratios),
             weighted_geometric_mean(ratio.smallest for _, ratio in ratios),
             weighted_geometric_mean(ratio.largest for _, ratio in ratios),
             all(ratio.is_known for _, ratio in ratios),
         )
 
-    def times_worse_than(self, kernel: str, other: str, operation: ComparedOperation) -> FigureRatio:
+    def times_worse_than(self, kernel: str, other: str, operation: ComparedOperation) -> MeasuredValueRatio:
         """Returns how many times worse `kernel` is than `other` in one operation, above 1 if it is worse. Raises
         ValueError without figures."""
-        mine, theirs = self.operation_figure(kernel, operation).band, self.operation_figure(other, operation).band
+        mine, theirs = (
+            self.kernel_operation_value(kernel, operation).band,
+            self.kernel_operation_value(other, operation).band,
+        )
         if mine is None or theirs is None:
             raise ValueError(f"{operation.id} has no figure of {kernel} and {other}")
         if kernel == other:
-            return FigureRatio(1.0, 1.0, 1.0)
+            return MeasuredValueRatio(1.0, 1.0, 1.0)
         return theirs.ratio_to(mine) if operation.better == "more" else mine.ratio_to(theirs)
 
 
-def _median_of_figure(cell: OperationMeasuredValue) -> float:
+def _median_over_code_placements(cell: OperationMeasuredValue) -> float:
     """Returns the median of a figure over placements of the code."""
     assert cell.band is not None
     return cell.band.median
@@ -230,7 +242,7 @@ def _do_values_differ_in_all_placements(one: CodePlacementValueRange, other: Cod
 
 def compare_kernels_on_board(
     board: str,
-    question: ChoiceCriteria,
+    question: KernelChoiceCriteria,
     operations: Sequence[ComparedOperation],
     rows: Mapping[str, Sequence[StoredRow]],
     services: Mapping[str, Mapping[str, str]],
@@ -240,7 +252,7 @@ def compare_kernels_on_board(
     on_board = {kernel: [row for row in own if row.stands_for.board == board] for kernel, own in rows.items()}
     kernels = tuple(kernel for kernel, own in on_board.items() if any(row.values for row in own))
     cells = {
-        (kernel, operation.id): _find_operation_figure(on_board[kernel], operation, services.get(kernel, {}))
+        (kernel, operation.id): _find_measured_operation_value(on_board[kernel], operation, services.get(kernel, {}))
         for kernel in kernels
         for operation in operations
     }
@@ -249,7 +261,7 @@ def compare_kernels_on_board(
     return KernelComparison(board, question, kernels, shown, cells, lacking, services)
 
 
-def _find_operation_figure(
+def _find_measured_operation_value(
     rows: Sequence[StoredRow], operation: ComparedOperation, lacks: Mapping[str, str]
 ) -> OperationMeasuredValue:
     """Returns the figure for an operation among a kernel's stored rows, or the reason why there is none. `lacks` are

@@ -58,7 +58,7 @@ class OperationWeightsFile(StrictModel):
 
 
 @dataclass(frozen=True, slots=True)
-class ChoiceCriteria:
+class KernelChoiceCriteria:
     """The needs of a user of `rtoslab choose`: the weight of each operation, and the required services."""
 
     use: str
@@ -72,13 +72,13 @@ def read_compared_operations() -> ComparedOperationsFile:
     return read_validated_toml(Path(str(files("rtoslab.choose") / "operations.toml")), ComparedOperationsFile)
 
 
-def make_choice_criteria(
+def make_kernel_choice_criteria(
     operation_file: ComparedOperationsFile,
     services: Mapping[str, str],
     use: str = GENERAL,
     needs: Sequence[str] = (),
     weights: Path | None = None,
-) -> ChoiceCriteria:
+) -> KernelChoiceCriteria:
     """Returns the criteria of `rtoslab choose` for a use, with further required services and the user's own weights.
 
     `services` are those of the port contract. Raises UnknownNameError for a use, service or operation that does not
@@ -93,7 +93,7 @@ def make_choice_criteria(
     if weights is not None:
         own = _read_user_operation_weights(operation_file, weights)
     counted = {name: weight for name, weight in own.items() if weight > 0}
-    return ChoiceCriteria(
+    return KernelChoiceCriteria(
         "your weights" if weights else use, counted, tuple(dict.fromkeys([*operation_file.needs[use], *needs]))
     )
 

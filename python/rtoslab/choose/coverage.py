@@ -27,7 +27,7 @@ def kernel_title(catalogue: Catalogue, kernel: str) -> str:
     return kernel if port is None else catalogue.kernels[port].facts.title
 
 
-def figure_coverage_by_board(matrix: KernelBoardMatrix) -> dict[str, MeasuredValueCoverage]:
+def measurement_coverage_by_board(matrix: KernelBoardMatrix) -> dict[str, MeasuredValueCoverage]:
     """Returns, for each board, how many of a kernel's measurements have a figure."""
     cells = {}
     for board in dict.fromkeys(row.stands_for.board for row in matrix.rows):
@@ -37,11 +37,13 @@ def figure_coverage_by_board(matrix: KernelBoardMatrix) -> dict[str, MeasuredVal
     return cells
 
 
-def missing_figure_reasons(matrices: Sequence[KernelBoardMatrix]) -> list[tuple[str, str, list[str], list[str]]]:
+def reasons_for_missing_measured_values(
+    matrices: Sequence[KernelBoardMatrix],
+) -> list[tuple[str, str, list[str], list[str]]]:
     """Returns why figures of kernels are missing: kernel, reason, benchmarks, boards."""
     by_cell: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for matrix in matrices:
-        for board, covered in figure_coverage_by_board(matrix).items():
+        for board, covered in measurement_coverage_by_board(matrix).items():
             for benchmark, reason in covered.missing:
                 benchmarks, boards = by_cell.setdefault((matrix.kernel, reason), ({}, {}))
                 benchmarks[benchmark], boards[board] = None, None

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rtoslab.base import count_with_noun
-from rtoslab.choose.answer import partly_present_operations_sentence, ranking_answer_in_sentences
+from rtoslab.choose.answer import kernel_ranking_sentences, operations_of_some_kernels_sentence
 from rtoslab.choose.board_comparison import KernelComparison, OperationMeasuredValue
 from rtoslab.choose.compared_operations import ComparedOperation
 from rtoslab.parity import UnfairDifference
@@ -13,9 +13,9 @@ from rtoslab.reports import (
     ReportDocument,
     ReportSection,
     TableData,
+    add_footnotes_for_deviating_kernels,
     chart_range_ends,
     cycle_count_text,
-    mark_report_of_deviating_kernels,
     measured_value_with_range_text,
 )
 
@@ -54,26 +54,26 @@ def kernel_choice_report(
     sections = [
         _figures_section(comparison, names),
         _operation_bars_section(comparison, names),
-        _unequal_builds_section(unequal),
+        _unequal_build_conditions_report_section(unequal),
         _missing_figures_section(comparison, names),
     ]
     document = ReportDocument(
         title=f"{count_with_noun(len(kernels), 'kernel')} on the {names[comparison.board]}",
         subtitle=", ".join(kernels),
-        summary=" ".join(ranking_answer_in_sentences(comparison, names)),
+        summary=" ".join(kernel_ranking_sentences(comparison, names)),
         sections=tuple(
             section for section in sections if section.charts or any(table.rows for table in section.tables)
         ),
     )
     also = {names[kernel]: kernel for kernel in comparison.kernels}
-    return mark_report_of_deviating_kernels(
+    return add_footnotes_for_deviating_kernels(
         document, deviations, also, all_deviate=set(deviations) >= set(comparison.kernels)
     )
 
 
 def _figures_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
     """Returns the report section with the table of figures by operation and kernel."""
-    prose = tuple(filter(None, (_HOW, partly_present_operations_sentence(comparison, names))))
+    prose = tuple(filter(None, (_HOW, operations_of_some_kernels_sentence(comparison, names))))
     return ReportSection("figures", "Figures", prose, (), (kernel_comparison_table(comparison, names, "Figures"),))
 
 
@@ -83,7 +83,7 @@ def kernel_comparison_table(comparison: KernelComparison, names: Mapping[str, st
         [
             operation.title,
             operation.unit,
-            *(_value_text_with_symbols_and_range(comparison, kernel, operation) for kernel in comparison.kernels),
+            *(_operation_value_text_with_footnotes(comparison, kernel, operation) for kernel in comparison.kernels),
         ]
         for operation in comparison.operations
     ]
@@ -91,14 +91,16 @@ def kernel_comparison_table(comparison: KernelComparison, names: Mapping[str, st
     return TableData(title, columns, rows, MARKS)
 
 
-def _value_text_with_symbols_and_range(comparison: KernelComparison, kernel: str, operation: ComparedOperation) -> str:
+def _operation_value_text_with_footnotes(
+    comparison: KernelComparison, kernel: str, operation: ComparedOperation
+) -> str:
     """Returns a figure with its marks and its range over placements of the code, as text for a table."""
-    cell = comparison.operation_figure(kernel, operation)
+    cell = comparison.kernel_operation_value(kernel, operation)
     if cell.band is None:
         return ABSENT
-    marks = median_text_with_table_symbols(cell, is_best=kernel in comparison.best_kernels(operation)).lstrip(
-        "0123456789,."
-    )
+    marks = median_text_with_table_symbols(
+        cell, is_best=kernel in comparison.best_kernels_for_operation(operation)
+    ).lstrip("0123456789,.")
     return f"{measured_value_with_range_text(cell.band, cycle_count_text)}{marks}"
 
 
@@ -109,7 +111,7 @@ def _operation_bars_section(comparison: KernelComparison, names: Mapping[str, st
         rows: list[dict[str, Any]] = []
         for operation in comparison.operations:
             for kernel in comparison.kernels:
-                band = comparison.operation_figure(kernel, operation).band
+                band = comparison.kernel_operation_value(kernel, operation).band
                 if operation.unit == unit and band is not None:
                     mark = {"x": operation.title, "series": names[kernel], "kernel": kernel, "y": band.median}
                     rows.append({**mark, "text": f"{band.median:,.0f}", **chart_range_ends(band)})
@@ -118,9 +120,12 @@ def _operation_bars_section(comparison: KernelComparison, names: Mapping[str, st
     return ReportSection("bars", "Operation by operation", (), tuple(charts))
 
 
-def _unequal_builds_section(unequal: Sequence[UnfairDifference]) -> ReportSection:
+def _unequal_build_conditions_report_section(unequal: Sequence[UnfairDifference]) -> ReportSection:
     """Returns the report section on unequal conditions of the compared builds."""
-    rows = [[unfairness.concept.title, unfairness.sentence, unfairness.cost_text] for unfairness in unequal]
+    rows = [
+        [unfairness.concept.title, unfairness.sentence, unfairness.unfair_difference_cost_text]
+        for unfairness in unequal
+    ]
     table = TableData("Unequal conditions", ("what", "how", "its cost"), rows)
     return ReportSection("unequal", "Unequal conditions", (), (), (table,))
 
@@ -130,7 +135,7 @@ def _missing_figures_section(comparison: KernelComparison, names: Mapping[str, s
     reasons: dict[tuple[str, str], list[str]] = {}
     for kernel in comparison.kernels:
         for operation in comparison.operations:
-            cell = comparison.operation_figure(kernel, operation)
+            cell = comparison.kernel_operation_value(kernel, operation)
             if cell.band is None:
                 reasons.setdefault((names[kernel], cell.reason), []).append(operation.title)
     rows = [[kernel, ", ".join(titles), reason] for (kernel, reason), titles in reasons.items()]

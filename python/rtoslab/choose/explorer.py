@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from rtoslab.base import html_page_style_and_script
 from rtoslab.choose.board_comparison import OperationMeasuredValue, compare_kernels_on_board
-from rtoslab.choose.compared_operations import ChoiceCriteria, ComparedOperationsFile
+from rtoslab.choose.compared_operations import ComparedOperationsFile, KernelChoiceCriteria
 from rtoslab.choose.matrix_file import KernelBoardMatrix
 
 _CHOICES: Final = (
@@ -24,7 +24,7 @@ _HOW: Final = (
 )
 
 
-def choice_explorer_page(
+def kernel_choice_explorer_page(
     operation_file: ComparedOperationsFile,
     matrices: Sequence[KernelBoardMatrix],
     titles: Mapping[str, str],
@@ -36,7 +36,7 @@ def choice_explorer_page(
     `titles` are of kernels and boards. `shown_kernels` are shown at first. `lacks` has, by kernel, the services that it
     does not have.
     """
-    data = kernel_choice_page_data(operation_file, matrices, titles, shown_kernels, lacks)
+    data = kernel_choice_page_script_data(operation_file, matrices, titles, shown_kernels, lacks)
     folder = files("rtoslab.choose") / "web"
     page = html_page_style_and_script((folder / "explorer.js").read_text(encoding="utf-8"))
     css = page.css + (folder / "explorer.css").read_text(encoding="utf-8")
@@ -62,7 +62,7 @@ def choice_explorer_page(
     )
 
 
-def kernel_choice_page_data(
+def kernel_choice_page_script_data(
     operation_file: ComparedOperationsFile,
     matrices: Sequence[KernelBoardMatrix],
     titles: Mapping[str, str],
@@ -75,7 +75,9 @@ def kernel_choice_page_data(
     shown = set(shown_kernels)
     figures: dict[str, dict[str, dict[str, Any]]] = {}
     for board in sorted(boards):
-        compared = compare_kernels_on_board(board, ChoiceCriteria("general", {}), operation_file.operation, rows, lacks)
+        compared = compare_kernels_on_board(
+            board, KernelChoiceCriteria("general", {}), operation_file.operation, rows, lacks
+        )
         figures[board] = {
             kernel: {
                 operation.id: _measured_value_for_page_script(cell)

@@ -14,9 +14,9 @@ from rtoslab.intake import STORED_BYTES, parse_json_object, read_text
 from rtoslab.reference import (
     StoredRow,
     json_lines_with_digest,
-    lines_checked_by_digest,
     stored_row_as_json,
     stored_row_from_json,
+    verify_and_strip_digest_line,
 )
 
 FORMAT: Final = 1
@@ -72,7 +72,7 @@ def read_kernel_board_matrix(path: Path) -> KernelBoardMatrix:
     format."""
     text = read_text(path, "the figures of kernels", AlteredFileError, STORED_BYTES)
     try:
-        head, *lines = (parse_json_object(line) for line in lines_checked_by_digest(text))
+        head, *lines = (parse_json_object(line) for line in verify_and_strip_digest_line(text))
         return _parse_kernel_board_matrix(path.stem, head, lines)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__

@@ -11,9 +11,9 @@ from rtoslab.choose.matrix_file import KernelBoardMatrix
 from rtoslab.choose.matrix_points import ComparedMeasurement
 from rtoslab.choose.measured_code import digest_of_measured_firmware
 from rtoslab.measure import identity_of_point
-from rtoslab.reference import StoredRow, stored_row_from_points
+from rtoslab.reference import StoredRow, make_stored_row_of_code_placements
 from rtoslab.results import FailedMeasurement, MeasuredPoint
-from rtoslab.store import AnyResult, StoredPoint
+from rtoslab.store import AnyResult, StoredMeasurementPoint
 from rtoslab.targets import timing_version
 
 _BUILD_KEYS = (
@@ -25,7 +25,7 @@ _BUILD_KEYS = (
 def kernel_board_matrix_rows(
     catalogue: Catalogue,
     points_needed: Sequence[ComparedMeasurement],
-    stored: Sequence[StoredPoint],
+    stored: Sequence[StoredMeasurementPoint],
     results: Sequence[AnyResult],
 ) -> list[StoredRow]:
     """Returns the figures of a run as rows of a kernel's matrix file, one for each measurement."""
@@ -37,7 +37,7 @@ def kernel_board_matrix_rows(
 def _kernel_board_matrix_row(
     catalogue: Catalogue,
     needed: ComparedMeasurement,
-    by_point: Mapping[str, StoredPoint],
+    by_point: Mapping[str, StoredMeasurementPoint],
     failures: Mapping[str, FailedMeasurement],
 ) -> StoredRow:
     """Returns the figures of one measurement as a row of a matrix file. `by_point` and `failures` are by identity."""
@@ -45,12 +45,14 @@ def _kernel_board_matrix_row(
     stored = [by_point[name] for name in names if name in by_point]
     failed = next((failures[name] for name in names if name in failures), None)
     reason = needed.reason or (f"{failed.stage} failed: {failed.message}" if failed else NOT_MEASURED)
-    whole = stored_row_from_points(needed.stands_for, needed.stands_for.kernel, stored, reason)
+    whole = make_stored_row_of_code_placements(needed.stands_for, needed.stands_for.kernel, stored, reason)
     count = sum(isinstance(stored_point.result, MeasuredPoint) for stored_point in stored)
     return replace(whole, single_placement=needed.place_matters and count == 1)
 
 
-def abridged_manifest_by_board(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict[str, dict[str, Any]]:
+def abridged_manifest_by_board(
+    catalogue: Catalogue, stored: Sequence[StoredMeasurementPoint]
+) -> dict[str, dict[str, Any]]:
     """Returns, for each board, a short manifest of its first measured point on one core.
 
     The macros of the kernel's parity table are stored from its configuration. An export has hundreds of others.

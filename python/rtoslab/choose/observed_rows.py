@@ -8,7 +8,7 @@ from rtoslab.base import BuildError, PlanError, RtoslabError, load_architecture_
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose.compared_operations import read_compared_operations
 from rtoslab.footprint import survey_service_sizes
-from rtoslab.instruments import ObservedImageOptions, find_observed_image, function_that_masked, profile_image
+from rtoslab.instruments import ImageObservationOptions, find_observed_image, function_that_masked, profile_image
 from rtoslab.plan import PlanOptions
 from rtoslab.reference import StoredRow, replace_values_by_code_placement
 from rtoslab.results import PointId
@@ -16,9 +16,9 @@ from rtoslab.targets import APPLICATION
 from rtoslab.worst_case import (
     WINDOW_MS,
     default_interrupt_sweep_benchmark,
-    find_worst_case,
+    find_worst_case_interrupt_latency,
     inject_interrupt_at_every_cycle,
-    parse_sweep_span,
+    parse_sweep_cycle_range,
     prepare_benchmark_sweep_scenario,
     settings_for_background_service_calls,
 )
@@ -38,8 +38,8 @@ def figure_rows_of_observation(
     rows = []
     for name, make in {
         "footprint": _footprint_figures,
-        "masked": _interrupt_masking_figures,
-        "worst_case": _worst_case_figures,
+        "masked": _longest_interrupt_masking_times,
+        "worst_case": _worst_case_interrupt_latencies,
     }.items():
         say(f"{name} {kernel} {board}")
         point = PointId(benchmark=name, title=name, kernel=kernel, board=board, cores=1, window_ms=0, config={})
@@ -95,7 +95,7 @@ def _footprint_figures(catalogue: Catalogue, point: PointId, _: int) -> Iterator
         yield "footprint", "task", task.bytes_by_kind["data"] + task.bytes_by_kind["bss"] + task.pool_bytes, "bytes", 1
 
 
-def _interrupt_masking_figures(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
+def _longest_interrupt_masking_times(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
     """Yields the longest time in cycles in which the kernel masked the least urgent interrupt, over several benchmarks.
 
     Sections that the benchmarks mask themselves are left out.
@@ -109,7 +109,7 @@ def _interrupt_masking_figures(catalogue: Catalogue, point: PointId, placement: 
     lengths = [0]
     count = 0
     for benchmark in read_compared_operations().masking:
-        choice = ObservedImageOptions(kernel=point.kernel, board=point.board, config={"placement": str(placement)})
+        choice = ImageObservationOptions(kernel=point.kernel, board=point.board, config={"placement": str(placement)})
         try:
             profiled = profile_image(find_observed_image(catalogue, benchmark, **choice))
         except (PlanError, BuildError):
@@ -126,7 +126,7 @@ def _interrupt_masking_figures(catalogue: Catalogue, point: PointId, placement: 
     yield "interrupts.masked", "max", max(lengths), "cycles", count
 
 
-def _worst_case_figures(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
+def _worst_case_interrupt_latencies(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
     """Yields the latencies of an interrupt that is raised in every cycle of a period, while a background task calls the
     kernel.
 
@@ -141,8 +141,10 @@ def _worst_case_figures(catalogue: Catalogue, point: PointId, placement: int) ->
     options = PlanOptions([point.kernel], [point.board], [1], WINDOW_MS, chosen)
     for suffix, earlier in (("", 0), (".repeated", EARLIER_ARRIVALS)):
         scenario = prepare_benchmark_sweep_scenario(catalogue, program, options, earlier_arrivals=earlier)
-        span = parse_sweep_span(scenario, "period", None, 1)
-        finding = find_worst_case(scenario, span, inject_interrupt_at_every_cycle(scenario, span, threads=1))
+        span = parse_sweep_cycle_range(scenario, "period", None, 1)
+        finding = find_worst_case_interrupt_latency(
+            scenario, span, inject_interrupt_at_every_cycle(scenario, span, threads=1)
+        )
         for name, latency in (("handler", finding.handler), ("task", finding.task)):
             if latency is not None:
                 metric = f"{service}.{name}{suffix}"

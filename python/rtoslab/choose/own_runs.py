@@ -5,17 +5,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from rtoslab.analyses import group_points_over_placements, point_id_without_placement, results_depending_on_addresses
+from rtoslab.analyses import (
+    group_measurements_over_code_placements,
+    measurement_id_without_code_placement,
+    results_depending_on_addresses,
+)
 from rtoslab.base import StoreError
 from rtoslab.catalogue import Catalogue
-from rtoslab.choose.answer import ranking_answer_in_sentences
+from rtoslab.choose.answer import kernel_ranking_sentences
 from rtoslab.choose.board_comparison import KernelComparison, compare_kernels_on_board
-from rtoslab.choose.compared_operations import GENERAL, make_choice_criteria, read_compared_operations
+from rtoslab.choose.compared_operations import GENERAL, make_kernel_choice_criteria, read_compared_operations
 from rtoslab.choose.document import kernel_comparison_table
-from rtoslab.reference import StoredRow, stored_row_from_points
-from rtoslab.reports import ReportDocument, ReportSection, mark_deviations
+from rtoslab.reference import StoredRow, make_stored_row_of_code_placements
+from rtoslab.reports import ReportDocument, ReportSection, add_kernel_deviation_footnotes
 from rtoslab.results import MeasuredPoint, PointId
-from rtoslab.store import RunDirectory, StoredPoint
+from rtoslab.store import RunDirectory, StoredMeasurementPoint
 
 _MEASURING_OPTIONS: Final = ("instrument", "samples", "placement")
 """Options of the measurement that do not change what is measured."""
@@ -23,7 +27,7 @@ _BY_DISTURBANCE: Final = ("probe", "counter", "pin")
 """Instruments, the one that costs nothing first."""
 
 
-def add_figures_of_user_runs(
+def add_measured_values_of_user_runs(
     runs: Sequence[Path], board: str, rows: Mapping[str, Iterable[StoredRow]]
 ) -> dict[str, list[StoredRow]]:
     """Returns the figures of a user's runs by kernel, followed by those that come with rtoslab. Raises StoreError for a
@@ -44,17 +48,17 @@ def add_figures_of_user_runs(
     return merged_rows | own
 
 
-def value_rows_by_kernel(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
+def value_rows_by_kernel(points: Sequence[StoredMeasurementPoint]) -> dict[str, list[StoredRow]]:
     """Returns the figures of measured points by kernel, each over all placements of the code."""
     by_run_id = {stored_point.result.run_id: stored_point for stored_point in points}
-    groups = group_points_over_placements(
+    groups = group_measurements_over_code_placements(
         stored_point.result for stored_point in points if isinstance(stored_point.result, MeasuredPoint)
     )
     bound = results_depending_on_addresses(points)
     own: dict[str, list[StoredRow]] = {}
     for group in sorted(groups, key=lambda group: _instrument_disturbance_rank(group[0].point)):
-        point = point_id_without_placement(group[0].point)
-        row = stored_row_from_points(point, point.kernel, [by_run_id[item.run_id] for item in group], "")
+        point = measurement_id_without_code_placement(group[0].point)
+        row = make_stored_row_of_code_placements(point, point.kernel, [by_run_id[item.run_id] for item in group], "")
         is_single = len(group) == 1 and id(group[0]) in bound
         own.setdefault(point.kernel, []).append(replace(row, single_placement=is_single))
     return own
@@ -66,11 +70,13 @@ def _instrument_disturbance_rank(point: PointId) -> int:
     return _BY_DISTURBANCE.index(instrument) if instrument in _BY_DISTURBANCE else len(_BY_DISTURBANCE)
 
 
-def kernel_comparisons_by_board(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[KernelComparison]:
+def kernel_comparisons_by_board(
+    catalogue: Catalogue, points: Sequence[StoredMeasurementPoint]
+) -> list[KernelComparison]:
     """Returns a comparison of kernels for each board on which two of the measured kernels have a figure of one
     operation. Benchmarks that were measured with several settings are left out."""
     known = read_compared_operations()
-    question = make_choice_criteria(known, catalogue.port_contract_services, GENERAL)
+    question = make_kernel_choice_criteria(known, catalogue.port_contract_services, GENERAL)
     rows = value_rows_by_kernel(points)
     result = []
     for board in dict.fromkeys(row.stands_for.board for own in rows.values() for row in own):
@@ -78,14 +84,16 @@ def kernel_comparisons_by_board(catalogue: Catalogue, points: Sequence[StoredPoi
         lacks = {name: catalogue.kernels[name].facts.lacking_services() for name in alike if name in catalogue.kernels}
         compared = compare_kernels_on_board(board, question, known.operation, alike, lacks)
         shared = tuple(
-            operation for operation in compared.operations if _count_kernels_with_figure(compared, operation.id) > 1
+            operation
+            for operation in compared.operations
+            if _count_kernels_with_measured_value(compared, operation.id) > 1
         )
         if shared:
             result.append(replace(compared, operations=shared))
     return result
 
 
-def _count_kernels_with_figure(compared: KernelComparison, operation: str) -> int:
+def _count_kernels_with_measured_value(compared: KernelComparison, operation: str) -> int:
     """Returns how many of the compared kernels have a figure for an operation."""
     return sum(compared.cells[kernel, operation].band is not None for kernel in compared.kernels)
 
@@ -107,14 +115,13 @@ def _rows_with_one_configuration(rows: Mapping[str, Sequence[StoredRow]], board:
     }
 
 
-def kernel_comparison_section(catalogue: Catalogue, points: Sequence[StoredPoint]) -> ReportSection | None:
+def kernel_comparison_section(catalogue: Catalogue, points: Sequence[StoredMeasurementPoint]) -> ReportSection | None:
     """Returns the report section that compares the kernels of measured points. None if there is nothing to compare."""
     compared = kernel_comparisons_by_board(catalogue, points)
     if not compared:
         return None
     prose = tuple(
-        " ".join(ranking_answer_in_sentences(comparison, _titles_by_id(catalogue, comparison)))
-        for comparison in compared
+        " ".join(kernel_ranking_sentences(comparison, _titles_by_id(catalogue, comparison))) for comparison in compared
     )
     tables = tuple(
         kernel_comparison_table(
@@ -140,7 +147,7 @@ def _titles_by_id(catalogue: Catalogue, compared: KernelComparison) -> dict[str,
 
 
 def with_kernel_comparison_section(
-    catalogue: Catalogue, document: ReportDocument, points: Sequence[StoredPoint]
+    catalogue: Catalogue, document: ReportDocument, points: Sequence[StoredMeasurementPoint]
 ) -> ReportDocument:
     """Returns the report with a section that compares its kernels. Without anything to compare, returns it
     unchanged."""
@@ -151,5 +158,7 @@ def with_kernel_comparison_section(
     others = tuple(item for item in document.sections if not item.leads)
     measured = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     names = {entry.facts.title: name for name, entry in catalogue.kernels.items()}
-    (marked,) = mark_deviations(replace(document, summary="", sections=(section,)), measured, names).sections
+    (marked,) = add_kernel_deviation_footnotes(
+        replace(document, summary="", sections=(section,)), measured, names
+    ).sections
     return replace(document, sections=(*leading, marked, *others))

@@ -23,8 +23,8 @@ from rtoslab.base import (
 )
 from rtoslab.cli.collected_warnings import print_warnings_at_end
 from rtoslab.cli.early_end import report_command_interruption
-from rtoslab.cli.lazy_group import import_command
-from rtoslab.cli.overview import OLD_WORDS, SECTIONS, replace_old_command_word
+from rtoslab.cli.lazy_group import import_command_from_module
+from rtoslab.cli.overview import OLD_WORDS, SECTIONS, replace_obsolete_cli_command_name
 from rtoslab.intake import escape_unprintable, make_output_printable
 
 
@@ -42,7 +42,7 @@ class _CommandGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Returns the command of that name, whose module is imported now. None if there is none."""
         known = cmd_name in self.list_commands(ctx)
-        return import_command(_PREFIX + cmd_name.replace("-", "_")) if known else None
+        return import_command_from_module(_PREFIX + cmd_name.replace("-", "_")) if known else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -50,7 +50,7 @@ class _CommandGroup(click.Group):
         """Resolves a command as click does, and old words as the new ones. For an unknown name, the error suggests the
         most similar one."""
         if args[0] in OLD_WORDS:
-            new = replace_old_command_word(args)
+            new = replace_obsolete_cli_command_name(args)
             if not ctx.resilient_parsing:  # a shell completes the line
                 _print_error(f"rtoslab: `{args[0]}` is an old word; the command is now `rtoslab {shlex.join(new)}`.")
             args = new

@@ -10,11 +10,11 @@ from rtoslab.base import EXIT_OK, PlanError, TitledTable, find_checkout_root
 from rtoslab.calibrate import (
     BoardTimingFitResult,
     CalibrationReadings,
+    calibrate_timing_settings_to_silicon,
     calibration_image,
     calibration_image_runner,
     calibration_rows_outside_bounds,
     calibration_rows_table,
-    fit_settings_to_silicon,
     make_silicon_calibration_file,
     measure_calibration_on_real_board,
     read_calibration_table,
@@ -29,11 +29,11 @@ from rtoslab.cli.choices import bench_option, jobs_option, kernel_option, out_op
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.kernel_figures import (
+    change_request_to_stored_calibration,
     compare_silicon_with_virtual_board,
-    kernel_figures_as_json,
+    kernel_value_comparisons_as_json,
     kernel_values_request,
-    measure_kernel_figures_on_silicon,
-    request_for_stored_calibration,
+    measure_kernel_values_on_real_board,
 )
 from rtoslab.cli.names import CatalogueNameParam, DurationParam
 from rtoslab.hardware import flash_command_texts
@@ -116,17 +116,17 @@ def calibrate_command(
         return EXIT_OK
     request = None if figures is None else kernel_values_request(figures, name, kernel, window, repeats, jobs, out)
     if request is not None and silicon is not None:
-        request = request_for_stored_calibration(request, silicon)
+        request = change_request_to_stored_calibration(request, silicon)
     if silicon is None:
         seen = measure_calibration_on_real_board(catalogue, table, built, on_desk[name], _print_on_stderr)
-        kernel_figures = measure_kernel_figures_on_silicon(request, on_desk) if request else None
+        kernel_figures = measure_kernel_values_on_real_board(request, on_desk) if request else None
     else:
         _require_calibrated_with_same_image(silicon.image_sha256, built.elf_sha256)
         seen, kernel_figures = silicon.calibration_readings(), silicon.kernel_figures
     runs = calibration_image_runner(catalogue, table, built, name)
     board_facts = catalogue.find_board(name).facts
     defaults = {key: setting for key, setting, _, _ in timing_settings(board_facts.chip) if key.startswith("timing.")}
-    fit_result = fit_settings_to_silicon(table, seen, runs, defaults, _print_on_stderr)
+    fit_result = calibrate_timing_settings_to_silicon(table, seen, runs, defaults, _print_on_stderr)
     before, after = runs({}), runs(fitted := fit_result.settings)
     grades = timing_setting_confidence_grades(catalogue, name)
     tables = [timing_settings_table(fit_result, grades), calibration_rows_table(table, seen, before, after)]
@@ -141,7 +141,7 @@ def calibrate_command(
     missing = kernel_figures.missing if request and kernel_figures else {}
     if as_json:
         answer = _calibration_result_as_json(name, fit_result, tables, seen, after)
-        print_json_answer({**answer, **kernel_figures_as_json(compared, missing)})
+        print_json_answer({**answer, **kernel_value_comparisons_as_json(compared, missing)})
     else:
         _print_calibration(fit_result, tables, calibration_rows_outside_bounds(seen, after))
         for benchmark, reason in missing.items():

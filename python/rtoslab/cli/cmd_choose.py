@@ -15,15 +15,15 @@ from rtoslab.choose import (
     ComparedOperationsFile,
     KernelBoardMatrix,
     KernelComparison,
-    add_figures_of_user_runs,
-    choice_explorer_page,
+    add_measured_values_of_user_runs,
     compare_kernels_on_board,
+    kernel_choice_explorer_page,
     kernel_choice_report,
+    kernel_ranking_sentences,
     kernel_title,
-    make_choice_criteria,
+    make_kernel_choice_criteria,
     median_text_with_table_symbols,
-    partly_present_operations_sentence,
-    ranking_answer_in_sentences,
+    operations_of_some_kernels_sentence,
     read_compared_operations,
     read_kernel_matrices,
 )
@@ -101,13 +101,15 @@ def choose_command(
     catalogue = Catalogue(find_checkout_root())
     known = read_compared_operations()
     if board is None:
-        return _write_explorer(catalogue, known, outputs)
+        return _write_interactive_comparison_page(catalogue, known, outputs)
     board = catalogue.find_board(board).id
     services = tuple(name for need in needs for name in need.split(",") if name)
-    question = make_choice_criteria(known, catalogue.port_contract_services, use, services, weights)
+    question = make_kernel_choice_criteria(known, catalogue.port_contract_services, use, services, weights)
     here = {matrix.kernel: matrix for matrix in read_kernel_matrices(catalogue.root)}
     chosen = _kernels_to_compare(catalogue, kernels, here)
-    rows = add_figures_of_user_runs(runs, board, {name: here[name].rows if name in here else () for name in chosen})
+    rows = add_measured_values_of_user_runs(
+        runs, board, {name: here[name].rows if name in here else () for name in chosen}
+    )
     lacks = {name: _missing_services(catalogue, name) for name in rows}
     comparison = compare_kernels_on_board(board, question, known.operation, rows, lacks)
     if not comparison.kernels:
@@ -117,7 +119,7 @@ def choose_command(
         )
     names = {name: _kernel_title(catalogue, here.get(name), name) for name in comparison.kernels}
     names[board] = catalogue.find_board(board).facts.title
-    unequal = _unfair_build_differences(catalogue, comparison, here)
+    unequal = _differences_in_build_conditions(catalogue, comparison, here)
     deviations = {
         name: _declared_port_contract_deviations(here.get(name))
         for name in comparison.kernels
@@ -133,7 +135,9 @@ def choose_command(
     return EXIT_OK
 
 
-def _write_explorer(catalogue: Catalogue, known: ComparedOperationsFile, outputs: Sequence[Path]) -> int:
+def _write_interactive_comparison_page(
+    catalogue: Catalogue, known: ComparedOperationsFile, outputs: Sequence[Path]
+) -> int:
     """Writes the HTML page on which a reader chooses board, kernels and operations. Returns the exit code. Raises
     PlanError for other formats."""
     pages = [path for path in outputs if file_format_by_suffix(path) == "html"]
@@ -147,7 +151,7 @@ def _write_explorer(catalogue: Catalogue, known: ComparedOperationsFile, outputs
     current = _kernels_to_compare(catalogue, (), {matrix.kernel: matrix for matrix in here})
     lacks = {matrix.kernel: _missing_services(catalogue, matrix.kernel) for matrix in here}
     for path in pages:
-        write_report(choice_explorer_page(known, here, titles, current, lacks), path)
+        write_report(kernel_choice_explorer_page(known, here, titles, current, lacks), path)
     return EXIT_OK
 
 
@@ -188,7 +192,7 @@ def _declared_port_contract_deviations(matrix: KernelBoardMatrix | None) -> dict
     return deviations
 
 
-def _unfair_build_differences(
+def _differences_in_build_conditions(
     catalogue: Catalogue, comparison: KernelComparison, here: Mapping[str, KernelBoardMatrix]
 ) -> list[UnfairDifference]:
     """Returns in which conditions (such as optimisation) the kernels' builds on the board differ, so that the
@@ -243,23 +247,25 @@ def _print_comparison(
     ordered = [*ranking, *(kernel for kernel in comparison.kernels if kernel not in ranking)]
     beside = max(2, (console.width - _LABEL_COLUMNS) // _FIGURE_COLUMNS)
     for first in range(0, len(ordered), beside):
-        console.print(_figures_table(comparison, names, ordered[first : first + beside]))
+        console.print(_kernel_operation_values_table(comparison, names, ordered[first : first + beside]))
     console.print(MARKS, markup=False)
-    costs = (f"{unfairness.sentence} Its cost: {unfairness.cost_text}." for unfairness in unequal)
-    for line in filter(None, (partly_present_operations_sentence(comparison, names), *costs)):
+    costs = (f"{unfairness.sentence} Its cost: {unfairness.unfair_difference_cost_text}." for unfairness in unequal)
+    for line in filter(None, (operations_of_some_kernels_sentence(comparison, names), *costs)):
         console.print(line, markup=False)
 
 
-def _figures_table(comparison: KernelComparison, names: Mapping[str, str], kernels: Sequence[str]) -> Table:
+def _kernel_operation_values_table(
+    comparison: KernelComparison, names: Mapping[str, str], kernels: Sequence[str]
+) -> Table:
     """Returns a terminal table of these kernels' figures, with one line for each operation."""
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("cycles, else the unit", min_width=_LABEL_COLUMNS - 1, no_wrap=True)
     for kernel in kernels:
         table.add_column(names[kernel], justify="right", width=_FIGURE_COLUMNS - 1)
     for operation in comparison.operations:
-        best = comparison.best_kernels(operation)
+        best = comparison.best_kernels_for_operation(operation)
         cells = (
-            median_text_with_table_symbols(comparison.operation_figure(kernel, operation), is_best=kernel in best)
+            median_text_with_table_symbols(comparison.kernel_operation_value(kernel, operation), is_best=kernel in best)
             for kernel in kernels
         )
         table.add_row(_operation_label(operation), *cells)
@@ -282,7 +288,7 @@ def _kernel_comparison_as_json(
         "board": comparison.board,
         "use": comparison.question.use,
         "needs": list(comparison.question.needs),
-        "answer": ranking_answer_in_sentences(comparison, names),
+        "answer": kernel_ranking_sentences(comparison, names),
         "kernels": {kernel: names[kernel] for kernel in comparison.kernels},
         "deviations": {kernel: dict(item) for kernel, item in deviations.items()},
         "ranking": [
@@ -296,7 +302,11 @@ def _kernel_comparison_as_json(
         ],
         "operations": [_operation_as_json(comparison, operation) for operation in comparison.operations],
         "unequal": [
-            {"what": unfairness.concept.id, "sentence": unfairness.sentence, "cost": unfairness.cost_text}
+            {
+                "what": unfairness.concept.id,
+                "sentence": unfairness.sentence,
+                "cost": unfairness.unfair_difference_cost_text,
+            }
             for unfairness in unequal
         ],
     }
@@ -306,7 +316,7 @@ def _operation_as_json(comparison: KernelComparison, operation: ComparedOperatio
     """Returns the figures of all kernels for one operation as a JSON object."""
     figures: dict[str, dict[str, Any]] = {}
     for kernel in comparison.kernels:
-        cell = comparison.operation_figure(kernel, operation)
+        cell = comparison.kernel_operation_value(kernel, operation)
         if cell.band is None:
             figures[kernel] = {"reason": cell.reason}
         else:
@@ -320,6 +330,6 @@ def _operation_as_json(comparison: KernelComparison, operation: ComparedOperatio
         "title": operation.title,
         "unit": operation.unit,
         "better": operation.better,
-        "best": list(comparison.best_kernels(operation)),
+        "best": list(comparison.best_kernels_for_operation(operation)),
         "figures": figures,
     }

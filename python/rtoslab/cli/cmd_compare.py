@@ -12,14 +12,14 @@ from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.names import file_format_by_suffix, report_file_option
 from rtoslab.cli.sections import print_report_document
 from rtoslab.compare import (
-    ComparisonSide,
-    RunComparison,
+    ComparedMeasurementSet,
+    MeasurementRunComparison,
     compare_run_sides,
     comparison_document,
     comparisons_as_json,
     comparisons_as_junit,
     fastest_and_slowest_sentence,
-    join_code_placements_of_side,
+    merge_measurements_over_code_placements,
     read_runs_for_comparison,
 )
 from rtoslab.parity import ComparedMeasuredPoint, read_configuration_costs, unfair_differences_in_groups
@@ -71,12 +71,14 @@ def compare_command(reference: str, others: tuple[str, ...], outputs: tuple[Path
     return EXIT_POINT_FAILED
 
 
-def _read_runs_as_comparison_side(text: str) -> ComparisonSide:
+def _read_runs_as_comparison_side(text: str) -> ComparedMeasurementSet:
     """Returns the figures in run directories, whose paths are separated by commas, as one side of a comparison."""
-    return join_code_placements_of_side(read_runs_for_comparison([Path(part) for part in text.split(",") if part]))
+    return merge_measurements_over_code_placements(
+        read_runs_for_comparison([Path(part) for part in text.split(",") if part])
+    )
 
 
-def _unequal_conditions_sections(comparisons: Sequence[RunComparison]) -> list[ReportSection]:
+def _unequal_conditions_sections(comparisons: Sequence[MeasurementRunComparison]) -> list[ReportSection]:
     """Returns the report section on conditions in which the compared points differ. Empty if there is nothing to
     say."""
     catalogue = Catalogue(find_checkout_root())

@@ -23,7 +23,7 @@ from rtoslab.cli.image_options import attach_option, parse_devices
 from rtoslab.cli.names import CatalogueNameParam, DurationParam, options_on_command_line
 from rtoslab.cli.own_project import nearest_project_folder
 from rtoslab.diagnose import (
-    Diagnosis,
+    FirmwareDiagnosis,
     Limits,
     cpu_load_and_stack_peak_table,
     diagnose_problems_of_image,
@@ -112,8 +112,8 @@ def diagnose_command(
             catalogue, str(image), kernel=kernel, board=board, cores=cores, window_ms=length_ms, devices=devices
         )
         subjects = iter([(image.name, subject)])
-    results: dict[str, Diagnosis] = {
-        name: diagnose_problems_of_image(subject, _diagnosis_limits(project)) for name, subject in subjects
+    results: dict[str, FirmwareDiagnosis] = {
+        name: diagnose_problems_of_image(subject, _project_limits_for_diagnosis(project)) for name, subject in subjects
     }
     if page is not None:
         write_file_atomically(page, diagnosis_page(results), "the page")
@@ -126,7 +126,7 @@ def diagnose_command(
     return EXIT_POINT_FAILED if any(result.failing_findings for result in results.values()) else EXIT_OK
 
 
-def _diagnosis_limits(project: Project | None) -> Limits:
+def _project_limits_for_diagnosis(project: Project | None) -> Limits:
     """Returns the limits that the project sets for `rtoslab diagnose`, or the defaults. None: there is no project."""
     return (project.diagnose if project is not None else None) or Limits()
 
@@ -138,7 +138,7 @@ def _build_project_images(catalogue: Catalogue, project: Project, folder: Path) 
         yield name, observed_image_of_project(catalogue, image, folder)
 
 
-def _print_diagnosis(result: Diagnosis) -> None:
+def _print_diagnosis(result: FirmwareDiagnosis) -> None:
     """Prints a diagnosis: its heading, every finding, and the notes at its end."""
     for line in diagnosis_heading_lines(result):
         click.echo(line)

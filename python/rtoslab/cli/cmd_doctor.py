@@ -48,7 +48,7 @@ def doctor_command(as_json: bool) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class InstallationCheck:
+class InstallationCheckResult:
     """The result of checking one tool, tree or folder of the installation."""
 
     name: str
@@ -57,7 +57,7 @@ class InstallationCheck:
     remedy: str = ""
 
 
-def check_installation(root: Path) -> list[InstallationCheck]:
+def check_installation(root: Path) -> list[InstallationCheckResult]:
     """Returns the checks of everything that rtoslab needs, in the order in which a measurement needs it."""
     return [
         _check_python_version(),
@@ -65,59 +65,61 @@ def check_installation(root: Path) -> list[InstallationCheck]:
         _check_analyzer_is_installed(),
         *(_check_tree_files(tree) for tree in read_user_kernel_trees().values()),
         _check_simulator(root),
-        InstallationCheck("sources", fine=True, found=str(root / "firmware")),
+        InstallationCheckResult("sources", fine=True, found=str(root / "firmware")),
         _check_folder_is_writable(build_folder(root)),
         _check_folder_is_writable(default_runs_folder()),
     ]
 
 
-def _check_python_version() -> InstallationCheck:
+def _check_python_version() -> InstallationCheckResult:
     """Returns whether the version of Python is new enough."""
     fine = sys.version_info >= (3, 11)
-    return InstallationCheck("Python", fine, platform.python_version(), "" if fine else "install Python 3.11 or later")
+    return InstallationCheckResult(
+        "Python", fine, platform.python_version(), "" if fine else "install Python 3.11 or later"
+    )
 
 
-def _check_program_is_installed(tool: tools.RequiredProgram) -> InstallationCheck:
+def _check_program_is_installed(tool: tools.RequiredProgram) -> InstallationCheckResult:
     """Returns whether a program is installed, and in which version."""
     try:
         tools.find_build_program(tool.name)
     except RtoslabError:
-        return InstallationCheck(tool.name, fine=False, found=f"missing: it {tool.purpose}", remedy=tool.remedy)
-    return InstallationCheck(tool.name, fine=True, found=tools.first_version_line(tool.name))
+        return InstallationCheckResult(tool.name, fine=False, found=f"missing: it {tool.purpose}", remedy=tool.remedy)
+    return InstallationCheckResult(tool.name, fine=True, found=tools.first_version_line(tool.name))
 
 
-def _check_analyzer_is_installed() -> InstallationCheck:
+def _check_analyzer_is_installed() -> InstallationCheckResult:
     """Returns whether the logic analyzer's program is installed. A missing one is fine, for nothing else needs it."""
     banner = analyzer_version_line()
-    return InstallationCheck(
+    return InstallationCheckResult(
         SIGROK, fine=True, found=banner or "not installed: only `rtoslab pins record --sigrok` needs it"
     )
 
 
-def _check_tree_files(tree: SourceTree) -> InstallationCheck:
+def _check_tree_files(tree: SourceTree) -> InstallationCheckResult:
     """Returns whether all files of a user's source tree exist."""
     name = f"tree {tree.id}"
     missing = missing_tree_files(tree)
     if missing:
-        return InstallationCheck(
+        return InstallationCheckResult(
             name, fine=False, found=missing[0], remedy=f"rtoslab kernel tree check {tree.id} says more"
         )
-    return InstallationCheck(name, fine=True, found=f"{tree.version}, {tree.path}")
+    return InstallationCheckResult(name, fine=True, found=f"{tree.version}, {tree.path}")
 
 
-def _check_simulator(root: Path) -> InstallationCheck:
+def _check_simulator(root: Path) -> InstallationCheckResult:
     """Returns whether the virtual board's module is built, and from the present sources."""
     try:
         count = len(timing_settings("rp2040"))
         simulator_sources_digest(root)
     except StaleSimulatorError as cause:
-        return InstallationCheck("virtual board", fine=False, found=str(cause), remedy="make set-up")
+        return InstallationCheckResult("virtual board", fine=False, found=str(cause), remedy="make set-up")
     except RtoslabError as cause:
-        return InstallationCheck("virtual board", fine=False, found=str(cause), remedy="make demo")
-    return InstallationCheck("virtual board", fine=True, found=f"built, {count} timing parameters")
+        return InstallationCheckResult("virtual board", fine=False, found=str(cause), remedy="make demo")
+    return InstallationCheckResult("virtual board", fine=True, found=f"built, {count} timing parameters")
 
 
-def _check_folder_is_writable(folder: Path) -> InstallationCheck:
+def _check_folder_is_writable(folder: Path) -> InstallationCheckResult:
     """Returns whether files can be written to a folder, or to the nearest existing folder above it."""
     place = next(parent for parent in (folder, *folder.parents) if os.path.exists(parent))  # noqa: PTH110 (never raises)
     try:
@@ -125,10 +127,10 @@ def _check_folder_is_writable(folder: Path) -> InstallationCheck:
         probe.touch()
         probe.unlink()
     except OSError as cause:
-        return InstallationCheck(
+        return InstallationCheckResult(
             folder.name,
             fine=False,
             found=f"cannot write to {place} ({(cause.strerror or 'why is not known').lower()})",
             remedy="check its permissions",
         )
-    return InstallationCheck(folder.name, fine=True, found="writable")
+    return InstallationCheckResult(folder.name, fine=True, found="writable")

@@ -32,7 +32,7 @@ from rtoslab.cli.own_project import (
 from rtoslab.cli.sections import print_report_document
 from rtoslab.compare import (
     Baseline,
-    ComparisonSide,
+    ComparedMeasurementSet,
     FigureChange,
     MeasuredValueLimits,
     RegressionGateResult,
@@ -40,12 +40,12 @@ from rtoslab.compare import (
     compare_run_with_baseline,
     comparisons_as_json,
     comparisons_as_junit,
-    find_baseline,
+    find_regression_baseline_file,
     gate_verdict_text,
-    make_baseline,
-    plan_of_baseline_points,
-    read_baseline,
+    make_regression_baseline,
+    measurement_plan_for_baseline,
     read_baseline_without_seal_check,
+    read_regression_baseline_file,
     read_runs_for_comparison,
     regression_gate_document,
     without_moved_code_regressions,
@@ -120,7 +120,7 @@ def gate_command(
     Exit codes: 0 same or better; 1 an error, no answer; 3 a regression.
     """
     if store:
-        return _store_baseline(context, name, runs, jobs, dry_run=dry_run)
+        return _write_regression_baseline(context, name, runs, jobs, dry_run=dry_run)
     if name is None:
         if runs:
             raise PlanError("The figures of a RUN need a baseline to be compared with; add --baseline NAME.")
@@ -134,8 +134,8 @@ def gate_command(
             "--json is only for a project's gate; for a baseline of points, `-o FILE.json` writes the comparison."
         )
     root = find_checkout_root()
-    path = find_baseline(root, name)
-    baseline = read_baseline(path)
+    path = find_regression_baseline_file(root, name)
+    baseline = read_regression_baseline_file(path)
     rules = MeasuredValueLimits.merge_stored_and_requested_limits(baseline.rules, arguments)
     require_something_to_measure(runs, dry_run=dry_run)
     side = (
@@ -155,7 +155,7 @@ def gate_command(
     return _print_gate_result(judgement, name)
 
 
-def _store_baseline(
+def _write_regression_baseline(
     context: click.Context, name: str | None, runs: tuple[Path, ...], jobs: int, *, dry_run: bool
 ) -> int:
     """Writes the baseline of points `name`, or without a name that of the project. Returns the exit code."""
@@ -234,7 +234,7 @@ def store_point_baseline(name: str, runs: Sequence[Path], jobs: int, *, dry_run:
     Without a run, the baseline's own points are measured again.
     """
     root = find_checkout_root()
-    path, old = baseline_path(Path.cwd(), name), find_baseline(root, name)
+    path, old = baseline_path(Path.cwd(), name), find_regression_baseline_file(root, name)
     known = read_baseline_without_seal_check(old) if old.is_file() else None
     if not runs and known is None:
         raise PlanError(f"{path} does not exist; name the run directories whose figures it should contain.")
@@ -246,7 +246,7 @@ def store_point_baseline(name: str, runs: Sequence[Path], jobs: int, *, dry_run:
     )
     if side is None:
         return
-    baseline = make_baseline(side, known.rules if known else {})
+    baseline = make_regression_baseline(side, known.rules if known else {})
     write_baseline(baseline, path)
     figures = count_with_noun(sum(len(point.metrics) for point in baseline.point), "figure")
     click.echo(f"{count_with_noun(len(baseline.point), 'point')} with {figures}: {path_from_working_directory(path)}.")
@@ -263,16 +263,18 @@ def require_something_to_measure(runs: Sequence[Path], *, dry_run: bool) -> None
 
 def measure_baseline_again(
     root: Path, baseline: Baseline, name: str, out: Path | None, jobs: int, *, dry_run: bool
-) -> ComparisonSide | None:
+) -> ComparedMeasurementSet | None:
     """Measures the baseline's points with this checkout. Returns the new figures, or None if only the plan was shown
     (`dry_run`)."""
     catalogue = Catalogue(root)
-    plan = plan_of_baseline_points(catalogue, baseline)
+    plan = measurement_plan_for_baseline(catalogue, baseline)
     folder = out or default_run_directory(root, plan, [f"gate-{Path(name).stem}"])
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return None
     with show_progress(plan.points, folder, quiet=False) as display:
-        outcomes = measure_points_of_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
+        outcomes = measure_points_of_plan(
+            root, plan, folder, jobs=jobs, listener=display.show_measurement_point_progress
+        )
     for outcome in outcomes:
         if outcome.result.status == "failed":
             raise PlanError(

@@ -72,7 +72,7 @@ def gdb_command(
         until=until,
         devices=parse_devices(attached),
         ready=print_connect_command,
-        on_text=lambda channel, text: lines.write_output(channel or "uart", text),
+        on_text=lambda channel, text: lines.write_channel_output_to_terminal(channel or "uart", text),
         note=lambda sentence: click.echo(sentence, err=True),
         tasks=KernelTaskLister(catalogue, image, facts.cpu, cores or facts.cores).list_tasks_at_snapshot,
     )

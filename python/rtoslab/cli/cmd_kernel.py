@@ -2,12 +2,12 @@
 
 import click
 
-from rtoslab.cli.lazy_group import LazyGroup
+from rtoslab.cli.lazy_group import LazyCommandGroup
 
 
 @click.group(
     "kernel",
-    cls=LazyGroup,
+    cls=LazyCommandGroup,
     modules={
         "conformance": "kernel_conformance",
         "files": "kernel_files",

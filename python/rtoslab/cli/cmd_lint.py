@@ -13,8 +13,8 @@ from rtoslab.cli.early_end import print_json_answer
 from rtoslab.parity import (
     UnfairDifference,
     configuration_costs_from_points,
-    group_comparable_points,
-    points_to_compare,
+    group_comparable_measurements,
+    label_points_for_comparison,
     read_configuration_costs,
     unfair_differences_in_groups,
 )
@@ -51,10 +51,10 @@ def lint_command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bo
     subjects = [
         subject
         for path, points in stored.items()
-        for subject in points_to_compare(points, path.name if len(runs) > 1 else "")
+        for subject in label_points_for_comparison(points, path.name if len(runs) > 1 else "")
     ]
     if reference:
-        subjects += points_to_compare(
+        subjects += label_points_for_comparison(
             reference_points_for_unmeasured_kernels(
                 catalogue.root, [point for points in stored.values() for point in points]
             )
@@ -68,7 +68,7 @@ def lint_command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bo
         results_depending_on_addresses(every),
     )
     findings = unfair_differences_in_groups(
-        catalogue, group_comparable_points(subjects), [*costs, *read_configuration_costs(catalogue.root)]
+        catalogue, group_comparable_measurements(subjects), [*costs, *read_configuration_costs(catalogue.root)]
     )
     if as_json:
         print_json_answer(
@@ -78,7 +78,7 @@ def lint_command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bo
                     "board": finding.board,
                     "values": finding.values,
                     "benchmarks": finding.benchmarks,
-                    "cost": finding.cost_text,
+                    "cost": finding.unfair_difference_cost_text,
                 }
                 for finding in findings
             ]
@@ -94,5 +94,5 @@ def _print_unfair_conditions(findings: Sequence[UnfairDifference]) -> None:
         click.echo("The comparison is fair: all compared points were measured under equal conditions.")
     for finding in findings:
         click.echo(f"{finding.sentence}")
-        click.echo(f"    cost: {finding.cost_text}")
+        click.echo(f"    cost: {finding.unfair_difference_cost_text}")
         click.echo(f"    on {finding.board}: {', '.join(finding.benchmarks)}")

@@ -11,7 +11,7 @@ from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer, report_if_interrupted
 from rtoslab.cli.names import CatalogueNameParam, DurationParam, parse_option_integer, split_names
 from rtoslab.instruments import (
-    ObservedImageOptions,
+    ImageObservationOptions,
     Profile,
     find_observed_image,
     masked_interrupts_survey_table,
@@ -76,7 +76,9 @@ def masked_command(
         lambda: {"masked": masked_interrupts_survey_table(profiles, level).as_json()} if profiles else {}
     ):
         for image in images:
-            one = ObservedImageOptions(board=board, cores=cores, config=dict(config), window_ms=window_ms or IMAGE_MS)
+            one = ImageObservationOptions(
+                board=board, cores=cores, config=dict(config), window_ms=window_ms or IMAGE_MS
+            )
             profiles.append(profile_image(find_observed_image(catalogue, image, **one)))
         for kernel in (split_names(kernels, catalogue.buildable_kernels) or (DEFAULT_KERNEL,)) if benchmarks else ():
             unseen = catalogue.find_kernel(kernel).facts.why_masking_not_observed
@@ -85,7 +87,7 @@ def masked_command(
                 continue
             for benchmark in _benchmark_names(catalogue, benchmarks):
                 try:
-                    choice = ObservedImageOptions(
+                    choice = ImageObservationOptions(
                         kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms
                     )
                     profiles.append(profile_image(find_observed_image(catalogue, benchmark, **choice)))
@@ -109,7 +111,7 @@ def _benchmark_names(catalogue: Catalogue, names: tuple[str, ...]) -> tuple[str,
     benchmarks = [
         benchmark
         for name in names
-        for experiment in catalogue.find_experiments(name)[1]
+        for experiment in catalogue.find_experiments_of_suite_or_benchmark(name)[1]
         for benchmark in experiment.benchmarks
     ]
     return tuple(dict.fromkeys(benchmarks))

@@ -28,7 +28,7 @@ from rtoslab.instruments import (
     interval_table,
     longest_call_text_lines,
     longest_interval_lines,
-    measure_calls,
+    measure_function_calls,
     measure_intervals,
     notes_on_measured_calls,
     summary_line_of_measured_function,
@@ -140,12 +140,12 @@ def measure_command(
         _print_measurement(calls, between)
     return (
         EXIT_OK
-        if _is_anything_measured(calls, between) and not _early_end_reason(calls, between)
+        if _has_measured_call_or_interval(calls, between) and not _reason_measurement_ended_early(calls, between)
         else EXIT_POINT_FAILED
     )
 
 
-def _is_anything_measured(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> bool:
+def _has_measured_call_or_interval(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> bool:
     """Whether a function was called or an interval ended. If not, says so on stderr."""
     calls = any(function.tally.calls or function.open for function in (result.functions if result else ()))
     if calls or any(interval.count for interval in (between.intervals if between else ())):
@@ -163,7 +163,7 @@ def _measure_calls_and_intervals(
     If it is interrupted, the finished part is reported.
     """
     try:
-        calls = measure_calls(subject, functions) if functions else None
+        calls = measure_function_calls(subject, functions) if functions else None
     except MeasurementInterruptedError as cause:
         if not as_json:
             _print_measured_calls(cause.partial)
@@ -172,14 +172,18 @@ def _measure_calls_and_intervals(
         return calls, measure_intervals(subject, intervals) if intervals else None
 
 
-def _early_end_reason(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> str:
+def _reason_measurement_ended_early(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> str:
     """Returns why a measurement ended early, as a clause. Empty if it did not."""
     return next((item.cut_reason for item in (calls, between) if item is not None and item.cut_reason), "")
 
 
 def _measurement_as_json(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> dict[str, Any]:
     """Returns what was measured (calls and intervals) as a JSON object."""
-    calls = calls_as_json(result) if result is not None else {"cut": _early_end_reason(result, between) or None}
+    calls = (
+        calls_as_json(result)
+        if result is not None
+        else {"cut": _reason_measurement_ended_early(result, between) or None}
+    )
     return calls | ({"intervals": [interval_as_json(interval) for interval in between.intervals]} if between else {})
 
 
@@ -199,8 +203,8 @@ def _measure_project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> in
             subject, [function.name for function in functions], places, as_json=as_json
         )
         answers[name] = _measurement_as_json(calls, intervals)
-        measured |= _is_anything_measured(calls, intervals)
-        cut = _early_end_reason(calls, intervals)
+        measured |= _has_measured_call_or_interval(calls, intervals)
+        cut = _reason_measurement_ended_early(calls, intervals)
         over += [f"{name}: {cut}"] if cut else []
         if calls is not None:
             over += [

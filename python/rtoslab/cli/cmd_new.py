@@ -8,9 +8,9 @@ import click
 from rtoslab.base import EXIT_OK, find_checkout_root
 from rtoslab.catalogue import DEFAULT_BOARD, PORTS_VARIABLE, Catalogue, kernel_port_folders
 from rtoslab.cli.console import path_from_working_directory
-from rtoslab.cli.lazy_group import LazyGroup
+from rtoslab.cli.lazy_group import LazyCommandGroup
 from rtoslab.cli.names import CatalogueNameParam, Command
-from rtoslab.scaffold import NewFolder, make_new_folder
+from rtoslab.scaffold import NewCatalogueFolder, make_new_folder
 
 _NEXT = {
     "benchmark": "`rtoslab run {name} --window 20ms` measures it and checks its proofs",
@@ -20,7 +20,7 @@ _NEXT = {
 }
 
 
-@click.group("new", cls=LazyGroup, modules={"project": "new_project"})
+@click.group("new", cls=LazyCommandGroup, modules={"project": "new_project"})
 def new_command() -> None:
     """Create a benchmark, a kernel's port, a board or a paper from a template, or rtoslab.toml for your own firmware.
 
@@ -34,7 +34,7 @@ def _with_title_option(function: Command) -> Command:
     return click.option("--title", default="", help="Its title in tables and reports.  [default: NAME]")(function)
 
 
-def _print_new_folder(kind: str, name: str, created: NewFolder) -> int:
+def _print_new_folder(kind: str, name: str, created: NewCatalogueFolder) -> int:
     """Prints the files in a new folder, and the next step for a thing of this kind. Returns the exit code."""
     folder = path_from_working_directory(created.folder)
     click.echo(f"Made {folder}:")

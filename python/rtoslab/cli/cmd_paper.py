@@ -16,7 +16,7 @@ from rtoslab.cli.console import PlainConsole, path_from_working_directory
 from rtoslab.cli.display import print_plan_before_measuring, show_progress
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.explain_changes import explain_distance_from_paper
-from rtoslab.cli.failures import exit_code_of_points, print_failures
+from rtoslab.cli.failures import exit_code_of_points, print_failed_measurements
 from rtoslab.cli.names import PaperNameParam
 from rtoslab.measure import measure_points_of_plan
 from rtoslab.papers import (
@@ -34,12 +34,12 @@ from rtoslab.plan import PlanOptions, repeat_plan_in_code_placements
 from rtoslab.reference import (
     program_sizes_of_paper,
     reference_file_paths,
-    reference_points_for_paper_kernels,
+    reference_results_for_paper_kernels,
     reference_values_by_code_placement,
 )
-from rtoslab.reports import declared_deviations, export_document, report_formats
+from rtoslab.reports import contract_deviations_by_kernel, report_formats, write_report_charts_and_tables
 from rtoslab.stability import builds_confirming_statements_texts
-from rtoslab.store import AnyResult, StoredPoint
+from rtoslab.store import AnyResult, StoredMeasurementPoint
 
 
 @click.command("paper")
@@ -99,13 +99,15 @@ def paper_command(
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=as_json) as display:
-        outcomes = measure_points_of_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
+        outcomes = measure_points_of_plan(
+            root, plan, folder, jobs=jobs, listener=display.show_measurement_point_progress
+        )
     missing = benchmarks_missing_for_paper(catalogue, paper)
     _print_slow_step("Comparing the points with the paper ...", quiet=as_json)
     stored = load(folder)
     points = [*stored, *_points_outside_store(folder, stored, [outcome.result for outcome in outcomes])]
     beside, weights = (
-        reference_points_for_paper_kernels(root, paper.key, points),
+        reference_results_for_paper_kernels(root, paper.key, points),
         program_sizes_of_paper(root, paper.key),
     )
     further = reference_values_by_code_placement(root, paper.key)
@@ -113,7 +115,7 @@ def paper_command(
     document = paper_comparison_report(catalogue, done, builds_confirming_statements_texts(catalogue, paper))
     _print_slow_step("Drawing the report ...", quiet=as_json)
     write_report(report_formats()["html"](document), path_from_working_directory(folder) / "report.html")
-    written = export_document(document, folder / "export")
+    written = write_report_charts_and_tables(document, folder / "export")
     click.echo(
         f"{count_with_noun(len(written), 'file')} for other documents in "
         f"{path_from_working_directory(folder / 'export')}.",
@@ -123,7 +125,7 @@ def paper_command(
         print_json_answer(_reproduction_as_json(folder, done))
     else:
         print_paper_reproduction(done, PlainConsole())
-        print_failures([outcome.result for outcome in outcomes])
+        print_failed_measurements([outcome.result for outcome in outcomes])
         click.echo(document.summary)
     return exit_code_of_points([outcome.result for outcome in outcomes])
 
@@ -135,15 +137,15 @@ def _print_slow_step(what: str, *, quiet: bool) -> None:
 
 
 def _points_outside_store(
-    folder: Path, stored: Sequence[StoredPoint], results: Sequence[AnyResult]
-) -> list[StoredPoint]:
+    folder: Path, stored: Sequence[StoredMeasurementPoint], results: Sequence[AnyResult]
+) -> list[StoredMeasurementPoint]:
     """Returns the points that failed and were not stored, so that the report can say why they are missing.
 
     They are not stored because the next try may succeed. `folder`: the run directory. `stored`: its points.
     """
     known = {point.result.point.model_dump_json() for point in stored}
     lost = (result for result in results if result.status == "failed" and result.point.model_dump_json() not in known)
-    return [StoredPoint(folder, item, {}) for item in lost]
+    return [StoredMeasurementPoint(folder, item, {}) for item in lost]
 
 
 def _reproduction_as_json(folder: Path, done: PaperReproduction) -> dict[str, Any]:
@@ -151,25 +153,27 @@ def _reproduction_as_json(folder: Path, done: PaperReproduction) -> dict[str, An
     return {
         "paper": done.paper.key,
         "run": str(folder),
-        "deviations": declared_deviations(done.list_measured_points),
-        "figures": [_paper_figure_as_json(compared) for compared in done.compared.values()],
+        "deviations": contract_deviations_by_kernel(done.list_measured_points),
+        "figures": [_paper_value_comparison_as_json(compared) for compared in done.compared.values()],
         "claims": [_claim_verdict_as_json(verdict) for verdict in done.verdicts],
-        "today": _setup_results_as_json(done.today) if done.today is not None else None,
-        "setups": [_setup_results_as_json(setup) for setup in done.setups],
+        "today": _paper_configuration_results_as_json(done.today) if done.today is not None else None,
+        "setups": [_paper_configuration_results_as_json(setup) for setup in done.setups],
     }
 
 
-def _setup_results_as_json(setup: PaperSetupResults) -> dict[str, Any]:
+def _paper_configuration_results_as_json(setup: PaperSetupResults) -> dict[str, Any]:
     """Returns the figures and statements under one of the paper's other set-ups as a JSON object."""
     return {
         "id": setup.setup.id,
         "title": setup.setup.title,
-        "figures": [_paper_figure_as_json(one) for one in setup.figures_changed_by_setup().values()],
+        "figures": [
+            _paper_value_comparison_as_json(one) for one in setup.paper_values_changed_by_configuration().values()
+        ],
         "claims": [_claim_verdict_as_json(one) for one in setup.verdicts],
     }
 
 
-def _paper_figure_as_json(figure: ComparedFigure) -> dict[str, Any]:
+def _paper_value_comparison_as_json(figure: ComparedFigure) -> dict[str, Any]:
     """Returns a published figure, with ours, as a JSON object."""
     return {
         "id": figure.published.id,
@@ -178,7 +182,7 @@ def _paper_figure_as_json(figure: ComparedFigure) -> dict[str, Any]:
         "kernel": figure.published.kernel,
         "board": figure.published.lab_board,
         "unit": figure.published.unit,
-        "paper": figure.published.number_in_paper,
+        "paper": figure.published.paper_value_as_number,
         "here": figure.our_value,
         "ratio": figure.ratio_to_paper,
         "no_ratio": figure.no_ratio,
@@ -198,7 +202,7 @@ def _claim_verdict_as_json(verdict: ClaimVerdict) -> dict[str, Any]:
         "id": verdict.claim.id,
         "section": verdict.claim.section,
         "says": verdict.claim.says,
-        "outcome": verdict.overall_outcome,
+        "outcome": verdict.outcome_of_all_statement_cases,
         "held": verdict.number_of_confirmed_claim_cases,
         "cases": [
             {"case": one.name, "outcome": one.outcome or "not computed", "seen": one.explanation}

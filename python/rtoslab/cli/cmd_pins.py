@@ -2,9 +2,9 @@
 
 import click
 
-from rtoslab.cli.lazy_group import LazyGroup
+from rtoslab.cli.lazy_group import LazyCommandGroup
 
 
-@click.group("pins", cls=LazyGroup, modules={"decode": "pins_decode", "record": "pins_record"})
+@click.group("pins", cls=LazyCommandGroup, modules={"decode": "pins_decode", "record": "pins_record"})
 def pins_command() -> None:
     """Record the pins of a virtual or real board in a capture file, or read a capture file (docs/captures.md)."""

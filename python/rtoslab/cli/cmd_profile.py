@@ -13,7 +13,7 @@ from rtoslab.cli.early_end import InterruptedWithResultsError, print_json_answer
 from rtoslab.cli.names import CatalogueNameParam
 from rtoslab.cli.observation import exit_code_of_run, observation_options
 from rtoslab.instruments import (
-    ObservedImageOptions,
+    ImageObservationOptions,
     Profile,
     ProfileInterruptedError,
     all_profile_tables,
@@ -23,7 +23,7 @@ from rtoslab.instruments import (
     profile_difference_tables,
     profile_image,
     profile_summary_text,
-    read_profile_file,
+    read_execution_profile_file,
     render_profile_page,
     speedscope_profile,
     table_for_terminal,
@@ -58,7 +58,7 @@ _FIRST = ("cores", "functions", "masked", "locks")
 @click.option("--json", "as_json", is_flag=True, help="Print all tables as one JSON object on stdout.")
 def profile_command(
     subject: str | None,
-    choice: ObservedImageOptions,
+    choice: ImageObservationOptions,
     against_kernel: str | None,
     against_cores: int | None,
     diff: tuple[Path, Path] | None,
@@ -80,7 +80,7 @@ def profile_command(
     """
     if diff is not None:
         _print_tables(
-            profile_difference_tables(read_profile_file(diff[0]), read_profile_file(diff[1])),
+            profile_difference_tables(read_execution_profile_file(diff[0]), read_execution_profile_file(diff[1])),
             chosen,
             top,
             (),

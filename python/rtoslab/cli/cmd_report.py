@@ -13,7 +13,7 @@ from rtoslab.cli.failures import exit_code_of_stored_points
 from rtoslab.cli.names import file_format_by_suffix
 from rtoslab.reference import reference_points_for_unmeasured_kernels
 from rtoslab.reports import ReportDocument, make_report_document, report_formats
-from rtoslab.store import RunDirectory, StoredPoint
+from rtoslab.store import RunDirectory, StoredMeasurementPoint
 
 FORMATS = ("html", "md", "csv", "json")
 READ = ("html", "md")
@@ -66,7 +66,7 @@ def write_report(text: str, output: Path) -> None:
 
 
 def read_report_document(
-    runs: tuple[Path, ...], points: Sequence[StoredPoint], *, reference: bool = False
+    runs: tuple[Path, ...], points: Sequence[StoredMeasurementPoint], *, reference: bool = False
 ) -> ReportDocument:
     """Returns the report on these points of one or more run directories. It names the suite only if all runs are of the
     same.

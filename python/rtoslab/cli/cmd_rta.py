@@ -40,7 +40,7 @@ _FILE = click.Path(path_type=Path)
 
 
 @contextmanager
-def _use_no_answer_exit_code() -> Iterator[None]:
+def _give_errors_exit_code_no_answer() -> Iterator[None]:
     """Gives every error inside the block the exit code for "no answer"."""
     try:
         yield
@@ -95,7 +95,7 @@ def rta_command() -> None:
 @click.option("--save-image", type=_FILE, help="Write the image of --check, an ELF file that you can flash.")
 @click.option("-o", "--output", type=_FILE, help="Write an HTML report with plots.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-@_use_no_answer_exit_code()
+@_give_errors_exit_code_no_answer()
 def rta_bounds_command(
     tasks: Path,
     kernel: str | None,
@@ -195,7 +195,7 @@ def rta_bounds_command(
     help=("Folder of the results: each finding, reduced to a small task set, in one file."),
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-@_use_no_answer_exit_code()
+@_give_errors_exit_code_no_answer()
 def rta_break_command(
     kernel: str,
     board: str,
@@ -249,7 +249,7 @@ def rta_break_command(
     if as_json:
         print_json_answer(outcome.search_statistics_as_json())
     else:
-        click.echo(outcome.search_statistics_as_line())
+        click.echo(outcome.bound_search_statistics_as_line())
     return EXIT_OK if not outcome.findings else EXIT_POINT_FAILED
 
 
@@ -257,7 +257,7 @@ def _exit_code_of_study(study: TaskSetStudy) -> int:
     """Returns the exit code of `rtoslab rta`: 1 if there is no answer, 3 if a deadline can be missed, else 0."""
     if study.is_schedulable:
         return EXIT_OK
-    return EXIT_ERROR if study.is_undecided else EXIT_POINT_FAILED
+    return EXIT_ERROR if study.is_schedulability_undecided else EXIT_POINT_FAILED
 
 
 def _progress_printer(*, quiet: bool) -> Callable[[str], None]:
@@ -292,12 +292,12 @@ class _VirtualBoardRuns:
         self.catalogue = Catalogue(find_checkout_root())
         homes = [task.core for task in task_set.tasks] + [interrupt.core for interrupt in task_set.interrupts]
         events = task_set.required_feature_level
-        self._print_step(f"building and calibrating {kernel} on {board}")
+        self._print_start_of_slow_step(f"building and calibrating {kernel} on {board}")
         self.images = TaskSetImages.build_images(
             self.catalogue, kernel, board, config, events=events, cores=1 + max(homes)
         )
 
-    def _print_step(self, text: str) -> None:
+    def _print_start_of_slow_step(self, text: str) -> None:
         """Prints on stderr that a slow step begins."""
         if not self.quiet:
             click.echo(text, err=True)
@@ -308,11 +308,11 @@ class _VirtualBoardRuns:
         """
         from rtoslab.rta import overheads_with_operation_costs  # noqa: PLC0415
 
-        self._print_step("measuring the kernel's overheads")
+        self._print_start_of_slow_step("measuring the kernel's overheads")
         overheads = self.images.measured_overheads(self.catalogue)
         if not operations:
             return overheads
-        self._print_step("measuring its operations")
+        self._print_start_of_slow_step("measuring its operations")
         return overheads_with_operation_costs(self.catalogue, self.images.firmware, overheads)
 
     def check_task_set_on_virtual_board(
@@ -325,7 +325,7 @@ class _VirtualBoardRuns:
             virtual_interrupt_lines,
         )
 
-        self._print_step("running the task set")
+        self._print_start_of_slow_step("running the task set")
         firmware, work = self.images.firmware, self.images.work
         ticks = None if span_ms is None else max(1, span_ms * firmware.tick_hz // 1000)
         done = run_and_check_task_set(study.system, firmware, work, ticks)

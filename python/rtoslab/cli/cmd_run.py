@@ -29,7 +29,7 @@ from rtoslab.cli.choices import (
 from rtoslab.cli.cmd_report import read_report_document, write_report
 from rtoslab.cli.console import PlainConsole, path_from_working_directory
 from rtoslab.cli.desk import print_flash_commands
-from rtoslab.cli.display import print_plan_before_measuring, print_reused_points, run_as_json, show_progress
+from rtoslab.cli.display import measurement_run_as_json, print_plan_before_measuring, print_reused_points, show_progress
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.failures import exit_code_of_points
 from rtoslab.cli.image_options import board_and_timing_settings_of_image
@@ -43,7 +43,7 @@ from rtoslab.cli.names import (
 )
 from rtoslab.cli.sections import print_report_section
 from rtoslab.hardware import ConnectedBoard
-from rtoslab.measure import MeasurementPointOutcome, MeasureOptions, measure_image, measure_points_of_plan
+from rtoslab.measure import MeasurementPointOutcome, MeasureOptions, measure_points_of_plan, measure_user_elf_image
 from rtoslab.plan import CONFIG_HELP, PlanOptions, make_measurement_plan, repeat_plan_in_code_placements
 from rtoslab.reports import print_point_results, report_formats
 from rtoslab.store import RunDirectory
@@ -125,7 +125,7 @@ def run_command(
                 "The image contains its benchmark and kernel; with --image, give only --board, --config and --out."
             )
         board, timing = board_and_timing_settings_of_image(Catalogue(root), boards, dict(config))
-        folder, outcome = measure_image(root, image, board, out, timing)
+        folder, outcome = measure_user_elf_image(root, image, board, out, timing)
         return _print_point_outcomes(folder, [outcome], report=report, as_json=as_json)
     if not names:
         raise click.UsageError(
@@ -155,7 +155,12 @@ def run_command(
         return _print_point_outcomes(folder, outcomes, report=report, as_json=as_json)
     with show_progress(plan.points, folder, quiet=as_json) as display:
         outcomes = measure_points_of_plan(
-            root, plan, folder, jobs=jobs, listener=display.show_progress_of, options=MeasureOptions(again=fresh)
+            root,
+            plan,
+            folder,
+            jobs=jobs,
+            listener=display.show_measurement_point_progress,
+            options=MeasureOptions(again=fresh),
         )
     return _print_point_outcomes(folder, outcomes, report=report, as_json=as_json)
 
@@ -203,7 +208,7 @@ def _print_kernel_comparison(folder: Path, outcomes: list[MeasurementPointOutcom
 def _print_point_outcomes(folder: Path, outcomes: list[MeasurementPointOutcome], *, report: bool, as_json: bool) -> int:
     """Prints how each point of a run ended, and writes the report if asked for. Returns the exit code."""
     if as_json:
-        print_json_answer(run_as_json(folder, outcomes))
+        print_json_answer(measurement_run_as_json(folder, outcomes))
     else:
         print_reused_points(outcomes)
         print_point_results([outcome.result for outcome in outcomes], PlainConsole())

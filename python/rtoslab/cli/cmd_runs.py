@@ -13,7 +13,7 @@ from rich.table import Table
 from rtoslab.base import ReportError, StoreError, count_with_noun, default_runs_folder, write_file_atomically
 from rtoslab.cli.console import PlainConsole, path_from_working_directory
 from rtoslab.cli.early_end import print_json_answer
-from rtoslab.cli.lazy_group import LazyGroup
+from rtoslab.cli.lazy_group import LazyCommandGroup
 from rtoslab.cli.names import (
     CatalogueNameParam,
     CoreCountsParam,
@@ -81,13 +81,13 @@ class _StoredPointSearch:
     places: tuple[Path, ...]
     """Run directories, or folders that contain them."""
     filters: dict[str, Any]
-    """The fields of PointFilters."""
+    """The fields of StoredPointFilters."""
 
     def find_matching_stored_points(self) -> "list[ArchivedMeasuredPoint]":
         """Returns the stored points that match."""
-        from rtoslab.archive import PointFilters, find_stored_points  # noqa: PLC0415 (a list of runs reads no points)
+        from rtoslab.archive import StoredPointFilters, find_stored_points  # noqa: PLC0415 (a list of runs reads no points)
 
-        return list(find_stored_points(self.places, PointFilters(**self.filters)))
+        return list(find_stored_points(self.places, StoredPointFilters(**self.filters)))
 
 
 def _with_point_filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -125,7 +125,7 @@ def _with_point_filter_options(command: Callable[..., Any]) -> Callable[..., Any
     return call_with_stored_point_search
 
 
-@click.group("runs", cls=LazyGroup, modules={"verify": "runs_verify"}, invoke_without_command=True)
+@click.group("runs", cls=LazyCommandGroup, modules={"verify": "runs_verify"}, invoke_without_command=True)
 @click.option("--points", is_flag=True, help="Print one line for each point instead of each run directory.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list of points on stdout.")
 @_with_point_filter_options
@@ -158,7 +158,7 @@ def _list_runs_or_points(search: _StoredPointSearch, *, points: bool, as_json: b
     elif not stored_points:
         click.echo(_NOTHING_FOUND)
     else:
-        PlainConsole().print(_table_of_stored_points(stored_points))
+        PlainConsole().print(_table_of_stored_measurement_points(stored_points))
 
 
 @runs_command.command("export", short_help="Write figures or raw samples as a table.")
@@ -253,7 +253,7 @@ def _first_three_names_text(names: tuple[str, ...]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _table_of_stored_points(points: "list[ArchivedMeasuredPoint]") -> Table:
+def _table_of_stored_measurement_points(points: "list[ArchivedMeasuredPoint]") -> Table:
     """Returns a table with a line for each stored point."""
     table = Table(box=None)
     for name in ("benchmark", "kernel", "board", "cores", "configuration", "status", "run id", "where"):

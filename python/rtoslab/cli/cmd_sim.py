@@ -188,7 +188,9 @@ def sim_command(
         semihosting_typed=b"".join(unescape_text(text) for text in semihosting_typed),
     )
     stream = sys.stderr.buffer if as_json else sys.stdout.buffer
-    show = FirmwareOutputWriter(stream).write_output if show_uart or not as_json else lambda *_: None
+    show = (
+        FirmwareOutputWriter(stream).write_channel_output_to_terminal if show_uart or not as_json else lambda *_: None
+    )
     result = _warnings_with_source_lines(simulate_image(image, facts, request, cores=cores, on_output=show), image)
     faults = _fault_sentences(result, image)
     if junit is not None:
@@ -234,9 +236,9 @@ def _warnings_with_source_lines(result: SimulationResult, image: Path) -> Simula
     """Returns the result, in whose warnings each address is followed by its file and line."""
     if not result.warnings:
         return result
-    from rtoslab.instruments import add_source_lines  # noqa: PLC0415 (a run without warnings would wait for it)
+    from rtoslab.instruments import add_source_lines_to_warnings  # noqa: PLC0415 (a run without warnings would wait for it)
 
-    return replace(result, warnings=add_source_lines(result.warnings, image))
+    return replace(result, warnings=add_source_lines_to_warnings(result.warnings, image))
 
 
 def _read_script_file(script: Path) -> str:

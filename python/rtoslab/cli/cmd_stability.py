@@ -14,7 +14,7 @@ from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole, path_from_working_directory
 from rtoslab.cli.display import print_plan_before_measuring, show_progress
 from rtoslab.cli.early_end import print_json_answer
-from rtoslab.cli.failures import exit_code_of_points, print_failures
+from rtoslab.cli.failures import exit_code_of_points, print_failed_measurements
 from rtoslab.cli.names import (
     CatalogueNamesParam,
     PaperNameParam,
@@ -210,9 +210,9 @@ def _measure_builds(
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=as_json) as display:
-        outcomes = _measure_points_of_plan(root, plan, folder, jobs, scheduler, display.show_progress_of)
+        outcomes = _measure_points_of_plan(root, plan, folder, jobs, scheduler, display.show_measurement_point_progress)
     results = [outcome.result for outcome in outcomes]
-    print_failures([result for result in results if result.status == "failed"])
+    print_failed_measurements([result for result in results if result.status == "failed"])
     stored = RunDirectory.open_run_directory(folder).read_measured_points()
     content = stored_rows_of_run(catalogue, paper, whole, placements, stored, results)
     content = merge_stability_rows(earlier, content, kernels) if earlier else content
@@ -265,7 +265,7 @@ def _statement_as_json(statement: JudgedStatement) -> dict[str, Any]:
             {"change": one.change, "turned": one.turned, "pairs": one.pairs}
             for one in statement.whole.verdict_reversals()
         ],
-        "fewest_changes": statement.whole.fewest_turning_changes(),
+        "fewest_changes": statement.whole.fewest_verdict_reversing_changes(),
         "cases": [
             {
                 "case": one.name,

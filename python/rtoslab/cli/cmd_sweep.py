@@ -12,7 +12,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option, config_option, dry_run_option, jobs_option, kernel_option, out_option
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole, path_from_working_directory
-from rtoslab.cli.display import print_plan_before_measuring, print_reused_points, run_as_json, show_progress
+from rtoslab.cli.display import measurement_run_as_json, print_plan_before_measuring, print_reused_points, show_progress
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.failures import exit_code_of_points
 from rtoslab.cli.names import (
@@ -119,11 +119,11 @@ def _sweep_options_of_plan(
     with show_progress(plan.points, folder, quiet=as_json) as display:
         if scheduler is None:
             outcomes = measure_points_of_plan(
-                root, plan, folder, jobs=jobs, listener=display.show_progress_of, options=options
+                root, plan, folder, jobs=jobs, listener=display.show_measurement_point_progress, options=options
             )
         else:
             outcomes = measure_sweep_on_cluster(
-                root, plan, folder, scheduler, listener=display.show_progress_of, options=options
+                root, plan, folder, scheduler, listener=display.show_measurement_point_progress, options=options
             )
     stored = RunDirectory.open_run_directory(folder).read_measured_points()
     for output in outputs:
@@ -138,7 +138,7 @@ def _sweep_options_of_plan(
         )
     counts = Counter(outcome.result.status for outcome in outcomes)
     if as_json:
-        print_json_answer(run_as_json(folder, outcomes))
+        print_json_answer(measurement_run_as_json(folder, outcomes))
     else:
         print_reused_points(outcomes)
         _print_missing_points(outcomes)

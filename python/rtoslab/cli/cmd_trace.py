@@ -15,7 +15,7 @@ from rtoslab.cli.names import options_on_command_line
 from rtoslab.cli.observation import OBSERVATION_PARAMETERS, exit_code_of_run, observation_options
 from rtoslab.instruments import (
     NAMED_QUERIES,
-    ObservedImageOptions,
+    ImageObservationOptions,
     Timeline,
     TraceDatabase,
     find_observed_image,
@@ -23,7 +23,7 @@ from rtoslab.instruments import (
     read_trace_file,
     record_timeline,
     table_for_terminal,
-    timeline_as_trace_contents,
+    timeline_as_trace_file_contents,
 )
 
 _LATENCY = "latency"
@@ -62,7 +62,7 @@ def trace_command(
     question: str | None,
     names: tuple[str, ...],
     outputs: tuple[Path, ...],
-    choice: ObservedImageOptions,
+    choice: ImageObservationOptions,
     limit_cycles: int,
     top: int,
     *,
@@ -93,14 +93,14 @@ def trace_command(
             raise PlanError(f"{path} has no known format; let it end in .pftrace or .vcd.")
     if as_json and question is None:
         raise PlanError("--json prints the answer to a question; name one, such as `load`.")
-    _require_known_question(question, names)
+    _require_known_trace_query(question, names)
     if Path(subject).suffix == _TRACE_SUFFIX:
         given = options_on_command_line(context, *OBSERVATION_PARAMETERS)
         if given:
             raise PlanError(f"{subject} is a trace already; leave --{given[0].replace('_', '-')} out.")
         if question is None or outputs:
             raise PlanError(f"{subject} is a trace already; ask it a question, such as `load`, without -o.")
-        _print_answer(
+        _print_trace_query_result(
             TraceDatabase(read_trace_file(Path(subject))), question, names, limit_cycles, top, as_json=as_json
         )
         return EXIT_OK
@@ -112,14 +112,14 @@ def trace_command(
     if question is None:
         _print_timeline(result)
     else:
-        database = TraceDatabase(timeline_as_trace_contents(result))
-        _print_answer(database, question, names, limit_cycles, top, as_json=as_json)
+        database = TraceDatabase(timeline_as_trace_file_contents(result))
+        _print_trace_query_result(database, question, names, limit_cycles, top, as_json=as_json)
     if result.cut and not result.unhandled:
         click.echo(f"warning: The trace ends early: {result.cut}.", err=True)
     return exit_code_of_run(result.unhandled)
 
 
-def _require_known_question(question: str | None, names: tuple[str, ...]) -> None:
+def _require_known_trace_query(question: str | None, names: tuple[str, ...]) -> None:
     """Raises PlanError or UnknownNameError for the unknown name of a query, or a wrong number of slices' names."""
     if names and question != _LATENCY:
         raise PlanError("Only `latency` takes names of slices; put a SELECT statement into quotation marks.")
@@ -132,7 +132,7 @@ def _require_known_question(question: str | None, names: tuple[str, ...]) -> Non
         raise UnknownNameError("question", question, [*NAMED_QUERIES, _LATENCY])
 
 
-def _print_answer(
+def _print_trace_query_result(
     database: TraceDatabase, question: str, names: tuple[str, ...], limit_cycles: int, top: int, *, as_json: bool
 ) -> None:
     """Prints the answer to a question about a trace, as a table of `top` rows or as JSON."""
@@ -177,6 +177,6 @@ def _print_timeline(result: Timeline) -> None:
     for pin, count in sorted(Counter(edge.pin for edge in result.edges).items()):
         table.add_row("pins", pin, f"{count:,}", "edges", "")
     console.print(table)
-    load = TraceDatabase(timeline_as_trace_contents(result)).answer_predefined_query("load")
+    load = TraceDatabase(timeline_as_trace_file_contents(result)).answer_predefined_query("load")
     if load.rows:
         console.print(table_for_terminal(replace(load, title="Load: cycles of each core, tasks without handlers")))

@@ -17,22 +17,22 @@ from rtoslab.plan import PlanOptions
 from rtoslab.reports import MARK, deviation_footnote, report_formats
 from rtoslab.worst_case import (
     WINDOW_MS,
+    InterruptSweepCycleRange,
+    InterruptSweepScenario,
     InterruptSweepTarget,
     SweepInterruptedError,
-    SweepScenario,
-    SweepSpan,
-    WorstCase,
+    WorstCaseLatencyResult,
     default_interrupt_sweep_benchmark,
     default_sweep_folder,
-    find_worst_case,
+    find_worst_case_interrupt_latency,
     inject_interrupt_at_every_cycle,
-    parse_sweep_span,
+    parse_sweep_cycle_range,
     prepare_benchmark_sweep_scenario,
     prepare_elf_image_sweep_scenario,
     services_to_pick,
     settings_for_background_service_calls,
     sweep_manifest,
-    worst_case_document,
+    worst_case_latency_report,
     write_sweep_folder,
 )
 
@@ -135,7 +135,7 @@ def worst_case_command(
         scenario = prepare_benchmark_sweep_scenario(
             catalogue, program, options, core=core, earlier_arrivals=earlier, progress=print_progress
         )
-    chosen_span = parse_sweep_span(scenario, span, samples, seed)
+    chosen_span = parse_sweep_cycle_range(scenario, span, samples, seed)
     began = time.monotonic()
     ended: SweepInterruptedError | None = None
     try:
@@ -143,8 +143,10 @@ def worst_case_command(
     except SweepInterruptedError as cause:
         ended, chosen_span, arrivals = cause, cause.span, cause.arrivals
     seconds = time.monotonic() - began
-    finding = find_worst_case(scenario, chosen_span, arrivals)
-    folder = _store_sweep((Path(program).stem, service, kernel, board), out, scenario, chosen_span, finding, arrivals)
+    finding = find_worst_case_interrupt_latency(scenario, chosen_span, arrivals)
+    folder = _store_interrupt_sweep_result(
+        (Path(program).stem, service, kernel, board), out, scenario, chosen_span, finding, arrivals
+    )
     report = {"folder": str(folder), **finding.as_json()}
     if as_json and ended is None:
         print_json_answer(report)
@@ -156,19 +158,19 @@ def worst_case_command(
     return EXIT_OK
 
 
-def _store_sweep(
+def _store_interrupt_sweep_result(
     subject: tuple[str | None, ...],
     out: Path | None,
-    scenario: SweepScenario,
-    span: SweepSpan,
-    finding: WorstCase,
+    scenario: InterruptSweepScenario,
+    span: InterruptSweepCycleRange,
+    finding: WorstCaseLatencyResult,
     arrivals: "NDArray[np.void]",
 ) -> Path:
     """Writes the folder of a sweep's result, and returns its path. `subject`: parts of its name. Raises StoreError."""
     name = "-".join(filter(None, subject))
     manifest = sweep_manifest(scenario, span)
     folder = out or default_sweep_folder(name, manifest)
-    page = report_formats()["html"](worst_case_document(finding, arrivals))
+    page = report_formats()["html"](worst_case_latency_report(finding, arrivals))
     write_sweep_folder(folder, finding, arrivals, manifest, page)
     return folder
 
@@ -185,7 +187,9 @@ def _options_for_single_kernel_service(catalogue: Catalogue, program: str, servi
     return picked
 
 
-def _print_finding(scenario: SweepScenario, finding: WorstCase, seconds: float, folder: Path) -> None:
+def _print_finding(
+    scenario: InterruptSweepScenario, finding: WorstCaseLatencyResult, seconds: float, folder: Path
+) -> None:
     """Prints the interrupt's latencies, what was executing in the worst cases, and where the result is stored."""
     console = PlainConsole()
     console.print(finding.claim, markup=False)

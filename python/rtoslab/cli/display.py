@@ -24,7 +24,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole, path_from_working_directory
 from rtoslab.cli.early_end import print_json_answer, report_if_interrupted
 from rtoslab.images import require_known_macros
-from rtoslab.measure import DurationEstimate, MeasurementPointOutcome, PointProgress, estimate_duration
+from rtoslab.measure import DurationEstimate, MeasurementPointOutcome, MeasurementPointProgress, estimate_duration
 from rtoslab.plan import MeasurementPlan, PlannedPoint, labels_by_differing_settings
 
 
@@ -40,7 +40,7 @@ def print_plan_before_measuring(
         return False
     estimate = estimate_duration(catalogue, plan, jobs)
     if not dry_run:
-        _print_plan_size(plan, estimate)
+        _print_measurement_plan_size(plan, estimate)
     elif as_json:
         print_json_answer(_dry_run_as_json(plan, estimate, folder))
     else:
@@ -48,7 +48,7 @@ def print_plan_before_measuring(
     return dry_run
 
 
-def _print_plan_size(plan: MeasurementPlan, estimate: DurationEstimate) -> None:
+def _print_measurement_plan_size(plan: MeasurementPlan, estimate: DurationEstimate) -> None:
     """Prints how large a plan is, on stderr: points, images to build, estimated time."""
     absent = f", {estimate.not_applicable} of them n/a" if estimate.not_applicable else ""
     shared = _common_coordinates_text(plan.points)
@@ -63,7 +63,7 @@ def _print_dry_run(plan: MeasurementPlan, estimate: DurationEstimate, folder: Pa
     """Prints each point of a plan that is not measured, for `--dry-run`."""
     for label, point in zip(labels_by_differing_settings(plan.points), plan.points, strict=True):
         click.echo(label if point.not_applicable is None else f"{label}: n/a, {point.not_applicable}")
-    _print_plan_size(plan, estimate)
+    _print_measurement_plan_size(plan, estimate)
     click.echo(
         f"Nothing was measured. A run would store its results in {path_from_working_directory(folder)}.", err=True
     )
@@ -150,7 +150,7 @@ class ProgressDisplay:
         """Ends the display."""
         self._bars.stop()
 
-    def _estimate_text(self, note: PointProgress) -> str:
+    def _progress_and_remaining_time_text(self, note: MeasurementPointProgress) -> str:
         """Returns how many points are done and how long the rest may take, as text. Empty for a short plan. Counts the
         point of `note`."""
         if self._points < LONG_PLAN:
@@ -163,7 +163,7 @@ class ProgressDisplay:
         left_min = spent_s / self._measure * rest / 60 if self._measure else None
         return f" ({self._done} of {self._points}" + (")" if left_min is None else f", {left_min:.0f} min left)")
 
-    def show_progress_of(self, note: PointProgress) -> None:
+    def show_measurement_point_progress(self, note: MeasurementPointProgress) -> None:
         """Shows in which phase one point is, or how it ended."""
         if note.outcome is not None:
             self.outcomes.append(note.outcome)
@@ -172,7 +172,8 @@ class ProgressDisplay:
             self._bars.advance(self._all)
             if not self._quiet and not self._console.is_terminal:
                 self._console.print(
-                    f"{self._labels[note.index]}: {note.outcome.result.status}{self._estimate_text(note)}",
+                    f"{self._labels[note.index]}: "
+                    f"{note.outcome.result.status}{self._progress_and_remaining_time_text(note)}",
                     soft_wrap=True,
                 )
             return
@@ -190,10 +191,10 @@ def show_progress(points: Sequence[PlannedPoint], folder: Path, *, quiet: bool) 
     """Shows the progress of points that the block measures into a run directory. If interrupted, it reports the
     finished ones."""
     display = ProgressDisplay(points, quiet=quiet)
-    with report_if_interrupted(lambda: run_as_json(folder, display.outcomes)), display:
+    with report_if_interrupted(lambda: measurement_run_as_json(folder, display.outcomes)), display:
         yield display
 
 
-def run_as_json(folder: Path, outcomes: Sequence[MeasurementPointOutcome]) -> dict[str, Any]:
+def measurement_run_as_json(folder: Path, outcomes: Sequence[MeasurementPointOutcome]) -> dict[str, Any]:
     """Returns the results of a run, with its directory, as a JSON object."""
     return {"run": str(folder), "points": [outcome.result.model_dump(mode="json") for outcome in outcomes]}

@@ -38,11 +38,11 @@ def print_json_answer(value: Any, indent: int | None = None) -> None:
 
 def report_command_interruption(cause: BaseException | None) -> None:
     """Prints that the command was interrupted. A command that prints JSON adds its finished part."""
-    if interrupts.command_line_wants_json():
+    if interrupts.is_json_output_requested():
         stored = cause.finished if isinstance(cause, InterruptedWithResultsError) else {}
         with suppress(OSError):
             print_json_answer(
-                {"stop": "interrupted", "detail": interrupts.process_interruption_reason(cause), **stored}
+                {"stop": "interrupted", "detail": interrupts.reason_of_process_interruption(cause), **stored}
             )
         return
     interrupts.stop_handling_signals()

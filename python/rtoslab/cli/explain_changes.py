@@ -8,26 +8,26 @@ import click
 
 from rtoslab.api import default_run_directory, load
 from rtoslab.base import EXIT_OK, count_with_noun
-from rtoslab.catalogue import Catalogue, PaperFolder, PaperSetup
+from rtoslab.catalogue import Catalogue, PaperFirmwareConfiguration, PaperFolder
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import print_plan_before_measuring, show_progress
 from rtoslab.cli.early_end import print_json_answer
-from rtoslab.cli.failures import exit_code_of_points, print_failures
+from rtoslab.cli.failures import exit_code_of_points, print_failed_measurements
 from rtoslab.cli.sections import print_report_section
 from rtoslab.measure import MeasureOptions, measure_points_of_plan
 from rtoslab.papers import (
-    ChangeTrial,
+    ConfigurationChangeTrial,
+    alternative_configurations_of_paper,
     combine_best_changes,
     distance_from_paper_without_change,
     evaluate_configuration_changes,
-    paper_setups,
-    plan_paper_changes,
+    plan_paper_points_with_setup_changes,
     single_change_setups,
 )
 from rtoslab.plan import PlanOptions
 from rtoslab.reports import ReportSection, TableData, measured_point_label
 from rtoslab.results import FailedMeasurement
-from rtoslab.store import AnyResult, StoredPoint
+from rtoslab.store import AnyResult, StoredMeasurementPoint
 
 
 def explain_distance_from_paper(
@@ -40,21 +40,28 @@ def explain_distance_from_paper(
     options = PlanOptions(full=full)
     singles = single_change_setups(catalogue, paper)
     folder = out or default_run_directory(
-        catalogue.root, plan_paper_changes(catalogue, paper, singles, options), [paper.key, "explain"]
+        catalogue.root, plan_paper_points_with_setup_changes(catalogue, paper, singles, options), [paper.key, "explain"]
     )
 
     results: list[AnyResult] = []
     failed: dict[str, FailedMeasurement] = {}
 
-    def measure_changed_builds(setups: Sequence[PaperSetup], place: Path, *, dry: bool) -> list[StoredPoint] | None:
+    def measure_changed_builds(
+        setups: Sequence[PaperFirmwareConfiguration], place: Path, *, dry: bool
+    ) -> list[StoredMeasurementPoint] | None:
         """Measures the points of these changes into a folder, and returns them. None if only the plan was shown."""
-        plan = plan_paper_changes(catalogue, paper, setups, options)
+        plan = plan_paper_points_with_setup_changes(catalogue, paper, setups, options)
         if print_plan_before_measuring(catalogue, plan, place, jobs, dry_run=dry, as_json=as_json):
             return None
         with show_progress(plan.points, place, quiet=as_json) as display:
             options_ = MeasureOptions(skip_refused=True)
             outcomes = measure_points_of_plan(
-                catalogue.root, plan, place, jobs=jobs, listener=display.show_progress_of, options=options_
+                catalogue.root,
+                plan,
+                place,
+                jobs=jobs,
+                listener=display.show_measurement_point_progress,
+                options=options_,
             )
         results.extend(outcome.result for outcome in outcomes)
         lost = [outcome.result for outcome in outcomes if isinstance(outcome.result, FailedMeasurement)]
@@ -66,7 +73,7 @@ def explain_distance_from_paper(
         return EXIT_OK
     single_changes = evaluate_configuration_changes(catalogue, paper, singles, points, options)
     plain = distance_from_paper_without_change(catalogue, paper, points, options)
-    joined = [*combine_best_changes(plain, single_changes), *paper_setups(paper)]
+    joined = [*combine_best_changes(plain, single_changes), *alternative_configurations_of_paper(paper)]
     seen = measure_changed_builds(joined, folder / "together", dry=False) if joined else None
     both = evaluate_configuration_changes(catalogue, paper, joined, seen, options) if seen else []
     code = exit_code_of_points(results)
@@ -82,13 +89,16 @@ def explain_distance_from_paper(
             "A point that failed has no figure in the row of its change. The last column uses its figure "
             "in the suites instead."
         )
-        print_failures(failed.values())
+        print_failed_measurements(failed.values())
     click.echo(best_change_sentence(plain, single_changes, both))
     return code
 
 
 def _build_changes_section(
-    paper: PaperFolder, plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]
+    paper: PaperFolder,
+    plain: float,
+    single_changes: Sequence[ConfigurationChangeTrial],
+    both: Sequence[ConfigurationChangeTrial],
 ) -> ReportSection:
     """Returns the report section with tables of single and combined changes. `plain`: the distance without a change."""
     prose = (
@@ -110,7 +120,7 @@ def _build_changes_section(
     return ReportSection("explain", f"Which change brings our figures closer to {paper.key}", (prose,), (), tables)
 
 
-def _distance_before_and_after_change_row(trial: ChangeTrial) -> list[str]:
+def _distance_before_and_after_change_row(trial: ConfigurationChangeTrial) -> list[str]:
     """Returns a table row with how far our figures are from the paper's before and after a change."""
     return [
         trial.setup.title,
@@ -121,7 +131,9 @@ def _distance_before_and_after_change_row(trial: ChangeTrial) -> list[str]:
     ]
 
 
-def best_change_sentence(plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]) -> str:
+def best_change_sentence(
+    plain: float, single_changes: Sequence[ConfigurationChangeTrial], both: Sequence[ConfigurationChangeTrial]
+) -> str:
     """Returns a sentence on the single change that helps most, and on a combination that comes still closer."""
     best = min(
         (trial for trial in single_changes if trial.overall_distance < plain),
@@ -147,12 +159,15 @@ def _failed_point_as_json(failed: FailedMeasurement) -> dict[str, str]:
 
 
 def _paper_changes_as_json(
-    folder: Path, plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]
+    folder: Path,
+    plain: float,
+    single_changes: Sequence[ConfigurationChangeTrial],
+    both: Sequence[ConfigurationChangeTrial],
 ) -> dict[str, Any]:
     """Returns all changes, with how far our figures are from the paper's, as a JSON object. `folder`: the run
     directory."""
 
-    def changes_as_json(trials: Sequence[ChangeTrial]) -> list[dict[str, Any]]:
+    def changes_as_json(trials: Sequence[ConfigurationChangeTrial]) -> list[dict[str, Any]]:
         """Returns a JSON object for each change."""
         return [
             {"change": trial.setup.title, "figures": trial.changed_figures, "before": trial.distance_before,

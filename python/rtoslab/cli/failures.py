@@ -7,10 +7,10 @@ import click
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.reports import measured_point_label
 from rtoslab.results import FailedMeasurement, MeasuredPoint
-from rtoslab.store import AnyResult, StoredPoint
+from rtoslab.store import AnyResult, StoredMeasurementPoint
 
 
-def print_failures(results: Iterable[AnyResult]) -> None:
+def print_failed_measurements(results: Iterable[AnyResult]) -> None:
     """Prints each failed point (benchmark, kernel, board, cores, configuration), the stage and the reason."""
     for result in results:
         if isinstance(result, FailedMeasurement):
@@ -27,7 +27,7 @@ def exit_code_of_points(results: Sequence[AnyResult]) -> int:
     return EXIT_POINT_FAILED
 
 
-def exit_code_of_stored_points(points: Sequence[StoredPoint]) -> int:
+def exit_code_of_stored_points(points: Sequence[StoredMeasurementPoint]) -> int:
     """Returns the exit code of a command that shows stored points: 3 if none has a figure, which is also said on
     stderr."""
     if any(isinstance(point.result, MeasuredPoint) for point in points):

@@ -55,7 +55,7 @@ class FirmwareOutputWriter:
         self._stream = stream
         self._rests: dict[str, bytes] = {}
 
-    def write_output(self, channel: str, data: bytes) -> None:
+    def write_channel_output_to_terminal(self, channel: str, data: bytes) -> None:
         """Writes new output of a channel to the terminal. An incomplete last line of a channel other than UART waits
         for its end."""
         if channel != "uart":

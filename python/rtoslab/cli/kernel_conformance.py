@@ -71,7 +71,7 @@ def kernel_conformance_command(
     points = points_of_conformance_suite(catalogue, PlanOptions(kernel_names, board_names, cores, config=chosen))
     verdicts: list[ConformanceVerdict] = []
     with report_if_interrupted(lambda: {"conformance": _conformance_as_json(verdicts)}):
-        built = _run_suite_for_points(catalogue, points, verdicts, None if as_json else PlainConsole())
+        built = _run_conformance_suite_for_points(catalogue, points, verdicts, None if as_json else PlainConsole())
     if as_json:
         print_json_answer(_conformance_as_json(verdicts), indent=2)
     elif len(verdicts) > 1:
@@ -92,7 +92,7 @@ def _conformance_as_json(verdicts: Sequence[ConformanceVerdict]) -> list[dict[st
     return [{**verdict.model_dump(mode="json"), "holds": verdict.is_conformant} for verdict in verdicts]
 
 
-def _run_suite_for_points(
+def _run_conformance_suite_for_points(
     catalogue: Catalogue,
     points: Sequence[PlannedPoint],
     verdicts: list[ConformanceVerdict],

@@ -15,8 +15,8 @@ from rtoslab.calibrate import (
     KernelFigure,
     KernelMeasuredValues,
     SiliconCalibrationFile,
-    kernel_figures_of_runs,
     kernel_values_for_silicon_file,
+    kernel_values_measured_in_runs,
     pair_silicon_and_virtual_figures,
     read_calibration_table,
 )
@@ -69,7 +69,7 @@ def kernel_values_request(
     return request if out else replace(request, folder=default_run_directory(root, plan, ["calibrate", board]))
 
 
-def request_for_stored_calibration(
+def change_request_to_stored_calibration(
     request: KernelFiguresRequest, silicon: SiliconCalibrationFile
 ) -> KernelFiguresRequest:
     """Returns the request changed so that it measures the figures of a stored calibration. Raises PlanError if it has
@@ -80,7 +80,7 @@ def request_for_stored_calibration(
     return replace(request, kernel=figures.kernel, window_ms=figures.window_ms, names=tuple(sorted(figures.images)))
 
 
-def measure_kernel_figures_on_silicon(
+def measure_kernel_values_on_real_board(
     request: KernelFiguresRequest, targets: Mapping[str, ConnectedBoard]
 ) -> KernelMeasuredValues:
     """Measures the requested kernel figures on a real board.
@@ -90,7 +90,7 @@ def measure_kernel_figures_on_silicon(
     for run_folder in runs:
         click.echo(f"Kernel figures on the real board, into {run_folder}.", err=True)
         measure_on_connected_boards(request.names, request.make_plan_options(), targets, run_folder)
-    return kernel_values_for_silicon_file(request.kernel, request.window_ms, kernel_figures_of_runs(runs))
+    return kernel_values_for_silicon_file(request.kernel, request.window_ms, kernel_values_measured_in_runs(runs))
 
 
 def compare_silicon_with_virtual_board(
@@ -123,10 +123,10 @@ def _measure_on_virtual_board(
         out=folder,
         jobs=request.jobs,
     )
-    return kernel_figures_of_runs([folder])
+    return kernel_values_measured_in_runs([folder])
 
 
-def kernel_figures_as_json(compared: Sequence[KernelFigure], missing: Mapping[str, str]) -> dict[str, Any]:
+def kernel_value_comparisons_as_json(compared: Sequence[KernelFigure], missing: Mapping[str, str]) -> dict[str, Any]:
     """Returns the kernel figures on silicon and on the virtual board as a JSON object. `missing`: benchmark ->
     reason."""
     if not compared and not missing:
@@ -138,7 +138,7 @@ def kernel_figures_as_json(compared: Sequence[KernelFigure], missing: Mapping[st
             "repeats": list(figure.silicon.repeats),
             "default_cycles": figure.default_cycles,
             "default_differs_by_cycles": figure.difference_cycles(),
-            "default_differs_by_percent": figure.difference_percent(),
+            "default_differs_by_percent": figure.percent_difference_from_silicon(),
             "fitted_cycles": figure.fitted_cycles,
             "agrees_with_default": figure.is_virtual_value_within_error_bar(),
             "agrees_with_fit": figure.is_virtual_value_within_error_bar(fitted=True),

@@ -16,20 +16,25 @@ from rtoslab.base import (
     find_checkout_root,
 )
 from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, read_papers
-from rtoslab.choose import KernelBoardMatrix, changes_since_measurement, figure_coverage_by_board, read_kernel_matrices
+from rtoslab.choose import (
+    KernelBoardMatrix,
+    changes_since_measurement,
+    measurement_coverage_by_board,
+    read_kernel_matrices,
+)
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import print_plan_before_measuring, show_progress
 from rtoslab.cli.early_end import print_json_answer
-from rtoslab.cli.failures import exit_code_of_points, print_failures
+from rtoslab.cli.failures import exit_code_of_points, print_failed_measurements
 from rtoslab.cli.names import CatalogueNamesParam, PaperNameParam, split_names
 from rtoslab.cli.reference_confirm import confirm_command
 from rtoslab.cli.reference_matrix import matrix_command, reference_placements, unused_run_folder_path
 from rtoslab.measure import measure_points_of_plan
-from rtoslab.papers import measure_minimal_program_sizes, plan_paper_experiments, with_needed_placements
+from rtoslab.papers import add_required_code_placements, measure_minimal_program_sizes, plan_paper_experiments
 from rtoslab.plan import MeasurementPlan, PlanOptions
 from rtoslab.reference import (
-    ReferenceFile,
+    ReferenceResultsFile,
     add_code_digests,
     changes_since_reference,
     compiled_firmware_files,
@@ -151,14 +156,16 @@ def _refresh_paper_reference(
         )
         return None
     folder = unused_run_folder_path(build_folder(catalogue.root).with_name("reference") / paper.key)
-    plan = with_needed_placements(catalogue, paper, MeasurementPlan(points, paper.key), placements)
+    plan = add_required_code_placements(catalogue, paper, MeasurementPlan(points, paper.key), placements)
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=False) as display:
-        outcomes = measure_points_of_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.show_progress_of)
+        outcomes = measure_points_of_plan(
+            catalogue.root, plan, folder, jobs=jobs, listener=display.show_measurement_point_progress
+        )
     stored = RunDirectory.open_run_directory(folder).read_measured_points()
     failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
-    print_failures(failed)
+    print_failed_measurements(failed)
     weights, unbuilt = measure_minimal_program_sizes(catalogue, paper, kernels)
     for item in unbuilt:
         click.echo(f"failed: footprint {item.point.kernel} {item.point.board}: {item.message}")
@@ -186,11 +193,11 @@ def _reference_kernels(paper: PaperFolder) -> list[str]:
     return list(dict.fromkeys([*named, *paper.facts.paper_kernel_by_source_tree]))
 
 
-def _reference_summary_as_json(catalogue: Catalogue, reference: ReferenceFile) -> dict[str, Any]:
+def _reference_summary_as_json(catalogue: Catalogue, reference: ReferenceResultsFile) -> dict[str, Any]:
     """Returns a summary of the reference results of one kernel for one paper, as a JSON object."""
     measured = [point for point in reference.points if isinstance(point.result, MeasuredPoint)]
     versions = dict.fromkeys(
-        str(_manifest_build_record(stored_point.manifest).get("kernel_version")) for stored_point in measured
+        str(_image_build_record_in_manifest(stored_point.manifest).get("kernel_version")) for stored_point in measured
     )
     return {
         "paper": reference.paper,
@@ -208,7 +215,7 @@ def _reference_summary_as_json(catalogue: Catalogue, reference: ReferenceFile) -
 
 def _kernel_matrix_summary_as_json(root: Path, matrix: KernelBoardMatrix) -> dict[str, Any]:
     """Returns a summary of the figures of one kernel that `rtoslab choose` compares, as a JSON object."""
-    covered = figure_coverage_by_board(matrix).values()
+    covered = measurement_coverage_by_board(matrix).values()
     return {
         "paper": _MATRIX,
         "kernel": matrix.kernel,
@@ -220,7 +227,7 @@ def _kernel_matrix_summary_as_json(root: Path, matrix: KernelBoardMatrix) -> dic
     }
 
 
-def _manifest_build_record(manifest: dict[str, object]) -> dict[str, Any]:
+def _image_build_record_in_manifest(manifest: dict[str, object]) -> dict[str, Any]:
     """Returns the part of a point's manifest on how its image was built. Empty if there is none."""
     build = manifest.get("build")
     return build if isinstance(build, dict) else {}

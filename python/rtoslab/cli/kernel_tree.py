@@ -25,7 +25,7 @@ from rtoslab.catalogue import (
     kernel_tree_description_as_toml,
     parse_kernel_export_identifier,
     read_user_kernel_trees,
-    tree_description_path,
+    source_tree_description_path,
 )
 from rtoslab.cli.choices import boards_option, config_option
 from rtoslab.cli.console import PlainConsole, colour_text
@@ -38,9 +38,9 @@ from rtoslab.trees import (
     draft_kernel_tree_description,
     find_repositories,
     missing_tree_files,
+    reason_kernel_export_is_unusable,
     recognise_kernel_port,
     source_files_of_tree,
-    why_export_is_unusable,
 )
 
 
@@ -71,7 +71,7 @@ def tree_add_command(ident: str, path: Path, port: str | None, version: str | No
     For a kernel with its own build system, PATH is an export of that build: one for each board and number of cores.
     """
     catalogue = Catalogue(find_checkout_root())
-    target = tree_description_path(ident)
+    target = source_tree_description_path(ident)
     if not path.is_dir():
         raise CatalogueError(f"There is no folder {path}; give the folder of the tree.")
     entry = (
@@ -133,7 +133,7 @@ def tree_list_command(as_json: bool) -> int:
     elif not rows:
         click.echo(
             "No tree was added; `rtoslab kernel tree add ID PATH` adds one and writes its description to "
-            f"{tree_description_path('ID').parent}."
+            f"{source_tree_description_path('ID').parent}."
         )
     else:
         table = Table("id", "port", "version", "commit", "path")
@@ -154,7 +154,7 @@ def _tree_description_as_json(tree: SourceTree) -> dict[str, Any]:
     return {
         "id": tree.id, "port": tree.port, "version": tree.version, "path": tree.path, "there": is_present,
         "exports": tree.exports,
-        "description": str(tree_description_path(tree.id)),
+        "description": str(source_tree_description_path(tree.id)),
         "repositories": [
             {"at": repository.at, "origin": repository.origin, "commit": repository.commit, "dirty": repository.dirty}
             for repository in (find_repositories(tree) if is_present else ())
@@ -188,19 +188,19 @@ def tree_check_command(ident: str, boards: tuple[str, ...], config: tuple[tuple[
         for sentence in missing:
             click.echo(sentence)
         anew = f"`rtoslab kernel tree add {entry.id} PATH --force`"
-        click.echo(f"Correct {tree_description_path(entry.id)}, or write it again with {anew}.")
+        click.echo(f"Correct {source_tree_description_path(entry.id)}, or write it again with {anew}.")
         return EXIT_ERROR
     if entry.tree.exports:
-        return _check_conformance_of_exports(
+        return _check_conformance_of_kernel_exports(
             catalogue, entry, split_names(boards, catalogue.boards) or (), dict(config)
         )
     names = split_names(boards, catalogue.boards) or _one_board_per_core(catalogue, entry.tree)
     points = points_of_conformance_suite(catalogue, PlanOptions((entry.id,), names, None, config=dict(config)))
-    verdicts = [_check_conformance(catalogue, point) for point in points]
+    verdicts = [_check_kernel_port_conformance(catalogue, point) for point in points]
     return EXIT_OK if all(verdicts) else EXIT_POINT_FAILED
 
 
-def _check_conformance_of_exports(
+def _check_conformance_of_kernel_exports(
     catalogue: Catalogue, entry: CatalogueEntry[Kernel], boards: tuple[str, ...], config: dict[str, str]
 ) -> int:
     """Builds each export of a kernel into an image and runs the conformance suite. Returns the exit code. `boards`:
@@ -211,14 +211,14 @@ def _check_conformance_of_exports(
         board, cores, opt = parse_kernel_export_identifier(key)
         if boards and board not in boards:
             continue
-        trouble = why_export_is_unusable(entry, key)
+        trouble = reason_kernel_export_is_unusable(entry, key)
         if trouble is not None:
             click.echo(f"{entry.id} for {key}: {trouble}.")
             return EXIT_ERROR
         points = points_of_conformance_suite(
             catalogue, PlanOptions((entry.id,), (board,), (cores,), config={"opt": opt, **config})
         )
-        verdicts += [_check_conformance(catalogue, point) for point in points]
+        verdicts += [_check_kernel_port_conformance(catalogue, point) for point in points]
     return EXIT_OK if all(verdicts) else EXIT_POINT_FAILED
 
 
@@ -228,7 +228,7 @@ def _one_board_per_core(catalogue: Catalogue, tree: SourceTree) -> tuple[str, ..
     return tuple(name for core, name in cores.items() if not tree.cores or core in tree.cores)
 
 
-def _check_conformance(catalogue: Catalogue, point: PlannedPoint) -> bool:
+def _check_kernel_port_conformance(catalogue: Catalogue, point: PlannedPoint) -> bool:
     """Runs the conformance suite for a point and prints its result. Returns whether the port conforms."""
     if point.not_applicable is not None:
         click.echo(f"n/a {point.label}: {point.not_applicable}")
@@ -248,7 +248,7 @@ def _check_conformance(catalogue: Catalogue, point: PlannedPoint) -> bool:
 @click.argument("ident", metavar="ID")
 def tree_remove_command(ident: str) -> int:
     """Remove the description of a tree. The tree itself and its results are kept."""
-    path = tree_description_path(ident)
+    path = source_tree_description_path(ident)
     if not path.is_file():
         raise CatalogueError(f"There is no tree {ident}; `rtoslab kernel tree list` shows the known trees.")
     path.unlink()

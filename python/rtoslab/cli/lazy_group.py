@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 
-class LazyGroup(click.Group):
+class LazyCommandGroup(click.Group):
     """A click group whose further subcommands are in modules of this package.
 
     `modules`: subcommand -> module. The module's command is called as the module, with `_command` at the end.
@@ -24,10 +24,10 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Returns the subcommand of that name, whose module is imported now. None if there is none."""
         module = self.modules.get(cmd_name)
-        return super().get_command(ctx, cmd_name) if module is None else import_command(module)
+        return super().get_command(ctx, cmd_name) if module is None else import_command_from_module(module)
 
 
-def import_command(module: str) -> click.Command:
+def import_command_from_module(module: str) -> click.Command:
     """Returns the command of a module of this package."""
     command = getattr(importlib.import_module(f"rtoslab.cli.{module}"), f"{module.removeprefix('cmd_')}_command")
     assert isinstance(command, click.Command)

@@ -39,7 +39,7 @@ def print_connected_targets(catalogue: Catalogue, bench: Path | None, *, as_json
     if as_json:
         print_json_answer(listing, indent=2)
         return
-    _print_targets(listing)
+    _print_connected_devices_and_boards(listing)
 
 
 def _connected_device_as_json(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _connected_device_as_json(catalogue: Catalogue, device: UsbDevice) -> dict[s
     }
 
 
-def _print_targets(listing: dict[str, Any]) -> None:
+def _print_connected_devices_and_boards(listing: dict[str, Any]) -> None:
     """Prints the connected devices, the programs that flash, and the boards in the hardware map if one is given."""
     console = PlainConsole()
     rows = listing["connected"]

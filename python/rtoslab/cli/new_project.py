@@ -12,7 +12,7 @@ from rtoslab.base import (
     PlanError,
     count_with_noun,
     find_checkout_root,
-    toml_key,
+    format_toml_key,
     toml_value,
     write_file_atomically,
 )
@@ -105,7 +105,7 @@ def _hottest_functions(profile: Profile) -> Iterator[str]:
 
 def _first_project_file_text(image: Path, board: str, functions: list[str]) -> str:
     """Returns the content of a first rtoslab.toml, which measures these functions of an image."""
-    key = toml_key(image.stem)
+    key = format_toml_key(image.stem)
     lines = [
         "# What rtoslab measures of this firmware. docs/own-project.md of rtoslab explains every key.",
         f"[image.{key}]",

@@ -11,7 +11,7 @@ from rtoslab.catalogue import DEFAULT_KERNEL
 from rtoslab.cli.choices import board_option, config_option
 from rtoslab.cli.image_options import attach_option, parse_devices
 from rtoslab.cli.names import CatalogueNameParam, DurationParam
-from rtoslab.instruments import DEFAULT_CYCLES, ObservedImageOptions, ObservedRunSection
+from rtoslab.instruments import DEFAULT_CYCLES, ImageObservationOptions, ObservedRunSection
 
 
 def exit_code_of_run(unhandled: str) -> int:
@@ -81,7 +81,9 @@ def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
         """Calls the command with the values of these options as `choice`."""
         if max_cycles and window_ms:
             raise PlanError("--for and --max-cycles both limit the length; give only one of them.")
-        choice = ObservedImageOptions(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)
+        choice = ImageObservationOptions(
+            kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms
+        )
         if attached:
             choice["devices"] = parse_devices(attached)
         if start or end or max_cycles:

@@ -64,7 +64,7 @@ OLD_WORDS: Final[Mapping[str, str]] = {
 """Command of version 0.2 -> the words that replace it. The old ones go with version 0.3."""
 
 
-def replace_old_command_word(arguments: Sequence[str]) -> list[str]:
+def replace_obsolete_cli_command_name(arguments: Sequence[str]) -> list[str]:
     """Returns a command line without the program's name that begins with an old word, in today's words."""
     old, *rest = arguments
     new = OLD_WORDS[old].split()

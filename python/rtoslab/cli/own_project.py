@@ -28,13 +28,13 @@ from rtoslab.intake import printable_path
 from rtoslab.project import (
     NOTHING_MEASURED,
     Project,
-    ProjectJudgement,
+    ProjectRegressionGateResult,
+    changes_not_exceeding_limits_table,
     judge_project,
     judgement_as_json,
     judgement_as_junit,
     judgement_as_markdown,
     measure_project,
-    other_changes_table,
     performance_regression_table,
     project_result_sentences,
     read_project,
@@ -121,7 +121,7 @@ def compare_project_with_baseline(
         judged = replace(judged, notes=(*judged.notes, "the baseline was measured with another virtual board"))
     for output in outputs:
         write_file_atomically(output, _render_project_gate_report(judged, output), "the report")
-    unequal = _action_on_compiler_mismatch(judged, other_compiler or project.gate.other_compiler)
+    unequal = _baseline_compiler_mismatch_action(judged, other_compiler or project.gate.other_compiler)
     code = (
         EXIT_OK if unequal == "skip" else EXIT_ERROR if judged.unanswered or unequal else _judgement_exit_code(judged)
     )
@@ -140,12 +140,12 @@ def compare_project_with_baseline(
     return code
 
 
-def _judgement_exit_code(judged: ProjectJudgement) -> int:
+def _judgement_exit_code(judged: ProjectRegressionGateResult) -> int:
     """Returns the exit code of a comparison with a baseline: 3 for a regression, else 0."""
     return EXIT_REGRESSION if judged.has_regression_or_exceeded_budget else EXIT_OK
 
 
-def _action_on_compiler_mismatch(judged: ProjectJudgement, other_compiler: str) -> str:
+def _baseline_compiler_mismatch_action(judged: ProjectRegressionGateResult, other_compiler: str) -> str:
     """Returns what is done (`refuse`, `skip`) because the baseline was measured with another compiler.
 
     Empty if the compiler is the same, or the figures are compared all the same.
@@ -153,7 +153,7 @@ def _action_on_compiler_mismatch(judged: ProjectJudgement, other_compiler: str) 
     return "" if judged.other_compiler is None or other_compiler == "compare" else other_compiler
 
 
-def _other_compiler_clause(judged: ProjectJudgement) -> str:
+def _other_compiler_clause(judged: ProjectRegressionGateResult) -> str:
     """Returns a clause on which compilers the baseline and the new figures were measured with."""
     before, after = judged.other_compiler or ("", "")
     return (
@@ -162,10 +162,10 @@ def _other_compiler_clause(judged: ProjectJudgement) -> str:
     )
 
 
-def _print_project_gate_result(judged: ProjectJudgement) -> None:
+def _print_project_gate_result(judged: ProjectRegressionGateResult) -> None:
     """Prints regressions, changes, exceeded budgets and notes."""
     console = PlainConsole()
-    for table in (performance_regression_table(judged), other_changes_table(judged)):
+    for table in (performance_regression_table(judged), changes_not_exceeding_limits_table(judged)):
         if table.rows:
             console.print(table_for_terminal(table, _ROWS))
             if len(table.rows) > _ROWS:
@@ -174,7 +174,7 @@ def _print_project_gate_result(judged: ProjectJudgement) -> None:
         click.echo(line)
 
 
-def _render_project_gate_report(judged: ProjectJudgement, output: Path) -> str:
+def _render_project_gate_report(judged: ProjectRegressionGateResult, output: Path) -> str:
     """Returns the report on a comparison with a baseline, in the format that the output's suffix names. Raises
     PlanError."""
     kind = file_format_by_suffix(output)
@@ -197,7 +197,9 @@ def store_project_baseline(folder: Path, *, dry_run: bool) -> int:
     cut = [f"{name}: {figure.cut_reason}" for name, figure in result.items() if figure.cut_reason]
     if cut:
         raise PlanError(f"No baseline was written, because the part to be measured was not executed: {'; '.join(cut)}.")
-    if not any(values_by_measured_image.is_measured for values_by_measured_image in result.values()):
+    if not any(
+        values_by_measured_image.is_any_call_or_interval_measured for values_by_measured_image in result.values()
+    ):
         raise PlanError(
             f"No baseline was written, because {NOTHING_MEASURED}; check `for_ms`, `start` and `until` of the image."
         )

@@ -84,7 +84,7 @@ def pins_decode_command(
             _pulse_length_statistics(item.name, find_pulses(item, capture_.tick_s, capture_.sample_s))
             for item in capture_.channels
         ]
-        _print_pulse_figures(
+        _print_pulse_statistics(
             {"capture": str(capture), "tick_s": float(capture_.tick_s), "channels": rows, "notes": notes},
             as_json=as_json,
         )
@@ -101,7 +101,7 @@ def pins_decode_command(
     )
     sources = {
         "capture": recording.pulses_by_series(capture_.find_logic_channel(channel), capture_),
-        "virtual": _virtual_board_pulses(recording),
+        "virtual": _measurement_pin_pulses_by_series(recording),
     }
     if sample_rate is not None:
         seen: LogicLevelCapture = resample_as_logic_analyzer(recording.capture, sample_rate)
@@ -113,13 +113,13 @@ def pins_decode_command(
         for ident in recording.series
         for source, pulses in sources.items()
     ]
-    _print_pulse_figures(
+    _print_pulse_statistics(
         {"capture": str(capture), "image": recording.title, "series": rows, "notes": notes}, as_json=as_json
     )
     return EXIT_OK
 
 
-def _virtual_board_pulses(recording: PinRecording) -> dict[str, PulseTrain]:
+def _measurement_pin_pulses_by_series(recording: PinRecording) -> dict[str, PulseTrain]:
     """Returns the pulses on the virtual board's measurement pin, by latency series."""
     return recording.pulses_by_series(recording.capture.find_logic_channel(OUT), recording.capture)
 
@@ -127,7 +127,9 @@ def _virtual_board_pulses(recording: PinRecording) -> dict[str, PulseTrain]:
 def _pulse_length_statistics(name: str, pulses: PulseTrain, clock_hz: int | None = None) -> dict[str, Any]:
     """Returns number, least, median and largest length of pulses: in cycles if the clock is known, else in
     microseconds."""
-    lengths = pulses.pulse_widths_in_cycles(clock_hz) if clock_hz is not None else pulses.widths_in_seconds() * 1e6
+    lengths = (
+        pulses.pulse_widths_in_cycles(clock_hz) if clock_hz is not None else pulses.pulse_widths_in_seconds() * 1e6
+    )
     kinds = {"min": 0, "median": 50, "max": 100} if len(lengths) else {}
     unit = "cycles" if clock_hz is not None else "us"
     step = float(pulses.resolution_s) * (clock_hz if clock_hz is not None else 1e6)
@@ -135,7 +137,7 @@ def _pulse_length_statistics(name: str, pulses: PulseTrain, clock_hz: int | None
             **{key: float(np.percentile(lengths, part)) for key, part in kinds.items()}}  # fmt: skip
 
 
-def _print_pulse_figures(result: dict[str, Any], *, as_json: bool) -> None:
+def _print_pulse_statistics(result: dict[str, Any], *, as_json: bool) -> None:
     """Prints the figures of all pulses, as JSON or as a table."""
     if as_json:
         print_json_answer(result)

@@ -14,7 +14,7 @@ from rtoslab.captures import (
     capture_format_modules,
     choose_capture_format,
     parse_analyzer_wires,
-    point_measured_by_pin,
+    pin_latency_measurement_point,
     raw_recording_path,
     record_pins_of_real_board,
     record_pins_of_virtual_board,
@@ -142,7 +142,7 @@ def capture_running_benchmark(
     )
     (target,) = targets.values()
     analyzer = LogicAnalyzer(desk.driver, desk.sample_rate_hz, parse_analyzer_wires(target.board, desk.wires))
-    live = LiveCaptureRun(point_measured_by_pin(catalogue, benchmark, options), target, analyzer)
+    live = LiveCaptureRun(pin_latency_measurement_point(catalogue, benchmark, options), target, analyzer)
     if desk.dry_run:
         click.echo("# records from before the board is flashed to the end of its run")
         click.echo(recording_command_text(analyzer, live.time_limit_s, raw_recording_path(output)))

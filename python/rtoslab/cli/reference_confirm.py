@@ -26,7 +26,7 @@ from rtoslab.base import (
 from rtoslab.catalogue import Catalogue, read_papers
 from rtoslab.choose import boards_to_compare, kernels_to_compare, measurements_to_compare, read_kernel_matrices
 from rtoslab.images import compile_image_into, do_images_differ
-from rtoslab.papers import plan_paper_experiments, with_needed_placements
+from rtoslab.papers import add_required_code_placements, plan_paper_experiments
 from rtoslab.plan import PlannedPoint, PlanOptions
 from rtoslab.records import ExpectedImageIdentity
 from rtoslab.reference import changed_firmware_files, read_reference_files, store_equivalent_code_digests
@@ -64,8 +64,8 @@ def confirm_command(revision: str, every: int, *, store: bool) -> int:
             click.echo(f"No code of the firmware has changed since {revision}.")
             return EXIT_OK
         click.echo(f"changed since {revision}: {', '.join(changed)}")
-        points = _image_build_points(catalogue)[::every]
-        missing = sorted(_kernels_with_results(catalogue.root) - catalogue.buildable_kernels.keys())
+        points = _measurement_points_for_image_builds(catalogue)[::every]
+        missing = sorted(_kernels_with_reference_results(catalogue.root) - catalogue.buildable_kernels.keys())
         if missing:
             click.echo(f"not compared, because their sources are not here: {', '.join(missing)}")
         differing, compiled = _differing_images(Catalogue(old_root), catalogue, points)
@@ -97,12 +97,12 @@ def _checkout_of_revision(root: Path, revision: str) -> Iterator[Path]:
         yield Path(name, "checkout")
 
 
-def _kernels_with_results(root: Path) -> set[str]:
+def _kernels_with_reference_results(root: Path) -> set[str]:
     """Returns the names of all kernels that have reference results."""
     return {item.kernel for item in read_reference_files(root)} | {item.kernel for item in read_kernel_matrices(root)}
 
 
-def _image_build_points(catalogue: Catalogue) -> list[PlannedPoint]:
+def _measurement_points_for_image_builds(catalogue: Catalogue) -> list[PlannedPoint]:
     """Returns a point for each image that the reference results need and that can be built here: in the linker's own
     order, and in one other placement if the placement may matter."""
     boards = boards_to_compare(catalogue.root)
@@ -114,7 +114,7 @@ def _image_build_points(catalogue: Catalogue) -> list[PlannedPoint]:
     ]
     for paper in read_papers(catalogue).values():
         plan = plan_paper_experiments(catalogue, paper, PlanOptions())
-        points += with_needed_placements(catalogue, paper, plan, _PLACEMENTS).points
+        points += add_required_code_placements(catalogue, paper, plan, _PLACEMENTS).points
     images: dict[str, PlannedPoint] = {}
     for point in points:
         if point.not_applicable is None and point.kernel in catalogue.buildable_kernels:

@@ -33,7 +33,7 @@ from rtoslab.choose import (
 )
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.display import print_plan_before_measuring, show_progress
-from rtoslab.cli.failures import print_failures
+from rtoslab.cli.failures import print_failed_measurements
 from rtoslab.cli.names import CatalogueNamesParam, split_names
 from rtoslab.measure import measure_points_of_plan
 from rtoslab.store import RunDirectory
@@ -117,10 +117,12 @@ def _measure_kernel_matrix(
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=False) as display:
-        outcomes = measure_points_of_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.show_progress_of)
+        outcomes = measure_points_of_plan(
+            catalogue.root, plan, folder, jobs=jobs, listener=display.show_measurement_point_progress
+        )
     results = [outcome.result for outcome in outcomes]
     failed = [result for result in results if result.status == "failed"]
-    print_failures(failed)
+    print_failed_measurements(failed)
     stored = RunDirectory.open_run_directory(folder).read_measured_points()
     rows = kernel_board_matrix_rows(catalogue, points, stored, results)
     matters = {point.stands_for.board for point in points if point.place_matters}

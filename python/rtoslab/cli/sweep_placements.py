@@ -15,9 +15,9 @@ from rtoslab.cli.failures import exit_code_of_points
 from rtoslab.cli.names import file_format_by_suffix
 from rtoslab.cli.sections import print_report_document
 from rtoslab.measure import measure_points_of_plan
-from rtoslab.placements import code_placement_studies_as_json, make_code_placement_studies, placement_study_report
+from rtoslab.placements import code_placement_studies_as_json, code_placement_study_report, make_code_placement_studies
 from rtoslab.plan import PlanOptions, make_measurement_plan, repeat_plan_in_code_placements
-from rtoslab.reports import mark_deviations, report_formats
+from rtoslab.reports import add_kernel_deviation_footnotes, report_formats
 from rtoslab.results import MeasuredPoint
 
 
@@ -39,11 +39,13 @@ def measure_benchmark_in_code_placements(
     if print_plan_before_measuring(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=as_json) as display:
-        outcomes = measure_points_of_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
+        outcomes = measure_points_of_plan(
+            root, plan, folder, jobs=jobs, listener=display.show_measurement_point_progress
+        )
     failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
     studies = make_code_placement_studies(catalogue, plan, outcomes)
     measured = [outcome.result for outcome in outcomes if isinstance(outcome.result, MeasuredPoint)]
-    document = mark_deviations(placement_study_report(studies), measured)
+    document = add_kernel_deviation_footnotes(code_placement_study_report(studies), measured)
     for output in outputs:
         write_report(report_formats()[file_format_by_suffix(output)](document), output)
     if as_json:

@@ -9,25 +9,25 @@ people and machines. `baseline` and `gate` make it a test.
 from rtoslab.compare.baseline import (
     Baseline,
     baseline_path,
-    find_baseline,
-    make_baseline,
-    read_baseline,
+    find_regression_baseline_file,
+    make_regression_baseline,
     read_baseline_without_seal_check,
+    read_regression_baseline_file,
     write_baseline,
 )
-from rtoslab.compare.comparison import FigureChange, RunComparison, compare_run_sides
+from rtoslab.compare.comparison import FigureChange, MeasurementRunComparison, compare_run_sides
 from rtoslab.compare.document import comparison_document, fastest_and_slowest_sentence
 from rtoslab.compare.gate import (
     RegressionGateResult,
     compare_run_with_baseline,
     first_three_clauses_text,
     gate_verdict_text,
-    plan_of_baseline_points,
+    measurement_plan_for_baseline,
     regression_gate_document,
     without_moved_code_regressions,
 )
 from rtoslab.compare.history import history_document_of_measured_values
 from rtoslab.compare.machines import comparisons_as_json, comparisons_as_junit
-from rtoslab.compare.placement_pairs import join_code_placements_of_side
-from rtoslab.compare.rules import CALLS, GrowthLimit, MeasuredValueLimits
-from rtoslab.compare.sides import ComparisonSide, read_runs_for_comparison
+from rtoslab.compare.placement_pairs import merge_measurements_over_code_placements
+from rtoslab.compare.rules import CALLS, MeasuredValueLimits, MetricGrowthLimit
+from rtoslab.compare.sides import ComparedMeasurementSet, read_runs_for_comparison

@@ -73,7 +73,7 @@ def _function_code_change_kind(name: str, pair: MeasuredPointPair) -> str:
     """Returns whether a function's code on the second side is the `same`, `moved` (to another address) or `changed`.
     Empty if unknown."""
     sides = [
-        [result.code.get(name) for result in _measured_points_of_values(figures)]
+        [result.code.get(name) for result in _measurement_points_behind_values(figures)]
         for figures in (pair.before, pair.after)
     ]
     if any(place is None for side in sides for place in side):
@@ -84,7 +84,7 @@ def _function_code_change_kind(name: str, pair: MeasuredPointPair) -> str:
     return "same" if before == after else "moved"
 
 
-def _measured_points_of_values(figures: MeasuredPointValues) -> Sequence[MeasuredPoint]:
+def _measurement_points_behind_values(figures: MeasuredPointValues) -> Sequence[MeasuredPoint]:
     """Returns the measured points of one side behind some figures, one for each placement of the code."""
     return figures.placed_results or ([figures.result] if figures.result is not None else [])
 
@@ -94,7 +94,7 @@ def _means_by_function(
 ) -> dict[str, float]:
     """Returns the mean of a number over the placements of the code, for each function. Empty if a placement has no
     profile."""
-    attributions = [by_function(result) for result in _measured_points_of_values(figures)]
+    attributions = [by_function(result) for result in _measurement_points_behind_values(figures)]
     if not all(attributions):
         return {}
     return {

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from rtoslab.analyses import NamedFigure, figure_unit
+from rtoslab.analyses import NamedMetricValue, unit_of_measured_value
 from rtoslab.base import (
     PlanError,
     StrictModel,
@@ -27,7 +27,7 @@ from rtoslab.catalogue import read_validated_toml
 from rtoslab.compare.brief_manifest import shorten_manifest
 from rtoslab.compare.executions import ExecutedFunction
 from rtoslab.compare.rules import parse_growth_limits
-from rtoslab.compare.sides import ComparisonSide, MeasuredPointValues
+from rtoslab.compare.sides import ComparedMeasurementSet, MeasuredPointValues
 from rtoslab.intake import require_file_name
 from rtoslab.results import PointId
 
@@ -36,7 +36,7 @@ UNSEALED: Final = 1
 """The format of baselines without a seal."""
 
 
-class BaselineMeasuredPoint(StrictModel):
+class BaselineMeasurementPoint(StrictModel):
     """One measured point of a baseline with its figures, and what they depend on."""
 
     benchmark: str
@@ -76,7 +76,7 @@ class Baseline(StrictModel):
     """From virtual boards. False if any figure is a real board's."""
     manifest: dict[str, str] = Field(default_factory=dict)
     rules: dict[str, str] = Field(default_factory=dict)
-    point: tuple[BaselineMeasuredPoint, ...]
+    point: tuple[BaselineMeasurementPoint, ...]
 
     @property
     def content_digest(self) -> str:
@@ -92,14 +92,14 @@ def baseline_path(folder: Path, name: str) -> Path:
     return folder / "baselines" / f"{require_file_name(name, 'The baseline', PlanError)}.toml"
 
 
-def find_baseline(root: Path, name: str) -> Path:
+def find_regression_baseline_file(root: Path, name: str) -> Path:
     """Returns the path of a baseline (stored figures) in the working directory, or else in the checkout. Raises
     PlanError."""
     here = baseline_path(Path.cwd(), name)
     return here if here.is_file() else baseline_path(root, name)
 
 
-def read_baseline(path: Path) -> Baseline:
+def read_regression_baseline_file(path: Path) -> Baseline:
     """Returns the baseline of a file (stored figures) after a check of its seal. Raises CatalogueError naming file and
     key, PlanError for an invalid rule or edited figures."""
     baseline = read_baseline_without_seal_check(path)
@@ -124,22 +124,25 @@ def read_baseline_without_seal_check(path: Path) -> Baseline:
     return baseline
 
 
-def with_shortened_manifests(side: ComparisonSide) -> ComparisonSide:
+def with_shortened_manifests(side: ComparedMeasurementSet) -> ComparedMeasurementSet:
     """Returns one side of a comparison with its manifests shortened to what a baseline stores."""
-    return ComparisonSide(
+    return ComparedMeasurementSet(
         side.name,
         [replace(figure, manifest=shorten_manifest(figure.manifest)) for figure in side.figures],
     )
 
 
-def baseline_as_comparison_side(baseline: Baseline, name: str) -> ComparisonSide:
+def baseline_as_comparison_side(baseline: Baseline, name: str) -> ComparedMeasurementSet:
     """Returns a baseline as one side of a comparison, under this name."""
-    return ComparisonSide(
+    return ComparedMeasurementSet(
         name,
         [
             MeasuredPointValues(
                 point.point_id,
-                {key: NamedFigure(key, figure_unit(key), value) for key, value in point.metrics.items()},
+                {
+                    key: NamedMetricValue(key, unit_of_measured_value(key), value)
+                    for key, value in point.metrics.items()
+                },
                 baseline.exact,
                 {**baseline.manifest, **point.manifest},
                 code=point.code,
@@ -169,7 +172,7 @@ def _round_to_six_digits(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def make_baseline(side: ComparisonSide, rules: Mapping[str, str]) -> Baseline:
+def make_regression_baseline(side: ComparedMeasurementSet, rules: Mapping[str, str]) -> Baseline:
     """Makes a baseline (figures to store) of one side of a comparison, with these limits. Raises PlanError if a point
     has no figure."""
     lost = [figure for figure in side.figures if figure.missing_reason]
@@ -181,7 +184,7 @@ def make_baseline(side: ComparisonSide, rules: Mapping[str, str]) -> Baseline:
     briefs = [shorten_manifest(figure.manifest) for figure in side.figures]
     shared = {key: value for key, value in briefs[0].items() if all(brief[key] == value for brief in briefs)}
     points = tuple(
-        BaselineMeasuredPoint(
+        BaselineMeasurementPoint(
             **pair.point.model_dump(exclude={"title"}),
             manifest={key: value for key, value in brief.items() if key not in shared},
             code=pair.code,

@@ -41,7 +41,7 @@ class DifferenceCause(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class DifferenceReason:
+class CycleDifferenceExplanation:
     """The cause of a difference in cycles between two sides of a comparison, with an explanation."""
 
     cause: DifferenceCause
@@ -49,35 +49,39 @@ class DifferenceReason:
     """A clause."""
 
 
-def find_difference_reason(before: MeasuredPointValues, after: MeasuredPointValues) -> DifferenceReason:
+def find_difference_reason(before: MeasuredPointValues, after: MeasuredPointValues) -> CycleDifferenceExplanation:
     """Returns why the cycles of a point differ on two sides of a comparison. Both were measured without noise, in one
     placement of the code, and have brief manifests."""
     if not before.code or not after.code:
-        return DifferenceReason(
+        return CycleDifferenceExplanation(
             DifferenceCause.UNKNOWN, "unknown: some executed code has no symbol, so the functions cannot be compared"
         )
     if before.code != after.code:
-        return DifferenceReason(DifferenceCause.CODE, function_changes_text(before.functions, after.functions))
+        return CycleDifferenceExplanation(
+            DifferenceCause.CODE, function_changes_text(before.functions, after.functions)
+        )
     settings = _differing_manifest_keys(before.manifest, after.manifest, _SETTINGS)
     if settings:
-        return DifferenceReason(
+        return CycleDifferenceExplanation(
             DifferenceCause.SETTINGS, f"{_names_differ_phrase(settings)}, the executed code is the same"
         )
     state = _board_setting_changes_texts(before.state, after.state)
     if state:
-        return DifferenceReason(
+        return CycleDifferenceExplanation(
             DifferenceCause.STATE,
             f"at the window's opening {_first_three_names_text(state)}, the executed code is the same",
         )
     work = _functions_with_other_instruction_count(before.functions, after.functions)
     if work:
-        return DifferenceReason(
+        return CycleDifferenceExplanation(
             DifferenceCause.WORK, f"the same code executed other work: {_first_three_names_text(work)}"
         )
     return _reason_cycles_differ_with_same_code(before, after)
 
 
-def _reason_cycles_differ_with_same_code(before: MeasuredPointValues, after: MeasuredPointValues) -> DifferenceReason:
+def _reason_cycles_differ_with_same_code(
+    before: MeasuredPointValues, after: MeasuredPointValues
+) -> CycleDifferenceExplanation:
     """Returns why cycles differ on two sides although all executed code is the same."""
     built_from = _differing_manifest_keys(before.manifest, after.manifest, _BUILT_FROM)
     is_state_known = bool(before.state and after.state)
@@ -87,15 +91,19 @@ def _reason_cycles_differ_with_same_code(before: MeasuredPointValues, after: Mea
     elif before.places == after.places:
         unknown += ", at the same addresses"
     elif is_state_known or not built_from:
-        return DifferenceReason(
+        return CycleDifferenceExplanation(
             DifferenceCause.PLACEMENT, "placement: the executed code is the same, but at other addresses"
         )
     if built_from and not is_state_known:
         unknown += f", but {_names_differ_phrase(built_from)}, and the state at the window's opening is not recorded"
-    return DifferenceReason(DifferenceCause.UNKNOWN, unknown + _wait_difference_text(before.waits, after.waits))
+    return CycleDifferenceExplanation(
+        DifferenceCause.UNKNOWN, unknown + _wait_difference_text(before.waits, after.waits)
+    )
 
 
-def changed_functions(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> list[str]:
+def functions_differing_between_builds(
+    before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]
+) -> list[str]:
     """Returns the names of functions whose code differs between two sides, or that only one side executed, the largest
     change first."""
     names = [
@@ -117,7 +125,10 @@ def count_instructions_of(functions: Mapping[str, ExecutedFunction], names: list
 
 def function_changes_text(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> str:
     """Returns a clause that names the functions whose code differs between two sides."""
-    names = [_code_change_text(name, before.get(name), after.get(name)) for name in changed_functions(before, after)]
+    names = [
+        _code_change_text(name, before.get(name), after.get(name))
+        for name in functions_differing_between_builds(before, after)
+    ]
     return f"changed code: {_first_three_names_text(names)}" if names else "the executed code differs"
 
 

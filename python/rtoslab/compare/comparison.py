@@ -6,20 +6,25 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from rtoslab.analyses import CYCLES, INSTRUCTIONS, NamedFigure, count_of_measured_events
+from rtoslab.analyses import CYCLES, INSTRUCTIONS, NamedMetricValue, count_of_measured_events
 from rtoslab.compare.brief_manifest import shorten_manifest
 from rtoslab.compare.causes import (
+    CycleDifferenceExplanation,
     DifferenceCause,
-    DifferenceReason,
-    changed_functions,
     count_instructions_of,
     find_difference_reason,
+    functions_differing_between_builds,
 )
 from rtoslab.compare.differences import ManifestDifference, manifest_differences
-from rtoslab.compare.matching import MatchedPointPairs, MeasuredPointPair, pair_points_of_comparison_sides
-from rtoslab.compare.noise import MedianShift, are_shifts_significant, has_too_few_samples, median_shift_between_samples
+from rtoslab.compare.matching import MatchedPointPairs, MeasuredPointPair, pair_matching_measurement_points
+from rtoslab.compare.noise import (
+    MedianShift,
+    are_median_shifts_significant,
+    has_too_few_samples,
+    median_shift_between_samples,
+)
 from rtoslab.compare.placement_pairs import may_depend_on_placement, value_difference_range
-from rtoslab.compare.sides import ComparisonSide
+from rtoslab.compare.sides import ComparedMeasurementSet
 
 CHANGED_CODE: Final = "instructions.changed_code"
 """The id of a figure that only a gate has."""
@@ -45,14 +50,14 @@ class FigureChange:
     """One figure of a point on both sides of a comparison, with the verdict on its change."""
 
     pair: MeasuredPointPair
-    before: NamedFigure
-    after: NamedFigure
+    before: NamedMetricValue
+    after: NamedMetricValue
     verdict: ChangeVerdict
     sample_shift: MedianShift | None = None
     """The shift between the samples. None for exact figures, where any difference beyond their resolution is real."""
     placement_interval: tuple[float, float] | None = None
     """For figures in several placements: the least and the most difference that they permit."""
-    reason: DifferenceReason | None = None
+    reason: CycleDifferenceExplanation | None = None
     """For exact cycles in one placement each: why they differ."""
 
     @property
@@ -73,11 +78,11 @@ class FigureChange:
 
 
 @dataclass(frozen=True, slots=True)
-class RunComparison:
+class MeasurementRunComparison:
     """Two sides (runs or a baseline) compared, figure by figure."""
 
-    before: ComparisonSide
-    after: ComparisonSide
+    before: ComparedMeasurementSet
+    after: ComparedMeasurementSet
     matching: MatchedPointPairs
     differences: Sequence[ManifestDifference]
     changes: Sequence[FigureChange]
@@ -109,10 +114,12 @@ class RunComparison:
         ]
 
 
-def compare_run_sides(before: ComparisonSide, after: ComparisonSide, *, is_gate: bool = False) -> RunComparison:
+def compare_run_sides(
+    before: ComparedMeasurementSet, after: ComparedMeasurementSet, *, is_gate: bool = False
+) -> MeasurementRunComparison:
     """Compares every figure that two sides (runs or a baseline) have. With `is_gate`, only points with equal settings
     and placement are compared, every difference in cycles counts, and manifests are brief."""
-    matching = pair_points_of_comparison_sides(before, after, same_axes=is_gate)
+    matching = pair_matching_measurement_points(before, after, same_axes=is_gate)
     figures = [
         (pair, metric, pair.after.metrics[name])
         for pair in matching.pairs
@@ -128,7 +135,7 @@ def compare_run_sides(before: ComparisonSide, after: ComparisonSide, *, is_gate:
     ]
     changes += _changes_judged_by_samples([figure for figure in figures if not _is_measured_without_noise(figure[0])])
     changes += [change for pair in exact if is_gate and (change := _changed_code_figure(pair)) is not None]
-    return RunComparison(
+    return MeasurementRunComparison(
         before, after, matching, manifest_differences(matching.pairs), sorted(changes, key=_change_sort_key)
     )
 
@@ -139,7 +146,12 @@ def _is_measured_without_noise(pair: MeasuredPointPair) -> bool:
 
 
 def _noise_free_value_change(
-    pair: MeasuredPointPair, before: NamedFigure, after: NamedFigure, reason: DifferenceReason, *, is_gate: bool
+    pair: MeasuredPointPair,
+    before: NamedMetricValue,
+    after: NamedMetricValue,
+    reason: CycleDifferenceExplanation,
+    *,
+    is_gate: bool,
 ) -> FigureChange:
     """Returns the change of a figure that was measured without noise, with its verdict."""
     delta = after.value - before.value
@@ -162,7 +174,7 @@ def _noise_free_value_change(
     return FigureChange(pair, before, after, verdict, reason=reason if is_time else None)
 
 
-def _why_cycles_differ(pair: MeasuredPointPair, *, is_brief: bool) -> DifferenceReason:
+def _why_cycles_differ(pair: MeasuredPointPair, *, is_brief: bool) -> CycleDifferenceExplanation:
     """Returns why the cycles of a pair of points differ, which were measured without noise. `is_brief` tells that their
     manifests are brief already."""
     if is_brief:
@@ -179,11 +191,11 @@ def _changed_code_figure(pair: MeasuredPointPair) -> FigureChange | None:
     Instructions do not depend on the place. So they show a slowdown that a better place hides in the cycles.
     """
     first, second = pair.before.functions, pair.after.functions
-    names = changed_functions(first, second)
+    names = functions_differing_between_builds(first, second)
     before, after = count_instructions_of(first, names), count_instructions_of(second, names)
     if not names or before is None or after is None:
         return None
-    was, now = (NamedFigure(CHANGED_CODE, INSTRUCTIONS, round(side, 4)) for side in (before, after))
+    was, now = (NamedMetricValue(CHANGED_CODE, INSTRUCTIONS, round(side, 4)) for side in (before, after))
     events = count_of_measured_events(pair.after.result) if pair.after.result is not None else 0
     grain = max(before, after) / events if events else 0.0  # what the window's end cut of a call
     verdict = ChangeVerdict.SAME if abs(after - before) <= grain else _verdict_of_increase(after - before)
@@ -196,7 +208,7 @@ def _verdict_of_increase(delta: float) -> ChangeVerdict:
 
 
 def _changes_judged_by_samples(
-    figures: Sequence[tuple[MeasuredPointPair, NamedFigure, NamedFigure]],
+    figures: Sequence[tuple[MeasuredPointPair, NamedMetricValue, NamedMetricValue]],
 ) -> list[FigureChange]:
     """Returns the changes of figures of real boards, judged by their samples."""
     changes = [
@@ -204,12 +216,14 @@ def _changes_judged_by_samples(
         for figure in figures
         if figure[1].unit == "bytes"
     ]
-    sampled = [figure for figure in figures if figure[1].unit != "bytes" and _is_judged_by_noise_test(figure[1])]
+    sampled = [figure for figure in figures if figure[1].unit != "bytes" and _does_noise_test_apply_to_value(figure[1])]
     shifts = [
         median_shift_between_samples(one.samples or [one.value], other.samples or [other.value])
         for _, one, other in sampled
     ]
-    for (pair, one, other), outcome, claimed in zip(sampled, shifts, are_shifts_significant(shifts), strict=True):
+    for (pair, one, other), outcome, claimed in zip(
+        sampled, shifts, are_median_shifts_significant(shifts), strict=True
+    ):
         if has_too_few_samples(outcome, len(shifts)):
             verdict = ChangeVerdict.TOO_FEW
         else:
@@ -218,7 +232,7 @@ def _changes_judged_by_samples(
     return changes
 
 
-def _is_judged_by_noise_test(metric: NamedFigure) -> bool:
+def _does_noise_test_apply_to_value(metric: NamedMetricValue) -> bool:
     """Whether a figure is a median or the cycles per count, to which a test for noise applies."""
     return bool(metric.samples) or "." not in metric.id
 

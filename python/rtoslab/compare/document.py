@@ -2,14 +2,20 @@
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, NamedFigure, noun_of_measured_event
+from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, NamedMetricValue, noun_of_measured_event
 from rtoslab.base import all_items_phrase, count_with_noun
 from rtoslab.compare.attribution import cycle_differences_by_function
-from rtoslab.compare.comparison import ChangeVerdict, FigureChange, RunComparison
+from rtoslab.compare.comparison import ChangeVerdict, FigureChange, MeasurementRunComparison
 from rtoslab.compare.differences import shorten_manifest_differences
 from rtoslab.compare.matching import MeasuredPointPair
 from rtoslab.compare.noise import ALPHA
-from rtoslab.reports import ReportDocument, ReportSection, TableData, mark_deviations, measured_value_with_range_text
+from rtoslab.reports import (
+    ReportDocument,
+    ReportSection,
+    TableData,
+    add_kernel_deviation_footnotes,
+    measured_value_with_range_text,
+)
 
 _ONE_PLACEMENT = (
     "Each side was measured in one placement of its code. On boards where code waits for its memory, another "
@@ -23,7 +29,9 @@ ATTRIBUTED = 12
 FEW_SAMPLES = 20
 
 
-def comparison_document(comparisons: Sequence[RunComparison], extra: Sequence[ReportSection] = ()) -> ReportDocument:
+def comparison_document(
+    comparisons: Sequence[MeasurementRunComparison], extra: Sequence[ReportSection] = ()
+) -> ReportDocument:
     """Returns the report on comparisons of runs with one reference. `extra` are further sections."""
     reference = comparisons[0].before.name
     names = ", ".join(comparison.after.name for comparison in comparisons)
@@ -37,10 +45,10 @@ def comparison_document(comparisons: Sequence[RunComparison], extra: Sequence[Re
         sections=(*sections, *extra),
     )
     figures = [figure for one in comparisons for side in (one.before, one.after) for figure in side.figures]
-    return mark_deviations(document, [figure.result for figure in figures if figure.result is not None])
+    return add_kernel_deviation_footnotes(document, [figure.result for figure in figures if figure.result is not None])
 
 
-def comparison_summary_text(comparison: RunComparison) -> str:
+def comparison_summary_text(comparison: MeasurementRunComparison) -> str:
     """Returns one or two sentences that sum up a comparison: how many points are worse or better."""
     pairs = len(comparison.matching.pairs)
     if not pairs:
@@ -66,7 +74,7 @@ def comparison_summary_text(comparison: RunComparison) -> str:
         item for item in (*comparison.changes_in_all_placements, *single_placement) if item.before.unit == CYCLES
     ][:1]
     largest_text = (
-        f" The largest{' difference' if largest[0] in single_placement else ''}: {figure_change_text(largest[0])}."
+        f" The largest{' difference' if largest[0] in single_placement else ''}: {metric_change_text(largest[0])}."
         if largest
         else ""
     )
@@ -74,7 +82,7 @@ def comparison_summary_text(comparison: RunComparison) -> str:
     return f"{comparison.after.name} against {comparison.before.name}: {verdict_text_}.{largest_text}"
 
 
-def fastest_and_slowest_sentence(comparison: RunComparison) -> str:
+def fastest_and_slowest_sentence(comparison: MeasurementRunComparison) -> str:
     """Returns a sentence on the points in which the second side of a comparison is fastest and slowest. Only claimed
     differences in time count.
 
@@ -103,12 +111,12 @@ def fastest_and_slowest_sentence(comparison: RunComparison) -> str:
     )
 
 
-def _changes_with_verdict(comparison: RunComparison, verdict: ChangeVerdict) -> list[FigureChange]:
+def _changes_with_verdict(comparison: MeasurementRunComparison, verdict: ChangeVerdict) -> list[FigureChange]:
     """Returns those changes of a comparison that have this verdict."""
     return [change for change in comparison.changes if change.verdict is verdict]
 
 
-def figure_change_text(change: FigureChange) -> str:
+def metric_change_text(change: FigureChange) -> str:
     """Returns a figure's change in a few words: point, figure, difference."""
     unit = change.before.unit
     band = (
@@ -125,7 +133,7 @@ def figure_change_text(change: FigureChange) -> str:
     )
 
 
-def _comparison_subtitle(comparisons: Sequence[RunComparison]) -> str:
+def _comparison_subtitle(comparisons: Sequence[MeasurementRunComparison]) -> str:
     """Returns the subtitle of a comparison's report: the shared settings, and whether figures are exact."""
     pairs = [change.pair for comparison in comparisons for change in comparison.changes]
     exact = {pair.before.is_exact and pair.after.is_exact for pair in pairs}
@@ -144,23 +152,23 @@ def _comparison_subtitle(comparisons: Sequence[RunComparison]) -> str:
     return " · ".join([*dict.fromkeys(common), words.get(frozenset(exact), "")])
 
 
-def _comparison_sections(comparison: RunComparison, suffix: str) -> list[ReportSection]:
+def _comparison_sections(comparison: MeasurementRunComparison, suffix: str) -> list[ReportSection]:
     """Returns the report sections on one comparison. `suffix` makes their ids different from those of other
     comparisons."""
     against = f": {comparison.after.name}" if suffix else ""
     parts = [
         _changes_section(comparison, f"changes{suffix}", against),
         _undecided_differences_section(comparison, f"undecided{suffix}", against),
-        _single_code_placement_section(comparison, f"one-placement{suffix}", against),
+        _single_code_placement_report_section(comparison, f"one-placement{suffix}", against),
         _code_placement_differences_section(comparison, f"placement{suffix}", against),
         _function_cycles_section(comparison, f"where{suffix}", against),
-        _missing_points_section(comparison, f"missing{suffix}", against),
+        _report_section_on_missing_measurements(comparison, f"missing{suffix}", against),
         _differences_section(comparison, f"differs{suffix}", against),
     ]
     return [part for part in parts if part is not None]
 
 
-def _differences_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
+def _differences_section(comparison: MeasurementRunComparison, ident: str, against: str) -> ReportSection | None:
     """Returns the report section on the differences between the manifests of the two sides. `ident` is its id,
     `against` the end of its title."""
     over = [[name, *values, "all"] for name, values in comparison.matching.over.items()]
@@ -177,7 +185,7 @@ def _differences_section(comparison: RunComparison, ident: str, against: str) ->
     )
 
 
-def _changes_section(comparison: RunComparison, ident: str, against: str) -> ReportSection:
+def _changes_section(comparison: MeasurementRunComparison, ident: str, against: str) -> ReportSection:
     """Returns the report section on figures that are worse or better. `ident` is its id, `against` the end of its
     title."""
     tables = _change_tables_by_unit(comparison.changes_in_all_placements, "largest effect first")
@@ -188,7 +196,9 @@ def _changes_section(comparison: RunComparison, ident: str, against: str) -> Rep
     return ReportSection(ident, f"Worse and better{against}", prose, (), tables)
 
 
-def _single_code_placement_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
+def _single_code_placement_report_section(
+    comparison: MeasurementRunComparison, ident: str, against: str
+) -> ReportSection | None:
     """Returns the report section on changes of figures that were measured in one placement of the code. None without
     any."""
     changes = _changes_with_verdict(comparison, ChangeVerdict.ONE_PLACEMENT)
@@ -207,12 +217,12 @@ def _change_tables_by_unit(changes: Sequence[FigureChange], order: str) -> list[
         (INSTRUCTIONS, "Instructions of changed code, per count or sample"),
         (BYTES, "Memory, in bytes"),
     ):
-        rows = [_figure_change_row(change) for change in changes if change.before.unit == unit]
+        rows = [_table_row_of_measured_value_change(change) for change in changes if change.before.unit == unit]
         tables += [TableData(f"{title}, {order}", columns, rows)] if rows else []
     return tables
 
 
-def _figure_change_row(change: FigureChange) -> list[str]:
+def _table_row_of_measured_value_change(change: FigureChange) -> list[str]:
     """Returns one change as a row of a report's table."""
     result = change.placement_interval if change.sample_shift is None else change.sample_shift.interval
     interval = (
@@ -221,15 +231,15 @@ def _figure_change_row(change: FigureChange) -> list[str]:
     return [
         change.pair.label,
         change.before.id,
-        figure_with_range_text(change.before),
-        figure_with_range_text(change.after),
+        metric_with_range_text(change.before),
+        metric_with_range_text(change.after),
         signed_change_text(change) + interval,
         percent_change_text(change),
         change.verdict.value,
     ]
 
 
-def figure_with_range_text(metric: NamedFigure) -> str:
+def metric_with_range_text(metric: NamedMetricValue) -> str:
     """Returns a figure as text: its value, or over several placements of the code the median with its range."""
     return (
         number_with_decimals_text(metric.value)
@@ -238,7 +248,9 @@ def figure_with_range_text(metric: NamedFigure) -> str:
     )
 
 
-def _undecided_differences_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
+def _undecided_differences_section(
+    comparison: MeasurementRunComparison, ident: str, against: str
+) -> ReportSection | None:
     """Returns the report section on differences that may be noise. None without noisy figures."""
     open_ones = [
         change for change in comparison.changes if change.verdict in {ChangeVerdict.TOO_FEW, ChangeVerdict.UNCLEAR}
@@ -256,12 +268,14 @@ def _undecided_differences_section(comparison: RunComparison, ident: str, agains
     if few:
         prose.append(f"Warning: {few} of them rest on fewer than {FEW_SAMPLES} samples a side.")
     columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")
-    rows = [_figure_change_row(one) for one in open_ones]
+    rows = [_table_row_of_measured_value_change(one) for one in open_ones]
     tables = [TableData("No significant difference", columns, rows)] if rows else []
     return ReportSection(ident, f"Differences within noise{against}", prose, (), tables)
 
 
-def _code_placement_differences_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
+def _code_placement_differences_section(
+    comparison: MeasurementRunComparison, ident: str, against: str
+) -> ReportSection | None:
     """Returns the report section on differences that the placement of the code may explain. None without any."""
     placed = [change for change in comparison.changes if change.placement_interval is not None]
     moved = [
@@ -280,14 +294,16 @@ def _code_placement_differences_section(comparison: RunComparison, ident: str, a
         "All settings are the same, and so is the state at the beginning of the window or everything that "
         "determines it. So only the placement differs."
     )
-    rows = [_figure_change_row(item) for item in _changes_with_verdict(comparison, ChangeVerdict.PLACEMENT)]
+    rows = [
+        _table_row_of_measured_value_change(item) for item in _changes_with_verdict(comparison, ChangeVerdict.PLACEMENT)
+    ]
     columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")
     tables = [TableData("Not more than placement", columns, rows)] if rows else []
     prose = [*([rule] if placed else []), *([elsewhere] if moved else [])]
     return ReportSection(ident, f"Differences within placement{against}", prose, (), tables)
 
 
-def _function_cycles_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
+def _function_cycles_section(comparison: MeasurementRunComparison, ident: str, against: str) -> ReportSection | None:
     """Returns the report section on the functions in which cycles differ. None if nothing can be attributed."""
     tables = [
         table
@@ -335,7 +351,9 @@ def _differing_functions_table(pair: MeasuredPointPair) -> TableData | None:
     return TableData(f"{pair.label}: cycles per {per}", columns, rows, " ".join(notes))
 
 
-def _missing_points_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
+def _report_section_on_missing_measurements(
+    comparison: MeasurementRunComparison, ident: str, against: str
+) -> ReportSection | None:
     """Returns the report section on points that lack a figure on one side of the comparison. None without any. `ident`
     is the section's id, and `against` the end of its title, which names the second side."""
     rows = [[label, "only in " + comparison.before.name, ""] for label in comparison.matching.only_before]

@@ -9,11 +9,11 @@ from rtoslab.catalogue import Catalogue, Experiment
 from rtoslab.compare.baseline import Baseline, baseline_as_comparison_side, with_shortened_manifests
 from rtoslab.compare.brief_manifest import COMPILER
 from rtoslab.compare.causes import DifferenceCause
-from rtoslab.compare.comparison import ChangeVerdict, FigureChange, RunComparison, compare_run_sides
-from rtoslab.compare.document import comparison_document, figure_change_text, number_with_decimals_text
+from rtoslab.compare.comparison import ChangeVerdict, FigureChange, MeasurementRunComparison, compare_run_sides
+from rtoslab.compare.document import comparison_document, metric_change_text, number_with_decimals_text
 from rtoslab.compare.matching import MeasuredPointPair
-from rtoslab.compare.rules import GrowthLimit, MeasuredValueLimits
-from rtoslab.compare.sides import ComparisonSide
+from rtoslab.compare.rules import MeasuredValueLimits, MetricGrowthLimit
+from rtoslab.compare.sides import ComparedMeasurementSet
 from rtoslab.measure import identity_of_point
 from rtoslab.plan import MeasurementPlan, PlannedPoint, PlanOptions, experiment_points
 from rtoslab.reports import ReportDocument, ReportSection, TableData
@@ -26,9 +26,9 @@ _CLAUSES: Final = 3
 class RegressionGateResult:
     """The result of `rtoslab gate`, the comparison of a run with a baseline."""
 
-    comparison: RunComparison
-    regressions: Sequence[tuple[FigureChange, GrowthLimit]]
-    moved: Sequence[tuple[FigureChange, GrowthLimit]]
+    comparison: MeasurementRunComparison
+    regressions: Sequence[tuple[FigureChange, MetricGrowthLimit]]
+    moved: Sequence[tuple[FigureChange, MetricGrowthLimit]]
     """Regressions in cycles where only the place of the code changed: see `causes`."""
     unmatched: Sequence[str]
     """Points and figures that only the baseline or only the run has, each as a clause."""
@@ -41,7 +41,7 @@ class RegressionGateResult:
 
 
 def compare_run_with_baseline(
-    baseline: Baseline, name: str, run: ComparisonSide, rules: MeasuredValueLimits
+    baseline: Baseline, name: str, run: ComparedMeasurementSet, rules: MeasuredValueLimits
 ) -> RegressionGateResult:
     """Compares every figure of a baseline with a run's, and applies the limits. `name` is the baseline's."""
     comparison = compare_run_sides(
@@ -76,7 +76,7 @@ def without_moved_code_regressions(judgement: RegressionGateResult) -> Regressio
     return replace(judgement, regressions=rest, moved=())
 
 
-def plan_of_baseline_points(catalogue: Catalogue, baseline: Baseline) -> MeasurementPlan:
+def measurement_plan_for_baseline(catalogue: Catalogue, baseline: Baseline) -> MeasurementPlan:
     """Returns the plan that measures the baseline's points again. Raises PlanError for a point that does not exist
     here."""
     points: list[PlannedPoint] = []
@@ -113,7 +113,7 @@ def gate_verdict_text(judgement: RegressionGateResult) -> str:
         change, limit = judgement.regressions[0]
         return (
             f"Regression: {len(judgement.regressions)} of {figures} exceeded their limits; the largest: "
-            f"{figure_change_text(change)}, allowed "
+            f"{metric_change_text(change)}, allowed "
             f"{limit}.{_moved_code_sentence(judgement) or _regression_cause_text(judgement)}"
         )
     better = [

@@ -11,13 +11,19 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from rtoslab.analyses import CYCLES, PLACEMENT, NamedFigure, all_measured_point_values, point_id_without_placement
+from rtoslab.analyses import (
+    CYCLES,
+    PLACEMENT,
+    NamedMetricValue,
+    comparable_values_of_measurement_point,
+    measurement_id_without_code_placement,
+)
 from rtoslab.archive import ArchivedMeasuredPoint
 from rtoslab.base import ReportError, count_with_noun
 from rtoslab.compare.brief_manifest import shorten_manifest
 from rtoslab.compare.causes import DifferenceCause, find_difference_reason
 from rtoslab.compare.comparison import ChangeVerdict
-from rtoslab.compare.document import figure_with_range_text
+from rtoslab.compare.document import metric_with_range_text
 from rtoslab.compare.matching import point_coordinates_by_name
 from rtoslab.compare.placement_pairs import (
     may_depend_on_placement,
@@ -25,9 +31,9 @@ from rtoslab.compare.placement_pairs import (
     value_difference_range,
 )
 from rtoslab.compare.sides import values_of_stored_measurement
-from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, mark_deviations
+from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, add_kernel_deviation_footnotes
 from rtoslab.results import MeasuredPoint
-from rtoslab.store import StoredPoint
+from rtoslab.store import StoredMeasurementPoint
 
 USUAL_METRICS = ("cycles_per_count", "*.median", "image.text")
 ONE_PLACEMENT = ChangeVerdict.ONE_PLACEMENT.value
@@ -39,7 +45,7 @@ MOST_LINES = 7
 class RunMeasuredValue:
     """One figure of one measured point in one run, over the placements of the code."""
 
-    figure: NamedFigure
+    figure: NamedMetricValue
     """The figure, for several placements the median with the band."""
     points: Sequence[tuple[MeasuredPoint, Any]]
     """The measured points by placement, each with its manifest."""
@@ -61,7 +67,7 @@ class RunMeasuredValue:
         sides = [
             replace(figures, manifest=shorten_manifest(figures.manifest))
             for figures in (
-                values_of_stored_measurement(StoredPoint(Path(), *seen.points[0])) for seen in (before, self)
+                values_of_stored_measurement(StoredMeasurementPoint(Path(), *seen.points[0])) for seen in (before, self)
             )
         ]
         return self.figure.unit == CYCLES and find_difference_reason(*sides).cause is DifferenceCause.PLACEMENT
@@ -141,15 +147,19 @@ def history_document_of_measured_values(
             if group
         ],
     )
-    charts = [_history_chart(metric, group) for metric, group in _group_figures_by_unit(moved or groups or lines)]
+    charts = [
+        _history_chart(metric, group) for metric, group in _group_value_histories_by_unit(moved or groups or lines)
+    ]
     history = ReportSection("history", "Run by run", (), charts, [table])
     document = ReportDocument(
         title=f"{count_with_noun(len(lines), 'figure')} over {count_with_noun(len(runs), 'run')}",
         subtitle=f"from {sessions[runs[0]].date} to {sessions[runs[-1]].date}",
-        summary=_history_summary(moved, groups, placed, names, len(runs)),
+        summary=_run_history_report_summary(moved, groups, placed, names, len(runs)),
         sections=(moves, history),
     )
-    return mark_deviations(document, [item.result for item in points if isinstance(item.result, MeasuredPoint)])
+    return add_kernel_deviation_footnotes(
+        document, [item.result for item in points if isinstance(item.result, MeasuredPoint)]
+    )
 
 
 _PLACED = "Within placement"
@@ -194,22 +204,22 @@ def _figure_histories(result: Iterable[ArchivedMeasuredPoint], patterns: Sequenc
     for item in result:
         run = runs.setdefault(item.run, len(runs) + 1)
         if isinstance(item.result, MeasuredPoint):
-            axes = point_coordinates_by_name(point_id_without_placement(item.point_id)).items()
+            axes = point_coordinates_by_name(measurement_id_without_code_placement(item.point_id)).items()
             label = " ".join(value if name in _UNNAMED_AXES else f"{name}={value}" for name, value in axes)
             groups.setdefault((run, label), []).append((item.result, item.stored.manifest))
     for (run, label), points in groups.items():
-        for metric in _figures_in_all_placements([point for point, _ in points]):
+        for metric in _metrics_in_all_code_placements([point for point, _ in points]):
             if any(fnmatchcase(metric.id, pattern) for pattern in patterns):
                 line = lines.setdefault((label, metric.id), FigureHistory(label, metric.id, metric.unit, {}))
                 line.values[run] = RunMeasuredValue(metric, points)
     return list(lines.values())
 
 
-def _figures_in_all_placements(placements: Sequence[MeasuredPoint]) -> list[NamedFigure]:
+def _metrics_in_all_code_placements(placements: Sequence[MeasuredPoint]) -> list[NamedMetricValue]:
     """Returns the figures that a point has in all its placements, each as a median with its range."""
     if len(placements) == 1:
-        return all_measured_point_values(placements[0])
-    every = [{metric.id: metric for metric in all_measured_point_values(point)} for point in placements]
+        return comparable_values_of_measurement_point(placements[0])
+    every = [{metric.id: metric for metric in comparable_values_of_measurement_point(point)} for point in placements]
     shared = [[figure[name] for figure in every] for name in every[0] if all(name in figure for figure in every)]
     return [median_value_over_code_placements(figure) for figure in shared]
 
@@ -229,7 +239,7 @@ def _figure_history_table(title: str, moved: Sequence[FigureHistory], names: dic
         [
             line.point,
             line.metric,
-            *(figure_with_range_text(line.values[run].figure) for run in (min(line.values), max(line.values))),
+            *(metric_with_range_text(line.values[run].figure) for run in (min(line.values), max(line.values))),
             "; ".join(_value_change_and_run_text(move, names) for move in line.changes_between_runs),
         ]
         for line in moved
@@ -242,7 +252,7 @@ def _value_change_and_run_text(move: ValueChangeBetweenRuns, names: dict[int, st
     return f"{move.change:+,.2f} at {names[move.run]}" + (f" ({move.unclaimed})" if move.unclaimed else "")
 
 
-def _group_figures_by_unit(lines: Sequence[FigureHistory]) -> list[tuple[str, list[FigureHistory]]]:
+def _group_value_histories_by_unit(lines: Sequence[FigureHistory]) -> list[tuple[str, list[FigureHistory]]]:
     """Groups figures by unit, with at most seven in a group, which is one chart."""
     groups_ = []
     for unit in dict.fromkeys(line.unit for line in lines):
@@ -284,7 +294,7 @@ def _percent_change_since_first_run(value: float, line: FigureHistory) -> float:
     return 100 * (value / first - 1) if first else 0.0
 
 
-def _history_summary(
+def _run_history_report_summary(
     moved: Sequence[FigureHistory],
     single: Sequence[FigureHistory],
     placed: Sequence[FigureHistory],

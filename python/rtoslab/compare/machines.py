@@ -7,15 +7,15 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from rtoslab.compare.attribution import cycle_differences_by_function
-from rtoslab.compare.comparison import ChangeVerdict, FigureChange, RunComparison
+from rtoslab.compare.comparison import ChangeVerdict, FigureChange, MeasurementRunComparison
 from rtoslab.intake import escape_xml_characters
-from rtoslab.reports import Deviations, declared_deviations, deviation_footnote
+from rtoslab.reports import Deviations, contract_deviations_by_kernel, deviation_footnote
 
 Complaint = Callable[[FigureChange], str | None]
 """Returns why a change counts as a failure. None if it does not."""
 
 
-def comparisons_as_json(comparisons: Sequence[RunComparison]) -> str:
+def comparisons_as_json(comparisons: Sequence[MeasurementRunComparison]) -> str:
     """Returns comparisons of runs as JSON text, one object with every figure."""
     return (
         json.dumps({"comparisons": [_comparison_as_json_object(comparison) for comparison in comparisons]}, indent=1)
@@ -23,13 +23,13 @@ def comparisons_as_json(comparisons: Sequence[RunComparison]) -> str:
     )
 
 
-def _comparison_as_json_object(comparison: RunComparison) -> dict[str, Any]:
+def _comparison_as_json_object(comparison: MeasurementRunComparison) -> dict[str, Any]:
     """Returns one comparison of two sides as an object for JSON."""
     timed = {item.pair.label: item.pair for item in comparison.value_changes_for_report if item.before.unit == "cycles"}
     return {
         "before": comparison.before.name,
         "after": comparison.after.name,
-        "deviations": _deviations_of_comparison(comparison),
+        "deviations": _contract_deviations_of_comparison(comparison),
         "over": {name: list(values) for name, values in comparison.matching.over.items()},
         "differences": [
             {"key": difference.key, "before": difference.before, "after": difference.after, "points": difference.points}
@@ -54,10 +54,10 @@ def _comparison_as_json_object(comparison: RunComparison) -> dict[str, Any]:
     }
 
 
-def _deviations_of_comparison(comparison: RunComparison) -> Deviations:
+def _contract_deviations_of_comparison(comparison: MeasurementRunComparison) -> Deviations:
     """Returns the declared deviations from the port contract of the kernels on both sides."""
     figures = (figure for side in (comparison.before, comparison.after) for figure in side.figures)
-    return declared_deviations([figure.result for figure in figures if figure.result is not None])
+    return contract_deviations_by_kernel([figure.result for figure in figures if figure.result is not None])
 
 
 def _value_change_as_json_object(change: FigureChange) -> dict[str, Any]:
@@ -92,7 +92,9 @@ def worse_figure_complaint(change: FigureChange) -> str | None:
     return "is worse" if change.verdict is ChangeVerdict.WORSE else None
 
 
-def comparisons_as_junit(comparisons: Sequence[RunComparison], complaint: Complaint = worse_figure_complaint) -> str:
+def comparisons_as_junit(
+    comparisons: Sequence[MeasurementRunComparison], complaint: Complaint = worse_figure_complaint
+) -> str:
     """Returns comparisons of runs as JUnit XML: a test suite for each, a test case for each figure. `complaint` decides
     which fail."""
     root = ET.Element("testsuites", name="rtoslab")
@@ -107,7 +109,7 @@ def comparisons_as_junit(comparisons: Sequence[RunComparison], complaint: Compla
             failures=str(failures),
             errors=str(len(lost)),
         )
-        if deviations := _deviations_of_comparison(comparison):
+        if deviations := _contract_deviations_of_comparison(comparison):
             properties = ET.SubElement(suite, "properties")
             ET.SubElement(
                 properties, "property", name="deviations", value=escape_xml_characters(deviation_footnote(deviations))

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from rtoslab.base import count_with_noun
-from rtoslab.compare.sides import ComparisonSide, MeasuredPointValues
+from rtoslab.compare.sides import ComparedMeasurementSet, MeasuredPointValues
 from rtoslab.results import PointId
 
 _NAMED = ("benchmark", "kernel", "board", "cores")
@@ -39,8 +39,8 @@ class MatchedPointPairs:
     only_after: Sequence[str]
 
 
-def pair_points_of_comparison_sides(
-    before: ComparisonSide, after: ComparisonSide, *, same_axes: bool = False
+def pair_matching_measurement_points(
+    before: ComparedMeasurementSet, after: ComparedMeasurementSet, *, same_axes: bool = False
 ) -> MatchedPointPairs:
     """Pairs the measured points of two sides of a comparison, in the order of the first side. With `same_axes`, all
     settings must be equal."""

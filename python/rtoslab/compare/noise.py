@@ -77,7 +77,7 @@ def _resampled_median_ranks(*sizes: int) -> tuple[npt.NDArray[np.int64], ...]:
     return tuple(np.minimum(item.astype(np.int64), n - 1) for item, (_, n) in zip(drawn, middle, strict=True))
 
 
-def are_shifts_significant(shifts: Sequence[MedianShift], alpha: float = ALPHA) -> list[bool]:
+def are_median_shifts_significant(shifts: Sequence[MedianShift], alpha: float = ALPHA) -> list[bool]:
     """Returns for each shift of a median whether it is significant, if all are tested together (Holm's step-down)."""
     claimed = [False] * len(shifts)
     order = sorted(range(len(shifts)), key=lambda index: shifts[index].p)

@@ -10,24 +10,24 @@ from typing import Any
 
 from rtoslab.analyses import (
     PLACEMENT,
-    NamedFigure,
-    depends_on_code_addresses,
+    NamedMetricValue,
+    does_timing_depend_on_code_addresses,
+    measurement_id_without_code_placement,
     placement_band,
-    point_id_without_placement,
 )
 from rtoslab.base import count_with_noun
-from rtoslab.compare.sides import ComparisonSide, MeasuredPointValues
+from rtoslab.compare.sides import ComparedMeasurementSet, MeasuredPointValues
 
 
-def join_code_placements_of_side(side: ComparisonSide) -> ComparisonSide:
+def merge_measurements_over_code_placements(side: ComparedMeasurementSet) -> ComparedMeasurementSet:
     """Returns one side of a comparison, with points joined into one that differ only in the placement of their code."""
     groups: dict[str, list[MeasuredPointValues]] = {}
     for figure in side.figures:
-        groups.setdefault(_values_without_code_placement(figure).point.model_dump_json(), []).append(figure)
+        groups.setdefault(_drop_code_placement_from_point_identity(figure).point.model_dump_json(), []).append(figure)
     return replace(side, figures=[one for group in groups.values() for one in _join_figures_of_group(group)])
 
 
-def value_difference_range(before: NamedFigure, after: NamedFigure) -> tuple[float, float]:
+def value_difference_range(before: NamedMetricValue, after: NamedMetricValue) -> tuple[float, float]:
     """Returns the smallest and the largest difference of two figures (second minus first) over all placements of the
     code."""
     width = max(metric.band.range_width for metric in (before, after) if metric.band is not None)
@@ -46,7 +46,7 @@ def may_depend_on_placement(metric: str, *manifests: Mapping[str, Any]) -> bool:
     """
     if metric.startswith("image."):
         return len({_code_placement_number(manifest) for manifest in manifests}) > 1
-    return metric.startswith("heap.") or any(depends_on_code_addresses(manifest) for manifest in manifests)
+    return metric.startswith("heap.") or any(does_timing_depend_on_code_addresses(manifest) for manifest in manifests)
 
 
 def _code_placement_number(manifest: Mapping[str, Any]) -> int:
@@ -55,7 +55,7 @@ def _code_placement_number(manifest: Mapping[str, Any]) -> int:
     return build.get(PLACEMENT, 0) if isinstance(build, Mapping) else 0
 
 
-def _range_over_placements(metric: NamedFigure, width: float) -> tuple[float, float]:
+def _range_over_placements(metric: NamedMetricValue, width: float) -> tuple[float, float]:
     """Returns the smallest and largest value of a figure over placements. A figure of one placement gets `width` on
     both sides."""
     if metric.band is None:
@@ -63,9 +63,9 @@ def _range_over_placements(metric: NamedFigure, width: float) -> tuple[float, fl
     return metric.band.smallest, metric.band.largest
 
 
-def _values_without_code_placement(figures: MeasuredPointValues) -> MeasuredPointValues:
+def _drop_code_placement_from_point_identity(figures: MeasuredPointValues) -> MeasuredPointValues:
     """Returns a point's figures under its identity without the placement of the code."""
-    return replace(figures, point=point_id_without_placement(figures.point))
+    return replace(figures, point=measurement_id_without_code_placement(figures.point))
 
 
 def _join_figures_of_group(group: Sequence[MeasuredPointValues]) -> Sequence[MeasuredPointValues]:
@@ -74,7 +74,7 @@ def _join_figures_of_group(group: Sequence[MeasuredPointValues]) -> Sequence[Mea
     measured = [figures for figures in group if figures.is_exact and figures.result is not None]
     if len(group) == 1 or len(measured) < len(group):  # a failure in some placement is shown as it is
         return group
-    first = _values_without_code_placement(group[0])
+    first = _drop_code_placement_from_point_identity(group[0])
     shared = [name for name in first.metrics if all(name in figures.metrics for figures in group)]
     metrics = {name: median_value_over_code_placements([figures.metrics[name] for figures in group]) for name in shared}
     manifest = {**first.manifest, f"build.{PLACEMENT}": count_with_noun(len(group), "placement")}
@@ -82,7 +82,7 @@ def _join_figures_of_group(group: Sequence[MeasuredPointValues]) -> Sequence[Mea
     return [replace(first, metrics=metrics, manifest=manifest, placed_results=results)]
 
 
-def median_value_over_code_placements(metrics: Sequence[NamedFigure]) -> NamedFigure:
+def median_value_over_code_placements(metrics: Sequence[NamedMetricValue]) -> NamedMetricValue:
     """Returns one figure made of its values in several placements of the code: the median, with its range."""
     band = placement_band(metrics)
     return replace(metrics[0], value=band.median, samples=(), resolution=band.resolution, band=band)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, Protocol
 
-from rtoslab.analyses import NamedFigure
+from rtoslab.analyses import NamedMetricValue
 from rtoslab.base import PlanError
 
 ALL: Final = "*"
@@ -30,7 +30,7 @@ class FigureBeforeAndAfter(Protocol):
     """The interface of a figure before and after a change."""
 
     @property
-    def before(self) -> NamedFigure:
+    def before(self) -> NamedMetricValue:
         """Returns the figure before the change, which has the name and unit."""
 
     @property
@@ -43,7 +43,7 @@ class FigureBeforeAndAfter(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class GrowthLimit:
+class MetricGrowthLimit:
     """How much a figure may grow, in its unit or in percent."""
 
     value: float
@@ -63,7 +63,7 @@ class GrowthLimit:
         return f"+{self.value:g} {self.unit}"
 
 
-def parse_growth_limits(text: str) -> tuple[GrowthLimit, ...]:
+def parse_growth_limits(text: str) -> tuple[MetricGrowthLimit, ...]:
     """Returns the limits of a rule such as `+0 cycles|+2 %`, which say how much a figure may grow. Raises PlanError."""
     if text.strip() == NEVER:
         return ()
@@ -75,7 +75,7 @@ def parse_growth_limits(text: str) -> tuple[GrowthLimit, ...]:
                 f"{part.strip()!r} is not a limit; write one such as `+0 cycles`, `+64 bytes` or `+2 "
                 "%`, or several joined by |."
             )
-        limits.append(GrowthLimit(float(match[1]), _UNITS[match[2]]))
+        limits.append(MetricGrowthLimit(float(match[1]), _UNITS[match[2]]))
     return tuple(limits)
 
 
@@ -100,13 +100,14 @@ class MeasuredValueLimits:
                 texts = {ALL: text}
         return cls(texts)
 
-    def growth_limits_of_value(self, metric_id: str) -> tuple[GrowthLimit, ...]:
+    def growth_limits_of_measured_value(self, metric_id: str) -> tuple[MetricGrowthLimit, ...]:
         """Returns the limits on the growth of the figure with this name. Empty if none applies."""
         fitting = [pattern for pattern in self._limits if fnmatchcase(metric_id, pattern)]
         return self._limits[max(fitting, key=len)] if fitting else ()
 
-    def first_exceeded_limit(self, change: FigureBeforeAndAfter) -> GrowthLimit | None:
+    def first_exceeded_limit(self, change: FigureBeforeAndAfter) -> MetricGrowthLimit | None:
         """Returns the first limit that the change of a figure exceeds. None if it exceeds none."""
         return next(
-            (limit for limit in self.growth_limits_of_value(change.before.id) if limit.is_exceeded_by(change)), None
+            (limit for limit in self.growth_limits_of_measured_value(change.before.id) if limit.is_exceeded_by(change)),
+            None,
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from rtoslab.analyses import NamedFigure, all_measured_point_values
+from rtoslab.analyses import NamedMetricValue, comparable_values_of_measurement_point
 from rtoslab.base import StoreError, sha256_of_file
 from rtoslab.compare.executions import (
     ExecutedFunction,
@@ -15,8 +15,8 @@ from rtoslab.compare.executions import (
     executed_functions,
     wait_cycles_by_cause,
 )
-from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable, PointId
-from rtoslab.store import UART, RunDirectory, StoredPoint, flatten_nested_json
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicableMeasurement, PointId
+from rtoslab.store import UART, RunDirectory, StoredMeasurementPoint, flatten_nested_json
 
 STATE: Final = "state."
 """The prefix of the keys of a point's state in its manifest."""
@@ -27,7 +27,7 @@ class MeasuredPointValues:
     """The figures of one point, or the reason why it has none."""
 
     point: PointId
-    metrics: Mapping[str, NamedFigure]
+    metrics: Mapping[str, NamedMetricValue]
     is_exact: bool
     """Whether it is from a virtual board, which gives the same cycles each time."""
     manifest: Mapping[str, str]
@@ -53,14 +53,14 @@ class MeasuredPointValues:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonSide:
+class ComparedMeasurementSet:
     """One side of a comparison: the figures of points, under a name."""
 
     name: str
     figures: Sequence[MeasuredPointValues] = field(default=())
 
 
-def read_runs_for_comparison(paths: Sequence[Path]) -> ComparisonSide:
+def read_runs_for_comparison(paths: Sequence[Path]) -> ComparedMeasurementSet:
     """Reads run directories with repeats of a measurement as one side of a comparison. Raises StoreError for one
     without points, and for one that is given twice: the same samples again would seem to be more certain."""
     figures_: dict[str, MeasuredPointValues] = {}
@@ -80,11 +80,11 @@ def read_runs_for_comparison(paths: Sequence[Path]) -> ComparisonSide:
                 if earlier != path:
                     raise StoreError(f"{path} is a copy of {earlier}; measure again for another repeat.")
             key = fresh.point.model_dump_json()
-            figures_[key] = _merge_repeats_of_point(figures_[key], fresh) if key in figures_ else fresh
-    return ComparisonSide(",".join(path.name for path in paths), tuple(figures_.values()))
+            figures_[key] = _merge_repeated_measurements(figures_[key], fresh) if key in figures_ else fresh
+    return ComparedMeasurementSet(",".join(path.name for path in paths), tuple(figures_.values()))
 
 
-def values_of_stored_measurement(stored: StoredPoint) -> MeasuredPointValues:
+def values_of_stored_measurement(stored: StoredMeasurementPoint) -> MeasuredPointValues:
     """Returns the figures of a stored point, or the reason why it has none."""
     result = stored.result
     target = stored.manifest.get("target")
@@ -93,35 +93,35 @@ def values_of_stored_measurement(stored: StoredPoint) -> MeasuredPointValues:
     if isinstance(result, MeasuredPoint):
         flat |= {f"{STATE}{key}": str(value) for key, value in result.state.items()}
     if isinstance(result, MeasuredPoint):
-        figures = {metric.id: metric for metric in all_measured_point_values(result)}
+        figures = {metric.id: metric for metric in comparable_values_of_measurement_point(result)}
         return MeasuredPointValues(
             result.point, figures, exact, flat, result, stored.manifest, (), executed_code_digest(result),
             executed_addresses_digest(result), executed_functions(result), result.state, wait_cycles_by_cause(result),
         )  # fmt: skip
     return MeasuredPointValues(
-        result.point, {}, exact, flat, manifest_tree=stored.manifest, missing_reason=_why_figures_missing(result)
+        result.point, {}, exact, flat, manifest_tree=stored.manifest, missing_reason=_reason_for_missing_metrics(result)
     )
 
 
-def _why_figures_missing(result: FailedMeasurement | NotApplicable) -> str:
+def _reason_for_missing_metrics(result: FailedMeasurement | NotApplicableMeasurement) -> str:
     """Returns why a failed or not applicable point has no figure."""
-    return f"n/a: {result.reason}" if isinstance(result, NotApplicable) else f"failed: {result.message}"
+    return f"n/a: {result.reason}" if isinstance(result, NotApplicableMeasurement) else f"failed: {result.message}"
 
 
-def _merge_repeats_of_point(first: MeasuredPointValues, second: MeasuredPointValues) -> MeasuredPointValues:
+def _merge_repeated_measurements(first: MeasuredPointValues, second: MeasuredPointValues) -> MeasuredPointValues:
     """Merges two repeats of a measured point. Repeats on a virtual board are equal, those on a real board are more
     samples."""
     if first.is_exact or first.missing_reason:
         return first if not first.missing_reason else second
     shared = {
-        key: _merge_repeats_of_figure(metric, second.metrics[key])
+        key: _merge_repeated_metric_samples(metric, second.metrics[key])
         for key, metric in first.metrics.items()
         if key in second.metrics
     }
     return replace(first, metrics=shared)
 
 
-def _merge_repeats_of_figure(first: NamedFigure, second: NamedFigure) -> NamedFigure:
+def _merge_repeated_metric_samples(first: NamedMetricValue, second: NamedMetricValue) -> NamedMetricValue:
     """Merges the samples of two repeats of a figure into one figure."""
     samples = [*(first.samples or [first.value]), *(second.samples or [second.value])]
     return replace(first, value=median(samples), samples=samples)

@@ -11,6 +11,6 @@ from rtoslab.conformance.examination import (
     check_whole_port_conformance,
     conformance_suite_measurement_point,
     conformance_suite_points,
-    verdict_digest,
+    conformance_verdict_input_digest,
 )
 from rtoslab.conformance.judge import CheckOutcome

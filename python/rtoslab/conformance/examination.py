@@ -27,7 +27,7 @@ from rtoslab.conformance.judge import CheckOutcome, ConformanceCheckResult, judg
 from rtoslab.conformance.play import run_conformance_suite, run_external_conformance_image
 from rtoslab.images import (
     CONFORMANCE_IMAGE,
-    build_point_image,
+    build_measurement_point_image,
     image_inputs_digest,
     optional_services,
     optional_services_param,
@@ -62,7 +62,7 @@ class ConformanceVerdict(StrictModel):
         return self.failure is None and CheckOutcome.HOLDS in outcomes and CheckOutcome.FAILS not in outcomes
 
     @property
-    def deviation_reasons(self) -> dict[str, str]:
+    def contract_deviation_reasons(self) -> dict[str, str]:
         """Returns, for each check that fails as kernel.toml declares, what was observed and the declared reason."""
         return {finding.title: finding.saw for finding in self.findings if finding.outcome is CheckOutcome.DEVIATES}
 
@@ -94,7 +94,7 @@ class ConformanceVerdict(StrictModel):
             f"figures is valid: {' '.join(reasons) or 'no check applies.'}"
         )
 
-    def outcomes_by_check(self) -> dict[str, Any]:
+    def outcomes_by_conformance_check(self) -> dict[str, Any]:
         """Returns the outcome of each check, as manifests store it, with the reason if it does not apply."""
         checks: dict[str, str] = {}
         for finding in self.findings:
@@ -150,7 +150,7 @@ def _check_services(
 def _check_suite_image(catalogue: Catalogue, suite: PlannedPoint, progress: Progress) -> ConformanceVerdict:
     """Returns the verdict of one image of the suite, by a run now or earlier."""
     progress("conformance", 0.0)
-    built = build_point_image(catalogue, suite)
+    built = build_measurement_point_image(catalogue, suite)
     digest = _suite_digest(catalogue, suite)
     makers = f"{simulator_fingerprint()}-{package_digest()[:8]}"
     path = built.folder / f"conformance-{digest}-{makers}.verdict"
@@ -202,7 +202,7 @@ def check_image_conformance(
     )
 
 
-def verdict_digest(catalogue: Catalogue, point: PlannedPoint) -> str:
+def conformance_verdict_input_digest(catalogue: Catalogue, point: PlannedPoint) -> str:
     """Returns a digest of everything that a verdict on a point's port depends on: images, virtual board, kernel, rules.
 
     A verdict is cached under this and the digest of the judging code.
@@ -222,7 +222,7 @@ def _suite_digest(catalogue: Catalogue, suite: PlannedPoint) -> str:
 
 @memoize_by_contents
 def _verdict_digest(catalogue: Catalogue, image: str, kernel: str, timing: tuple[tuple[str, int], ...]) -> str:
-    """Returns the digest of `verdict_digest`. `image`: the digest of the suite's inputs."""
+    """Returns the digest of `conformance_verdict_input_digest`. `image`: the digest of the suite's inputs."""
     rules = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
     facts = catalogue.find_kernel(kernel).facts.model_dump(mode="json")
     everything = [image, simulator_sources_digest(catalogue.root), dict(timing), facts, rules]
@@ -267,7 +267,7 @@ def _run_and_judge_suite(
             "firmware/conformance/conformance.toml; correct or remove it."
         )
     played, failure = run_conformance_suite(catalogue, point, progress)
-    shown = _checks_of_image(catalogue, point)
+    shown = _conformance_checks_of_image(catalogue, point)
     return ConformanceVerdict(
         digest=digest,
         kernel=point.kernel,
@@ -278,7 +278,7 @@ def _run_and_judge_suite(
     )
 
 
-def _checks_of_image(catalogue: Catalogue, point: PlannedPoint) -> list[ConformanceCheck]:
+def _conformance_checks_of_image(catalogue: Catalogue, point: PlannedPoint) -> list[ConformanceCheck]:
     """Returns the checks of the suite except those of optional services that the kernel offers and this image lacks."""
     offered = offered_optional_services(catalogue.find_kernel(point.kernel).facts)
     lacking = set(offered).difference(optional_services(catalogue, point))

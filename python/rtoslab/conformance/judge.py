@@ -104,11 +104,15 @@ def judge_conformance_checks(
         applicable = _adapt_check_to_kernel_properties(check, kernel)
         cores = range(1 if check.first_core_only else output.decoded.begin.cores)
         result = [
-            _judge_check(applicable, core, _numbers_reported_by_test(scenes, check, core, output), output)
+            _judge_conformance_check(
+                applicable, core, _numbers_from_conformance_test(scenes, check, core, output), output
+            )
             for core in cores
         ]
         findings += (
-            _apply_declared_deviations(result, kernel.deviations[check.id]) if check.id in kernel.deviations else result
+            _mark_declared_conformance_deviations(result, kernel.deviations[check.id])
+            if check.id in kernel.deviations
+            else result
         )
     return tuple(findings)
 
@@ -118,12 +122,14 @@ def _adapt_check_to_kernel_properties(check: ConformanceCheck, kernel: Kernel) -
     if check.instead is None:
         return check
     fact, word = check.instead.when.split(" = ")
-    if kernel.value_in_kernel_toml(fact) != word:
+    if kernel.find_declared_kernel_toml_value(fact) != word:
         return check
     return check.model_copy(update=check.instead.model_dump(exclude={"when"}))
 
 
-def _apply_declared_deviations(findings: Sequence[ConformanceCheckResult], reason: str) -> list[ConformanceCheckResult]:
+def _mark_declared_conformance_deviations(
+    findings: Sequence[ConformanceCheckResult], reason: str
+) -> list[ConformanceCheckResult]:
     """Returns the findings of a check that kernel.toml declares to fail: failures become deviations. If none fails,
     that is a failure itself."""
     if any(finding.outcome is CheckOutcome.FAILS for finding in findings):
@@ -153,7 +159,7 @@ def reason_not_applicable(check: ConformanceCheck, kernel: Kernel, board: Board,
     return lacking
 
 
-def _numbers_reported_by_test(
+def _numbers_from_conformance_test(
     scenes: Mapping[str, tuple[int, ...]], check: ConformanceCheck, core: int, output: ConformanceOutput
 ) -> ConformanceTestNumbers:
     """Returns the notes (numbers) that the scene of a check left on one core. `scenes`: from
@@ -169,7 +175,7 @@ def _numbers_reported_by_test(
     )
 
 
-def _judge_check(
+def _judge_conformance_check(
     check: ConformanceCheck, core: int, notes: ConformanceTestNumbers, output: ConformanceOutput
 ) -> ConformanceCheckResult:
     """Returns the finding of a check on one core, by what its scene noted there."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from rtoslab.base import DecodeError, RunError, VoidRunError
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.judge import ConformanceOutput, UnfinishedConformanceTest
-from rtoslab.images import build_point_image
+from rtoslab.images import build_measurement_point_image
 from rtoslab.plan import PlannedPoint
 from rtoslab.records import (
     DecodedRun,
@@ -17,7 +17,7 @@ from rtoslab.records import (
     decode_unfinished_run,
     read_wire_constants,
 )
-from rtoslab.targets import ExternalImage, Progress, RunOutput, VirtualBenchmarkJob, run_virtual_benchmark
+from rtoslab.targets import ExternalImage, Progress, RunOutput, VirtualBenchmarkRunRequest, run_virtual_benchmark
 
 LIMIT_S = 120
 """The limit of virtual time, for the tick rate's span and for all other scenes each: a slow tick makes them long."""
@@ -41,7 +41,7 @@ def run_conformance_suite(
         params = {
             f"leave_out_{index}": str(conformance_test_name_hash(item.scene)) for index, item in enumerate(broken)
         }
-        built = build_point_image(catalogue, replace(point, params={**point.params, **params}))
+        built = build_measurement_point_image(catalogue, replace(point, params={**point.params, **params}))
         output = _run_suite_image(catalogue, point, built.elf_path.read_bytes(), built.elf_path.name, progress)
         try:
             decoded = decode_records(output.uart, read_wire_constants(catalogue.root), built.expected)
@@ -125,7 +125,7 @@ def _run_suite_image(
 ) -> RunOutput:
     """Runs the conformance suite's image on the virtual board. Returns its output."""
     board = catalogue.find_board(point.board).facts
-    job = VirtualBenchmarkJob(
+    job = VirtualBenchmarkRunRequest(
         image=image,
         name=name,
         board=board,

@@ -11,7 +11,7 @@ One module a detector: `taken_faults`, `deadlocks`, `stack_use`, `inversions`, `
 cycles were. `diagnosis` joins all, `diagnosis_findings` orders it, and `diagnosis_text` and `diagnosis_page` show it.
 """
 
-from rtoslab.diagnose.diagnosis import Diagnosis, diagnose_problems_of_image
+from rtoslab.diagnose.diagnosis import FirmwareDiagnosis, diagnose_problems_of_image
 from rtoslab.diagnose.diagnosis_limits import Limits
 from rtoslab.diagnose.diagnosis_page import diagnosis_page
 from rtoslab.diagnose.diagnosis_text import (

@@ -1,7 +1,7 @@
 """Runs one image several times for a diagnosis, the same to the cycle.
 
 `observe_first_run` is quick: it finds where start-up ends, the faults, the tasks. `record_run_history` sees every call,
-switch and masked interval after start-up. `RunReplay` stands at single cycles of the same run once more, for
+switch and masked interval after start-up. `FirmwareRunReplay` stands at single cycles of the same run once more, for
 call paths and memory.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from rtoslab.base import RunError, SymbolError, UnmodelledFeatureWarning
 from rtoslab.diagnose.kernel_services import ImageKernelServiceFunction, kernel_services_in_image
-from rtoslab.diagnose.task_history import IDENT_ARGUMENTS, HistoryReader, TaskHistory
+from rtoslab.diagnose.task_history import IDENT_ARGUMENTS, HistoryReader, TaskExecutionHistory
 from rtoslab.instruments import (
     ObservationRequest,
     ObservedImage,
@@ -67,7 +67,7 @@ _INTERVALS_MOST: Final = 2_000_000
 
 
 @dataclass(slots=True)
-class FirstRunOverview:
+class QuickImageRunObservations:
     """The observations of a first, quick run of an image. Times are cycles since reset."""
 
     start: int = 0
@@ -99,11 +99,11 @@ class FirstRunOverview:
         return min(self.first_runs.values(), default=self.start)
 
 
-def observe_first_run(subject: ObservedImage) -> FirstRunOverview:
+def observe_first_run(subject: ObservedImage) -> QuickImageRunObservations:
     """Runs an image quickly to its end or a number of cycles, and returns its tasks, interrupts and faults. Raises
     RunError, SymbolError."""
     machine = open_board_with_image(subject)
-    overview = FirstRunOverview()
+    overview = QuickImageRunObservations()
     words = current_task_pointers(machine, subject.kernel, subject.cores)
     for core, address in words.items():
         machine.watch_write(address, IDENT_CURRENT + core)
@@ -137,7 +137,7 @@ class _FirstRunOverviewReader:
     """Adds the events of a diagnosed run to its overview."""
 
     def __init__(
-        self, overview: FirstRunOverview, subject: ObservedImage, no_task: frozenset[int], has_tasks: bool
+        self, overview: QuickImageRunObservations, subject: ObservedImage, no_task: frozenset[int], has_tasks: bool
     ) -> None:
         """`no_task`: values of the kernel's current-task variable that name no task. `has_tasks`: whether this variable
         is known."""
@@ -204,11 +204,11 @@ class RecordedRunHistory:
     """A run in which everything after start-up was recorded: the history of its tasks, calls and handlers."""
 
     recording: ObservedRecording
-    history: TaskHistory
+    history: TaskExecutionHistory
     services: Mapping[int, ImageKernelServiceFunction]
 
 
-def record_run_history(subject: ObservedImage, overview: FirstRunOverview) -> RecordedRunHistory:
+def record_run_history(subject: ObservedImage, overview: QuickImageRunObservations) -> RecordedRunHistory:
     """Runs an image again and records its tasks, calls and handlers from the first task on."""
     services: dict[int, ImageKernelServiceFunction] = {}
     words: dict[int, int] = {}
@@ -240,7 +240,7 @@ def record_run_history(subject: ObservedImage, overview: FirstRunOverview) -> Re
     return RecordedRunHistory(recording, HistoryReader(recording, services, words).read_history(), services)
 
 
-class RunReplay:
+class FirmwareRunReplay:
     """A repetition of an image's run, which can be moved to any cycle to read memory and call paths there."""
 
     def __init__(self, subject: ObservedImage) -> None:
@@ -281,7 +281,7 @@ class RunReplay:
                 return False
         return True
 
-    def read_fault_of_handler(self, core: int, exception: int, cycle: int) -> Fault:
+    def read_fault_at_handler_entry(self, core: int, exception: int, cycle: int) -> Fault:
         """Returns the fault whose handler begins in this cycle, with the state of its core."""
         return read_processor_fault(self.go_to_cycle(cycle), core, exception, cycle)
 

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.drawings import timeline_tracks_of_tasks
-from rtoslab.diagnose.lock_holders import LockHoldingTime, LockWaitingTime, TaskLock
+from rtoslab.diagnose.lock_holders import LockHoldingTime, LockUseHistory, LockWaitingTime
 from rtoslab.diagnose.named_places import RunNameFinder
-from rtoslab.diagnose.task_history import KernelCall, Task, TaskHistory
+from rtoslab.diagnose.task_history import KernelCall, Task, TaskExecutionHistory
 
 _Link = tuple[LockWaitingTime, LockHoldingTime]
 """A task's wait, and what the next one holds."""
 
 
 def find_deadlocks(
-    history: TaskHistory, locks: Mapping[int, TaskLock], names: RunNameFinder
+    history: TaskExecutionHistory, locks: Mapping[int, LockUseHistory], names: RunNameFinder
 ) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each deadlock: a circle of tasks that wait for each other's locks. `locks` are by
     address."""
@@ -24,7 +24,7 @@ def find_deadlocks(
     last = {wait.task: wait for wait in sorted(waits, key=lambda wait: wait.start)}
     reported: set[frozenset[Task]] = set()
     for wait in sorted(waits, key=lambda wait: wait.start):
-        if wait.take.has_succeeded or (not wait.take.ended and wait is not last[wait.task]):
+        if wait.take.has_call_succeeded or (not wait.take.ended and wait is not last[wait.task]):
             continue  # it got its lock
         circle = _circle_of_waiting_tasks(wait, locks, waits)
         tasks = frozenset(link[0].task for link in circle)
@@ -34,7 +34,7 @@ def find_deadlocks(
 
 
 def _circle_of_waiting_tasks(
-    first: LockWaitingTime, locks: Mapping[int, TaskLock], waits: Sequence[LockWaitingTime]
+    first: LockWaitingTime, locks: Mapping[int, LockUseHistory], waits: Sequence[LockWaitingTime]
 ) -> list[_Link]:
     """Returns the circle of waiting tasks that a task is part of at the end of its wait, as pairs of a wait and the
     lock's holder. Empty if there is none."""
@@ -51,7 +51,7 @@ def _circle_of_waiting_tasks(
             (
                 item
                 for item in waits
-                if item.task == holding.task and item.start <= cycle < item.end and not item.take.has_succeeded
+                if item.task == holding.task and item.start <= cycle < item.end and not item.take.has_call_succeeded
             ),
             None,
         )
@@ -61,7 +61,7 @@ def _circle_of_waiting_tasks(
     return []
 
 
-def _deadlock_finding(circle: Sequence[_Link], history: TaskHistory, names: RunNameFinder) -> DiagnosisFinding:
+def _deadlock_finding(circle: Sequence[_Link], history: TaskExecutionHistory, names: RunNameFinder) -> DiagnosisFinding:
     """Returns the finding about one circle of tasks that wait for each other's locks."""
     begin = max(wait.start for wait, _ in circle)
     end = min(wait.end for wait, _ in circle)

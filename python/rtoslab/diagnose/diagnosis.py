@@ -6,9 +6,9 @@ from typing import Any
 
 from rtoslab.base import SymbolError
 from rtoslab.diagnose.board_runs import (
-    FirstRunOverview,
+    FirmwareRunReplay,
+    QuickImageRunObservations,
     RecordedRunHistory,
-    RunReplay,
     observe_first_run,
     record_run_history,
 )
@@ -17,7 +17,7 @@ from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, sort_worst_fin
 from rtoslab.diagnose.diagnosis_limits import Limits
 from rtoslab.diagnose.full_queues import find_full_queues, unknown_queue_lengths_sentence
 from rtoslab.diagnose.interrupt_arrivals import find_late_and_lost_interrupts
-from rtoslab.diagnose.inversions import find_inversions
+from rtoslab.diagnose.inversions import find_priority_inversions
 from rtoslab.diagnose.kernel_services import SENDS, sentences_on_missing_services
 from rtoslab.diagnose.lock_holders import find_task_locks
 from rtoslab.diagnose.long_masks import (
@@ -50,7 +50,7 @@ class LongestMaskedTime:
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosis:
+class FirmwareDiagnosis:
     """The result of `rtoslab diagnose` for one image: the faulty behaviour that was found, and loads and stacks beside
     it."""
 
@@ -73,24 +73,24 @@ class Diagnosis:
         return tuple(finding for finding in self.findings if finding.level != "note")
 
 
-def diagnose_problems_of_image(subject: ObservedImage, limits: Limits) -> Diagnosis:
+def diagnose_problems_of_image(subject: ObservedImage, limits: Limits) -> FirmwareDiagnosis:
     """Runs an image several times and returns what is wrong in it, such as deadlocks or full stacks. Raises RunError,
     ImageFileError, SymbolError."""
     overview = observe_first_run(subject)
     run = record_run_history(subject, overview)
     uses = measure_stack_peaks(subject, overview, run.history)
-    names = RunNameFinder(subject, run, RunReplay(subject))
+    names = RunNameFinder(subject, run, FirmwareRunReplay(subject))
     lengths = _queue_lengths(subject, run)
     profile = profile_of_recording(run.recording)
     findings = [
-        *find_faults(subject, overview, RunReplay(subject)),
+        *find_faults(subject, overview, FirmwareRunReplay(subject)),
         *find_full_stacks(uses, limits),
         *_task_lock_and_queue_findings(subject, run, names, lengths, limits),
         *find_late_and_lost_interrupts(run, overview, functions_with_core_asleep(profile), names, limits),
         *find_long_interrupt_masking(run.history, profile, overview, names, limits),
         *find_repeated_handlers(run.history, names),
     ]
-    return Diagnosis(
+    return FirmwareDiagnosis(
         label=subject.label,
         board=subject.board.id,
         kernel=subject.kernel.title if subject.kernel else None,
@@ -106,7 +106,7 @@ def diagnose_problems_of_image(subject: ObservedImage, limits: Limits) -> Diagno
             *names.unseen,
             *unknown_queue_lengths_sentence(run.history, lengths),
             *uses.unseen,
-            *_start_up_problem(subject, overview),
+            *_sentence_on_unfinished_start_up(subject, overview),
         ),
     )
 
@@ -125,7 +125,7 @@ def _task_lock_and_queue_findings(
     locks = find_task_locks(run.history)
     return [
         *find_deadlocks(run.history, locks, names),
-        *find_inversions(run.history, locks, names, limits),
+        *find_priority_inversions(run.history, locks, names, limits),
         *find_starved_tasks(run.history, names, limits),
         *find_missed_periods(run.history, names),
         *find_lost_wakeups(run.history, names),
@@ -167,7 +167,7 @@ def _make_end_of_run_memory_reader(run: RecordedRunHistory) -> Callable[[int], i
 
 
 def _longest_interrupt_masking(
-    profile: Profile, overview: FirstRunOverview, names: RunNameFinder
+    profile: Profile, overview: QuickImageRunObservations, names: RunNameFinder
 ) -> LongestMaskedTime | None:
     """Returns the longest time for which interrupts were masked after start-up. None if they never were."""
     longest = sort_longest_masked_intervals(profile, overview)
@@ -178,7 +178,7 @@ def _longest_interrupt_masking(
     return LongestMaskedTime(name_of_masking_function(held, profile), place, held.longest_cycles, held.longest_start)
 
 
-def _start_up_problem(subject: ObservedImage, overview: FirstRunOverview) -> list[str]:
+def _sentence_on_unfinished_start_up(subject: ObservedImage, overview: QuickImageRunObservations) -> list[str]:
     """Returns a sentence if the image never finished its start-up. Empty if it did."""
     if overview.has_started:
         return []

@@ -8,7 +8,7 @@ from typing import Final
 from markupsafe import Markup
 
 from rtoslab.base import TitledTable, __version__, html_page_style_and_script, render_template
-from rtoslab.diagnose.diagnosis import Diagnosis
+from rtoslab.diagnose.diagnosis import FirmwareDiagnosis
 from rtoslab.diagnose.diagnosis_findings import KINDS, DiagnosisFinding, FindingTimelineBar
 from rtoslab.diagnose.diagnosis_text import (
     cpu_load_and_stack_peak_table,
@@ -61,7 +61,7 @@ class _DiagnosisOnPage:
     rest: Sequence[str]
 
 
-def diagnosis_page(diagnoses: Mapping[str, Diagnosis]) -> str:
+def diagnosis_page(diagnoses: Mapping[str, FirmwareDiagnosis]) -> str:
     """Returns an HTML page with the diagnoses of some images, whose names are the keys."""
     return render_template(
         "rtoslab.diagnose",
@@ -76,7 +76,7 @@ def diagnosis_page(diagnoses: Mapping[str, Diagnosis]) -> str:
     )
 
 
-def _diagnosis_for_template(name: str, diagnosis: Diagnosis, is_one_of_many: bool) -> _DiagnosisOnPage:
+def _diagnosis_for_template(name: str, diagnosis: FirmwareDiagnosis, is_one_of_many: bool) -> _DiagnosisOnPage:
     """Returns one diagnosis in the form that the page's template needs."""
     masked = longest_interrupt_masking_sentence(diagnosis)
     return _DiagnosisOnPage(

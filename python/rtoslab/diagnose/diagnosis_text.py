@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from rtoslab.base import TitledTable, count_with_noun
-from rtoslab.diagnose.diagnosis import Diagnosis
+from rtoslab.diagnose.diagnosis import FirmwareDiagnosis
 from rtoslab.diagnose.diagnosis_findings import KINDS, DiagnosisFinding
 
 _WIDTH: Final = 80
@@ -21,7 +21,7 @@ def format_cycles_as_time(cycles: int, clock_hz: int) -> str:
     return f"{seconds * 1e3:,.3f} ms"
 
 
-def diagnosis_summary_sentences(diagnosis: Diagnosis) -> list[str]:
+def diagnosis_summary_sentences(diagnosis: FirmwareDiagnosis) -> list[str]:
     """Returns sentences on which image a diagnosis ran, for how long, and how many findings it has."""
     kernel = f", {diagnosis.kernel}" if diagnosis.kernel else ", unknown kernel"
     length = format_cycles_as_time(diagnosis.end_cycle - diagnosis.start_up_cycles, diagnosis.clock_hz)
@@ -35,7 +35,7 @@ def diagnosis_summary_sentences(diagnosis: Diagnosis) -> list[str]:
     ]
 
 
-def diagnosis_heading_lines(diagnosis: Diagnosis) -> Iterator[str]:
+def diagnosis_heading_lines(diagnosis: FirmwareDiagnosis) -> Iterator[str]:
     """Yields the first lines of a diagnosis on the terminal: what was run, and how many findings there are."""
     for sentence in diagnosis_summary_sentences(diagnosis):
         yield from _wrap_text(sentence)
@@ -48,7 +48,7 @@ def finding_time_sentence(finding: DiagnosisFinding, clock_hz: int) -> str:
     return f"at {format_cycles_as_time(finding.cycle, clock_hz)} (cycle {finding.cycle:,}){length}{often}"
 
 
-def longest_interrupt_masking_sentence(diagnosis: Diagnosis) -> str:
+def longest_interrupt_masking_sentence(diagnosis: FirmwareDiagnosis) -> str:
     """Returns a sentence on the longest time for which interrupts were masked after start-up. Empty if they never
     were."""
     masked = diagnosis.masked
@@ -74,14 +74,14 @@ def diagnosis_finding_text_lines(number: int, finding: DiagnosisFinding, clock_h
         yield from _wrap_text(f"- {line}", _INDENT, hanging="  ")
 
 
-def diagnosis_closing_lines(diagnosis: Diagnosis) -> Iterator[str]:
+def diagnosis_closing_lines(diagnosis: FirmwareDiagnosis) -> Iterator[str]:
     """Yields the last lines of a diagnosis on the terminal: the longest masked time, and what was not examined."""
     yield from _wrap_text(longest_interrupt_masking_sentence(diagnosis))
     for line in diagnosis.not_looked_for:
         yield from _wrap_text(f"Not checked: {line}")
 
 
-def cpu_load_and_stack_peak_table(diagnosis: Diagnosis) -> TitledTable:
+def cpu_load_and_stack_peak_table(diagnosis: FirmwareDiagnosis) -> TitledTable:
     """Returns a table of tasks and handlers with their load and the peaks of their stacks."""
     stacks = {use.task: use for use in diagnosis.stacks}
     rows = []
@@ -108,7 +108,7 @@ def _stack_use_cells(used: int, size: int) -> tuple[int, int, str]:
     return used, size, f"{100 * used / size:.0f}"
 
 
-def diagnosis_as_json(diagnosis: Diagnosis) -> dict[str, Any]:
+def diagnosis_as_json(diagnosis: FirmwareDiagnosis) -> dict[str, Any]:
     """Returns the whole diagnosis as an object for JSON."""
     return {
         "image": diagnosis.label,

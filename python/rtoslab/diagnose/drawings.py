@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from rtoslab.diagnose.diagnosis_findings import FindingTimelineBar, TimelineTrack
 from rtoslab.diagnose.named_places import RunNameFinder
-from rtoslab.diagnose.task_history import Task, TaskHistory
+from rtoslab.diagnose.task_history import Task, TaskExecutionHistory
 
 _MARGIN = 8
 """The window reaches so far before and after: an eighth of what it is about."""
@@ -12,14 +12,14 @@ _LEAST_CYCLES = 200
 _SPANS_MOST = 400
 
 
-def widen_time_interval(history: TaskHistory, start: int, end: int) -> tuple[int, int]:
+def widen_time_interval(history: TaskExecutionHistory, start: int, end: int) -> tuple[int, int]:
     """Returns a time interval (start, end) widened by a margin at both ends, within the run. In cycles."""
     margin = max(_LEAST_CYCLES, (end - start) // _MARGIN)
     return max(history.start, start - margin), min(history.end, end + margin)
 
 
 def timeline_tracks_of_tasks(
-    history: TaskHistory, names: RunNameFinder, tasks: Sequence[Task], start: int, end: int
+    history: TaskExecutionHistory, names: RunNameFinder, tasks: Sequence[Task], start: int, end: int
 ) -> tuple[TimelineTrack, ...]:
     """Returns timeline tracks of these tasks around an interval: when each ran, waited in a call, or was ready and did
     not run."""
@@ -29,13 +29,15 @@ def timeline_tracks_of_tasks(
     )
 
 
-def _timeline_bars_of_task(history: TaskHistory, task: Task, since: int, until: int) -> tuple[FindingTimelineBar, ...]:
+def _timeline_bars_of_task(
+    history: TaskExecutionHistory, task: Task, since: int, until: int
+) -> tuple[FindingTimelineBar, ...]:
     """Returns the bars of one task's track on a timeline, between two cycles."""
     spans = [
         FindingTimelineBar(max(run.start, since), min(run.end, until), "runs")
         for run in history.task_run_intervals_within(task, since, until)
     ]
-    for before, back, _ in history.waiting_intervals(task):
+    for before, back, _ in history.gaps_between_task_runs(task):
         start, end = max(before.end, since), min(back, until)
         if start < end:
             call = before.blocked_in
@@ -46,7 +48,7 @@ def _timeline_bars_of_task(history: TaskHistory, task: Task, since: int, until: 
 
 
 def timeline_track_of_handlers(
-    history: TaskHistory, name: str, exceptions: Iterable[int], start: int, end: int
+    history: TaskExecutionHistory, name: str, exceptions: Iterable[int], start: int, end: int
 ) -> TimelineTrack:
     """Returns one timeline track of the handlers of these exceptions, around an interval."""
     since, until = widen_time_interval(history, start, end)

@@ -12,11 +12,11 @@ from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, TimelineTrack
 from rtoslab.diagnose.drawings import timeline_track_of_handlers, timeline_tracks_of_tasks
 from rtoslab.diagnose.kernel_services import GIVES, RECEIVES, SENDS, TAKES
 from rtoslab.diagnose.named_places import RunNameFinder
-from rtoslab.diagnose.task_history import KernelCall, TaskHistory
+from rtoslab.diagnose.task_history import KernelCall, TaskExecutionHistory
 
 
 def find_full_queues(
-    history: TaskHistory, lengths: Mapping[int, int], names: RunNameFinder
+    history: TaskExecutionHistory, lengths: Mapping[int, int], names: RunNameFinder
 ) -> Iterator[DiagnosisFinding]:
     """Yields findings about queues that were full. `lengths` has how many items each queue has room for, by address."""
     taken = {call.object for call in history.calls if call.service.does_serve_any_kernel_service(*TAKES)}
@@ -32,15 +32,15 @@ def find_full_queues(
         elif call.service.does_serve_any_kernel_service(*RECEIVES):
             receives[call.object].append(call)
     for queue, calls in sends.items():
-        failed = [call for call in calls if call.ended and not call.has_succeeded]
+        failed = [call for call in calls if call.ended and not call.has_call_succeeded]
         if failed:
             yield _failed_sends_finding(history, names, queue, calls, failed, receives.get(queue, []))
-        waited = _sends_to_full_queue(history, calls, receives.get(queue, []), lengths.get(queue))
+        waited = _find_sends_to_full_queue(history, calls, receives.get(queue, []), lengths.get(queue))
         if waited:
-            yield _waiting_sends_finding(history, names, queue, calls, waited, receives.get(queue, []))
+            yield _make_full_queue_finding(history, names, queue, calls, waited, receives.get(queue, []))
 
 
-def unknown_queue_lengths_sentence(history: TaskHistory, lengths: Mapping[int, int]) -> list[str]:
+def unknown_queue_lengths_sentence(history: TaskExecutionHistory, lengths: Mapping[int, int]) -> list[str]:
     """Returns a sentence if full queues cannot be found, because one kernel function serves queues and semaphores, and
     no queue's length is known."""
     takes = {call.object for call in history.calls if call.service.does_serve_any_kernel_service(*TAKES)}
@@ -63,7 +63,7 @@ def _may_give_semaphore(call: KernelCall, lengths: Mapping[int, int]) -> bool:
 
 
 def _failed_sends_finding(
-    history: TaskHistory,
+    history: TaskExecutionHistory,
     names: RunNameFinder,
     queue: int,
     calls: Sequence[KernelCall],
@@ -92,7 +92,7 @@ def _failed_sends_finding(
 
 
 def _timeline_tracks_of_queue_users(
-    history: TaskHistory,
+    history: TaskExecutionHistory,
     names: RunNameFinder,
     sends: Sequence[KernelCall],
     receives: Sequence[KernelCall],
@@ -115,16 +115,16 @@ _WAITED: Final = 10_000
 """Cycles: a send that only looks whether there is room takes less."""
 
 
-def _sends_to_full_queue(
-    history: TaskHistory, calls: Sequence[KernelCall], receives: Sequence[KernelCall], length: int | None
+def _find_sends_to_full_queue(
+    history: TaskExecutionHistory, calls: Sequence[KernelCall], receives: Sequence[KernelCall], length: int | None
 ) -> list[tuple[KernelCall, int]]:
     """Returns the sends that found the queue full and waited, each with its cycles. `length` is the queue's room in
     items, None if it is unknown."""
     if length is None:
         return []
     blocked = {id(run.blocked_in) for runs in history.runs.values() for run in runs if run.blocked_in is not None}
-    steps = [(call.end, 1) for call in calls if call.has_succeeded] + [
-        (call.end, -1) for call in receives if call.has_succeeded
+    steps = [(call.end, 1) for call in calls if call.has_call_succeeded] + [
+        (call.end, -1) for call in receives if call.has_call_succeeded
     ]
     steps.sort()
     result, at, count = [], 0, 0
@@ -137,8 +137,8 @@ def _sends_to_full_queue(
     return result
 
 
-def _waiting_sends_finding(
-    history: TaskHistory,
+def _make_full_queue_finding(
+    history: TaskExecutionHistory,
     names: RunNameFinder,
     queue: int,
     calls: Sequence[KernelCall],

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import count_with_noun
-from rtoslab.diagnose.board_runs import FirstRunOverview, RecordedRunHistory
+from rtoslab.diagnose.board_runs import QuickImageRunObservations, RecordedRunHistory
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.diagnosis_limits import Limits, microseconds_to_cycles
 from rtoslab.diagnose.drawings import timeline_track_of_handlers, timeline_tracks_of_tasks
 from rtoslab.diagnose.named_places import RunNameFinder
-from rtoslab.diagnose.task_history import HandlerExecution, TaskHistory
+from rtoslab.diagnose.task_history import HandlerExecution, TaskExecutionHistory
 from rtoslab.instruments import INTERVAL
 from rtoslab.targets import FIRST_EXTERNAL, SYSTICK
 
@@ -70,7 +70,9 @@ def find_periodic_times(
     steps = np.concatenate([[0], np.cumsum(np.rint(distances / usual).astype(np.int64))])
     exact = float(period) if period else _fit_interrupt_period(times, steps)
     tolerance = max(_JITTER_CYCLES, _EARLY * exact)
-    since = times - times[0] - _usual_arrival_phase((times - times[0]) % exact, exact, tolerance) + tolerance
+    since = (
+        times - times[0] - _usual_interrupt_phase_in_period((times - times[0]) % exact, exact, tolerance) + tolerance
+    )
     numbers = np.floor(since / exact).astype(np.int64)  # an interrupt is never early, so its place is behind it
     lateness = np.maximum(since - numbers * exact - tolerance, 0.0)
     is_full = numbers[-1] - numbers[0] <= len(runs) / _OCCUPIED
@@ -82,7 +84,7 @@ def find_periodic_times(
     return PeriodicInterruptTimes(exception, exact, runs[first:], numbers[first:], lateness[first:])
 
 
-def _usual_arrival_phase(residues: "NDArray[np.float64]", period: float, tolerance: float) -> float:
+def _usual_interrupt_phase_in_period(residues: "NDArray[np.float64]", period: float, tolerance: float) -> float:
     """Returns the time within the period at which most interrupts come, in cycles. `residues` are the arrivals' times
     modulo the period."""
     ordered = np.sort(residues)
@@ -99,7 +101,9 @@ def _fit_interrupt_period(times: "NDArray[np.int64]", numbers: "NDArray[np.int64
     return float(np.median((times[half:][:half] - times[:half]) / np.maximum(steps, 1)))
 
 
-def periodic_interrupt_times(history: TaskHistory, overview: FirstRunOverview) -> list[PeriodicInterruptTimes]:
+def periodic_interrupt_times(
+    history: TaskExecutionHistory, overview: QuickImageRunObservations
+) -> list[PeriodicInterruptTimes]:
     """Returns the regular times of each periodic interrupt of core 0."""
     by_exception: dict[int, list[HandlerExecution]] = {}
     for handler in history.handlers:
@@ -113,7 +117,11 @@ def periodic_interrupt_times(history: TaskHistory, overview: FirstRunOverview) -
 
 
 def find_late_and_lost_interrupts(
-    run: RecordedRunHistory, overview: FirstRunOverview, sleeping: frozenset[str], names: RunNameFinder, limits: Limits
+    run: RecordedRunHistory,
+    overview: QuickImageRunObservations,
+    sleeping: frozenset[str],
+    names: RunNameFinder,
+    limits: Limits,
 ) -> Iterator[DiagnosisFinding]:
     """Yields findings about periodic interrupts that came late or were lost. `sleeping` are the functions in which
     cores sleep."""
@@ -132,7 +140,7 @@ def _late_handler_execution_finding(
     handler: HandlerExecution,
     lateness: int,
     count: int,
-    history: TaskHistory,
+    history: TaskExecutionHistory,
     names: RunNameFinder,
 ) -> DiagnosisFinding:
     """Returns the finding about late runs of a periodic interrupt's handler. `handler` is the worst run, `count` the
@@ -161,7 +169,7 @@ def _late_handler_execution_finding(
 
 
 def _timeline_tracks_of_longest_tasks(
-    history: TaskHistory, names: RunNameFinder, start: int, end: int
+    history: TaskExecutionHistory, names: RunNameFinder, start: int, end: int
 ) -> tuple[Any, ...]:
     """Returns timeline tracks of the tasks that ran longest in an interval."""
     return timeline_tracks_of_tasks(
@@ -172,7 +180,7 @@ def _timeline_tracks_of_longest_tasks(
 def _find_lost_interrupt_requests(
     grid: PeriodicInterruptTimes,
     run: RecordedRunHistory,
-    overview: FirstRunOverview,
+    overview: QuickImageRunObservations,
     sleeping: frozenset[str],
     names: RunNameFinder,
 ) -> Iterator[DiagnosisFinding]:

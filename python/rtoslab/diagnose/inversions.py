@@ -13,9 +13,9 @@ from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.diagnosis_limits import Limits, microseconds_to_cycles
 from rtoslab.diagnose.drawings import timeline_tracks_of_tasks
 from rtoslab.diagnose.kernel_services import TAKES
-from rtoslab.diagnose.lock_holders import LockWaitingTime, TaskLock
+from rtoslab.diagnose.lock_holders import LockUseHistory, LockWaitingTime
 from rtoslab.diagnose.named_places import RunNameFinder
-from rtoslab.diagnose.task_history import Task, TaskHistory
+from rtoslab.diagnose.task_history import Task, TaskExecutionHistory
 
 _EXAMINED = 100
 """As many waits are examined on the board, the longest first."""
@@ -37,15 +37,15 @@ class _LockHolderPreemption:
 class _PriorityInversionCandidate:
     """A wait for a lock that may be a priority inversion, with the other tasks that ran meanwhile."""
 
-    lock: TaskLock
+    lock: LockUseHistory
     wait: LockWaitingTime
     parts: tuple[_LockHolderPreemption, ...]
     cycles: Counter[Task]
     """Of each third task, within the parts."""
 
 
-def find_inversions(
-    history: TaskHistory, locks: Mapping[int, TaskLock], names: RunNameFinder, limits: Limits
+def find_priority_inversions(
+    history: TaskExecutionHistory, locks: Mapping[int, LockUseHistory], names: RunNameFinder, limits: Limits
 ) -> Iterator[DiagnosisFinding]:
     """Yields a finding about priority inversion for each pair of a lock and a task that waited for it, about the worst
     wait."""
@@ -70,7 +70,11 @@ def find_inversions(
 
 
 def _inversion_candidate(
-    history: TaskHistory, locks: Mapping[int, TaskLock], lock: TaskLock, wait: LockWaitingTime, names: RunNameFinder
+    history: TaskExecutionHistory,
+    locks: Mapping[int, LockUseHistory],
+    lock: LockUseHistory,
+    wait: LockWaitingTime,
+    names: RunNameFinder,
 ) -> _PriorityInversionCandidate | None:
     """Returns a wait for a lock as a possible priority inversion. None if no other task ran while the holder was
     preempted."""
@@ -85,9 +89,9 @@ def _inversion_candidate(
 
 
 def _lock_holder_preemption_intervals(
-    history: TaskHistory,
-    locks: Mapping[int, TaskLock],
-    lock: TaskLock,
+    history: TaskExecutionHistory,
+    locks: Mapping[int, LockUseHistory],
+    lock: LockUseHistory,
     start: int,
     end: int,
     waiting: set[Task],
@@ -103,7 +107,7 @@ def _lock_holder_preemption_intervals(
         if task in waiting:
             continue
         holders.add(task)
-        for before, back, _ in history.waiting_intervals(task):
+        for before, back, _ in history.gaps_between_task_runs(task):
             since, until = max(before.end, holding.start, start), min(back, holding.end, end)
             if since >= until:
                 continue
@@ -117,7 +121,7 @@ def _lock_holder_preemption_intervals(
 
 
 def _finding_of_inversion_candidate(
-    candidate: _PriorityInversionCandidate, history: TaskHistory, names: RunNameFinder, limit: int
+    candidate: _PriorityInversionCandidate, history: TaskExecutionHistory, names: RunNameFinder, limit: int
 ) -> DiagnosisFinding | None:
     """Returns the finding if tasks less urgent than the waiting one ran in place of the lock's holder, for more than
     `limit` cycles. Else None."""
@@ -142,7 +146,7 @@ def _inversion_finding(
     candidate: _PriorityInversionCandidate,
     part: _LockHolderPreemption,
     cycles: Counter[Task],
-    history: TaskHistory,
+    history: TaskExecutionHistory,
     names: RunNameFinder,
 ) -> DiagnosisFinding | None:
     """Returns the finding about a priority inversion. None if the holder was not preempted in the application's
@@ -183,7 +187,9 @@ def _inversion_finding(
     )  # fmt: skip
 
 
-def _longest_task_run(history: TaskHistory, task: Task, parts: Sequence[_LockHolderPreemption]) -> tuple[int, int]:
+def _longest_task_run(
+    history: TaskExecutionHistory, task: Task, parts: Sequence[_LockHolderPreemption]
+) -> tuple[int, int]:
     """Returns the core and the middle cycle of the longest uninterrupted run of a task within some time intervals, so
     that the run's place in the code can be read there."""
     overlaps = [

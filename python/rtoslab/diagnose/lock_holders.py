@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rtoslab.diagnose.kernel_services import CONDITION_WAIT, GIVES, TAKES
-from rtoslab.diagnose.task_history import KernelCall, Task, TaskHistory
+from rtoslab.diagnose.task_history import KernelCall, Task, TaskExecutionHistory
 
 _MUTEX_TAKES = ("mutex_lock", "mutex_lock_for")
 _OTHER_TAKES = ("semaphore_take", "semaphore_take_for")
@@ -38,7 +38,7 @@ class LockWaitingTime:
 
 
 @dataclass(slots=True)
-class TaskLock:
+class LockUseHistory:
     """A lock (a mutex, or a semaphore used as one) with the times at which tasks held and awaited it."""
 
     address: int
@@ -56,7 +56,7 @@ class TaskLock:
 
 
 @dataclass(frozen=True, slots=True)
-class _LockTakeOrGive:
+class _LockTakeOrGiveEvent:
     """A successful take or a give of a lock."""
 
     cycle: int
@@ -66,29 +66,29 @@ class _LockTakeOrGive:
     is_take: bool
 
 
-def find_task_locks(history: TaskHistory) -> dict[int, TaskLock]:
+def find_task_locks(history: TaskExecutionHistory) -> dict[int, LockUseHistory]:
     """Returns the locks of a run (mutexes, and semaphores used as such), by address."""
-    steps: dict[int, list[_LockTakeOrGive]] = defaultdict(list)
+    steps: dict[int, list[_LockTakeOrGiveEvent]] = defaultdict(list)
     for call in history.calls:
-        if call.service.does_serve_any_kernel_service(*TAKES) and call.has_succeeded:
-            steps[call.object].append(_LockTakeOrGive(call.end, 1, call, is_take=True))
+        if call.service.does_serve_any_kernel_service(*TAKES) and call.has_call_succeeded:
+            steps[call.object].append(_LockTakeOrGiveEvent(call.end, 1, call, is_take=True))
         elif call.service.does_serve_any_kernel_service(CONDITION_WAIT) and call.timeout is not None:
-            steps[call.timeout].append(_LockTakeOrGive(call.start, 0, call, is_take=False))
+            steps[call.timeout].append(_LockTakeOrGiveEvent(call.start, 0, call, is_take=False))
             if call.ended:
-                steps[call.timeout].append(_LockTakeOrGive(call.end, 1, call, is_take=True))
-        elif call.service.does_serve_any_kernel_service(*GIVES) and (call.has_succeeded or not call.ended):
-            steps[call.object].append(_LockTakeOrGive(call.start, 0, call, is_take=False))
+                steps[call.timeout].append(_LockTakeOrGiveEvent(call.end, 1, call, is_take=True))
+        elif call.service.does_serve_any_kernel_service(*GIVES) and (call.has_call_succeeded or not call.ended):
+            steps[call.object].append(_LockTakeOrGiveEvent(call.start, 0, call, is_take=False))
     waits = _lock_waiting_times(history)
     locks = {}
     for address, mine in steps.items():
         if any(step.is_take for step in mine) or address in waits:
             holdings = _lock_holding_times(sorted(mine, key=lambda step: (step.cycle, step.order)), history.end)
             if holdings is not None:
-                locks[address] = TaskLock(address, holdings, waits.get(address, []))
+                locks[address] = LockUseHistory(address, holdings, waits.get(address, []))
     return locks
 
 
-def _lock_holding_times(steps: Sequence[_LockTakeOrGive], end: int) -> list[LockHoldingTime] | None:
+def _lock_holding_times(steps: Sequence[_LockTakeOrGiveEvent], end: int) -> list[LockHoldingTime] | None:
     """Returns the times at which tasks held a lock, from its takes and gives in order. None if the object is not used
     as a lock. `end` is the end of the run."""
     holdings: list[LockHoldingTime] = []
@@ -133,11 +133,11 @@ def _lock_holding_time_of_take(take: KernelCall, end: int) -> LockHoldingTime:
     return LockHoldingTime(take.task, take.end, end, take)
 
 
-def _lock_waiting_times(history: TaskHistory) -> Mapping[int, list[LockWaitingTime]]:
+def _lock_waiting_times(history: TaskExecutionHistory) -> Mapping[int, list[LockWaitingTime]]:
     """Returns the times at which tasks waited to take an object, by the object's address."""
     waits: dict[int, list[LockWaitingTime]] = defaultdict(list)
     for task in history.runs:
-        for before, end, _ in history.waiting_intervals(task):
+        for before, end, _ in history.gaps_between_task_runs(task):
             call = before.blocked_in
             if call is not None and call.service.does_serve_any_kernel_service(*TAKES):
                 waits[call.object].append(LockWaitingTime(task, before.end, end, call))

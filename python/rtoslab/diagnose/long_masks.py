@@ -7,12 +7,12 @@ does code that sleeps with interrupts masked: an interrupt wakes it.
 from collections import defaultdict
 from collections.abc import Iterator
 
-from rtoslab.diagnose.board_runs import FirstRunOverview
+from rtoslab.diagnose.board_runs import QuickImageRunObservations
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, FindingTimelineBar, TimelineTrack
 from rtoslab.diagnose.diagnosis_limits import Limits, microseconds_to_cycles
 from rtoslab.diagnose.drawings import timeline_track_of_handlers, timeline_tracks_of_tasks, widen_time_interval
 from rtoslab.diagnose.named_places import RunNameFinder
-from rtoslab.diagnose.task_history import TaskHistory
+from rtoslab.diagnose.task_history import TaskExecutionHistory
 from rtoslab.instruments import WAYS, MaskedIntervals, Profile, function_that_masked, innermost_function
 from rtoslab.targets import APPLICATION, SYSTICK
 
@@ -33,7 +33,7 @@ def functions_with_core_asleep(profile: Profile) -> frozenset[str]:
 
 
 def sort_longest_masked_intervals(
-    profile: Profile, overview: FirstRunOverview
+    profile: Profile, overview: QuickImageRunObservations
 ) -> list[tuple[MaskedIntervals, tuple[int, ...]]]:
     """Returns the intervals with masked interrupts, the longest first, each with the numbers of the exceptions that had
     to wait."""
@@ -55,7 +55,11 @@ def sort_longest_masked_intervals(
 
 
 def find_long_interrupt_masking(
-    history: TaskHistory, profile: Profile, overview: FirstRunOverview, names: RunNameFinder, limits: Limits
+    history: TaskExecutionHistory,
+    profile: Profile,
+    overview: QuickImageRunObservations,
+    names: RunNameFinder,
+    limits: Limits,
 ) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each place in the code that masked interrupts for longer than the limit."""
     limit = microseconds_to_cycles(limits.masked_us, history.clock_hz)
@@ -73,7 +77,7 @@ def find_long_interrupt_masking(
 
 
 def _pending_tick_findings(
-    history: TaskHistory, overview: FirstRunOverview, names: RunNameFinder, limit: int
+    history: TaskExecutionHistory, overview: QuickImageRunObservations, names: RunNameFinder, limit: int
 ) -> Iterator[DiagnosisFinding]:
     """Yields a finding if SysTick is pending for long at the end of the run, because interrupts stayed masked. `limit`
     is in cycles."""
@@ -121,7 +125,11 @@ def name_of_masking_function(held: MaskedIntervals, profile: Profile) -> str:
 
 
 def _long_interrupt_masking_finding(
-    history: TaskHistory, held: MaskedIntervals, exceptions: tuple[int, ...], names: RunNameFinder, owner_name: str
+    history: TaskExecutionHistory,
+    held: MaskedIntervals,
+    exceptions: tuple[int, ...],
+    names: RunNameFinder,
+    owner_name: str,
 ) -> DiagnosisFinding:
     """Returns the finding about a place that masks interrupts for long. `exceptions` had to wait for it."""
     start, end = held.longest_start, held.longest_start + held.longest_cycles

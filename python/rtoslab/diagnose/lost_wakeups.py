@@ -10,10 +10,10 @@ from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.drawings import timeline_tracks_of_tasks
 from rtoslab.diagnose.kernel_services import RESUMES
 from rtoslab.diagnose.named_places import RunNameFinder
-from rtoslab.diagnose.task_history import KernelCall, Task, TaskHistory
+from rtoslab.diagnose.task_history import KernelCall, Task, TaskExecutionHistory
 
 
-def find_lost_wakeups(history: TaskHistory, names: RunNameFinder) -> Iterator[DiagnosisFinding]:
+def find_lost_wakeups(history: TaskExecutionHistory, names: RunNameFinder) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each task that is suspended at the end of the run, and was last resumed just before it
     suspended itself."""
     suspends: dict[Task, list[KernelCall]] = {}
@@ -36,14 +36,14 @@ def find_lost_wakeups(history: TaskHistory, names: RunNameFinder) -> Iterator[Di
             yield _make_lost_wakeup_finding(history, names, task, before[-1], last)
 
 
-def _is_suspended_to_the_end(history: TaskHistory, task: Task, suspend: KernelCall) -> bool:
+def _is_suspended_to_the_end(history: TaskExecutionHistory, task: Task, suspend: KernelCall) -> bool:
     """Whether the task never ran again after this call that suspended it."""
     last = history.runs[task][-1] if history.runs.get(task) else None
     return not suspend.ended or (last is not None and last.ended and last.start <= suspend.start)
 
 
 def _make_lost_wakeup_finding(
-    history: TaskHistory, names: RunNameFinder, task: Task, resume: KernelCall, suspend: KernelCall
+    history: TaskExecutionHistory, names: RunNameFinder, task: Task, resume: KernelCall, suspend: KernelCall
 ) -> DiagnosisFinding:
     """Returns the finding about a task that was resumed too early, and then suspended itself for ever."""
     name = names.task_name(task)

@@ -14,7 +14,7 @@ from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.drawings import timeline_tracks_of_tasks
 from rtoslab.diagnose.kernel_services import SLEEP_UNTIL
 from rtoslab.diagnose.named_places import RunNameFinder
-from rtoslab.diagnose.task_history import KernelCall, Task, TaskHistory, TaskRunInterval
+from rtoslab.diagnose.task_history import KernelCall, Task, TaskExecutionHistory, TaskRunInterval
 
 _NAMED = 3
 _LEAST_JOBS = 4
@@ -32,12 +32,12 @@ class _PeriodicJob:
     period: int
 
     @property
-    def duration_cycles(self) -> int:
+    def job_duration_cycles(self) -> int:
         """Returns the cycles from the job's release to its end."""
         return self.call.start - self.release
 
 
-def find_missed_periods(history: TaskHistory, names: RunNameFinder) -> Iterator[DiagnosisFinding]:
+def find_missed_periods(history: TaskExecutionHistory, names: RunNameFinder) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each periodic task that was still working when its next period began."""
     sleeps: dict[Task, list[KernelCall]] = {}
     for call in history.calls:
@@ -67,10 +67,14 @@ def _periodic_jobs(runs: Sequence[TaskRunInterval], calls: Sequence[KernelCall])
 
 
 def _make_missed_period_finding(
-    history: TaskHistory, names: RunNameFinder, task: Task, jobs: Sequence[_PeriodicJob], missed: Sequence[_PeriodicJob]
+    history: TaskExecutionHistory,
+    names: RunNameFinder,
+    task: Task,
+    jobs: Sequence[_PeriodicJob],
+    missed: Sequence[_PeriodicJob],
 ) -> DiagnosisFinding:
     """Returns the finding about a task that missed periods."""
-    worst = max(missed, key=lambda job: job.duration_cycles)
+    worst = max(missed, key=lambda job: job.job_duration_cycles)
     end, name = worst.call.start, names.task_name(task)
     running = history.running_cycles_by_task(worst.release, end)
     own = running.pop(task, 0)
@@ -80,9 +84,9 @@ def _make_missed_period_finding(
         kind="missed period",
         level="error",
         title=f"{name} missed {len(missed)} of {count_with_noun(len(jobs), 'period')}: a job ended "
-        f"{worst.duration_cycles:,} cycles after its release, later than its period of {worst.period:,}.",
+        f"{worst.job_duration_cycles:,} cycles after its release, later than its period of {worst.period:,}.",
         cycle=worst.release,
-        cycles=worst.duration_cycles,
+        cycles=worst.job_duration_cycles,
         count=len(missed),
         who=(name, *(names.task_name(other) for other in list(others)[:_NAMED])),
         where=(
@@ -90,5 +94,5 @@ def _make_missed_period_finding(
             f"until then, {name} ran for {own:,} cycles" + (f", {', '.join(shares)}" if shares else ""),
         ),
         tracks=timeline_tracks_of_tasks(history, names, [task, *list(others)[:_NAMED]], worst.release, end),
-        facts={"period_cycles": worst.period, "job_cycles": worst.duration_cycles, "own_cycles": own},
+        facts={"period_cycles": worst.period, "job_cycles": worst.job_duration_cycles, "own_cycles": own},
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.base import ImageFileError, SymbolError, without_thumb_bit
-from rtoslab.diagnose.board_runs import RecordedRunHistory, RunReplay
+from rtoslab.diagnose.board_runs import FirmwareRunReplay, RecordedRunHistory
 from rtoslab.diagnose.task_history import KernelCall, Task
 from rtoslab.footprint import structure_member_offsets
 from rtoslab.images import read_elf
@@ -55,7 +55,7 @@ class CallPathFunction:
 class RunNameFinder:
     """Finds names for the numbers of one run: tasks, kernel objects, handlers, places in the code."""
 
-    def __init__(self, subject: ObservedImage, run: RecordedRunHistory, replay: RunReplay) -> None:
+    def __init__(self, subject: ObservedImage, run: RecordedRunHistory, replay: FirmwareRunReplay) -> None:
         self._subject = subject
         self._run = run
         self.replay = replay
@@ -65,7 +65,7 @@ class RunNameFinder:
         self._tasks = task_names_by_control_block(run.recording, [task for task in run.history.runs if task > 0])
         self._sources: dict[int, InlinedSourceLine] = {}
         self._words: dict[int, str] | None = None
-        self._data = _variables_of_image(subject)
+        self._data = _image_variables_with_addresses(subject)
         entries = {task: self.function_name(entry) for task, entry in run.history.entries.items()}
         self._outermost = set(entries.values()) - {""}
         begun = Counter(name for task, name in entries.items() if not self.is_idle_task(task))
@@ -203,7 +203,7 @@ def _kernel_structure_reader(subject: ObservedImage) -> tuple[KernelStructures |
     return structures, []
 
 
-def _variables_of_image(subject: ObservedImage) -> list[tuple[int, int, str]]:
+def _image_variables_with_addresses(subject: ObservedImage) -> list[tuple[int, int, str]]:
     """Returns the variables of the image: address, size in bytes and name."""
     try:
         image = read_elf(subject.elf)

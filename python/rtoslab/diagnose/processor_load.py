@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.diagnose.named_places import RunNameFinder
-from rtoslab.diagnose.task_history import TaskHistory
+from rtoslab.diagnose.task_history import TaskExecutionHistory
 
 IDLING: Final = "(no task)"
 """The time in which a kernel without an idle task idles, and that of start-up code."""
@@ -26,7 +26,7 @@ class ProcessorLoadShare:
     """How often it got the core, or began."""
 
 
-def processor_load_shares(history: TaskHistory, names: RunNameFinder) -> tuple[ProcessorLoadShare, ...]:
+def processor_load_shares(history: TaskExecutionHistory, names: RunNameFinder) -> tuple[ProcessorLoadShare, ...]:
     """Returns the load of each task, then of each handler, the greatest first."""
     handlers, inside, begins = Counter[int](), Counter[int](), Counter[int]()
     stack: list[tuple[int, int, int]] = []

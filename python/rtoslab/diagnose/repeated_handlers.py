@@ -12,7 +12,7 @@ from rtoslab.base import count_with_noun
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.drawings import timeline_track_of_handlers
 from rtoslab.diagnose.named_places import RunNameFinder
-from rtoslab.diagnose.task_history import HandlerExecution, TaskHistory
+from rtoslab.diagnose.task_history import HandlerExecution, TaskExecutionHistory
 from rtoslab.targets import FIRST_EXTERNAL
 
 _LEAST: Final = 3
@@ -23,7 +23,7 @@ _ENDLESS: Final = 100
 _DRAWN: Final = 6
 
 
-def find_repeated_handlers(history: TaskHistory, names: RunNameFinder) -> Iterator[DiagnosisFinding]:
+def find_repeated_handlers(history: TaskExecutionHistory, names: RunNameFinder) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each interrupt whose handler runs again immediately after its return."""
     chains: dict[tuple[int, int], list[list[HandlerExecution]]] = defaultdict(list)
     last: dict[int, HandlerExecution] = {}
@@ -46,7 +46,11 @@ def find_repeated_handlers(history: TaskHistory, names: RunNameFinder) -> Iterat
 
 
 def _make_repeated_handler_finding(
-    history: TaskHistory, names: RunNameFinder, core: int, exception: int, chains: Sequence[Sequence[HandlerExecution]]
+    history: TaskExecutionHistory,
+    names: RunNameFinder,
+    core: int,
+    exception: int,
+    chains: Sequence[Sequence[HandlerExecution]],
 ) -> DiagnosisFinding | None:
     """Returns the finding about a handler that runs twice for one request, or never ends. None if it does neither.
     `chains` are its runs in a row, without an instruction of a task between."""

@@ -12,16 +12,16 @@ from typing import Final
 
 from rtoslab.base import ImageFileError, RunError, SymbolError
 from rtoslab.catalogue import TaskControlBlockMembers
-from rtoslab.diagnose.board_runs import FirstRunOverview, RunReplay
+from rtoslab.diagnose.board_runs import FirmwareRunReplay, QuickImageRunObservations
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.diagnosis_limits import Limits
 from rtoslab.diagnose.kernel_services import DELETE
-from rtoslab.diagnose.task_history import TaskHistory
+from rtoslab.diagnose.task_history import TaskExecutionHistory
 from rtoslab.footprint import structure_member_offsets
 from rtoslab.images import read_elf
 from rtoslab.instruments import ObservedImage
 from rtoslab.targets import (
-    StructureMemberPlace,
+    StructureMemberLayout,
     convert_simulator_errors,
     find_symbol_address,
     read_structure_member_text,
@@ -74,7 +74,9 @@ class StackUses:
     """Sentences about those that could not."""
 
 
-def measure_stack_peaks(subject: ObservedImage, overview: FirstRunOverview, history: TaskHistory) -> StackUses:
+def measure_stack_peaks(
+    subject: ObservedImage, overview: QuickImageRunObservations, history: TaskExecutionHistory
+) -> StackUses:
     """Returns the peak use of each stack, from one or two more runs of the image. Raises RunError."""
     ends = _deletion_cycles(history, overview)
     run = _FilledStackRun(subject, overview, ends, paints=True)
@@ -83,7 +85,7 @@ def measure_stack_peaks(subject: ObservedImage, overview: FirstRunOverview, hist
     return StackUses(tuple(sorted(run.stack_peak_uses(), key=lambda use: -use.percent_used)), tuple(run.unseen))
 
 
-def _deletion_cycles(history: TaskHistory, overview: FirstRunOverview) -> dict[int, int]:
+def _deletion_cycles(history: TaskExecutionHistory, overview: QuickImageRunObservations) -> dict[int, int]:
     """Returns the cycle at which each deleted task was first deleted, by control block."""
     ends: dict[int, int] = {}
     for call in history.calls:
@@ -122,7 +124,7 @@ class _FilledStackRun:
     """A run of the image in which the free part of each stack is filled with a pattern, to find the peak use."""
 
     def __init__(
-        self, subject: ObservedImage, overview: FirstRunOverview, ends: Mapping[int, int], *, paints: bool
+        self, subject: ObservedImage, overview: QuickImageRunObservations, ends: Mapping[int, int], *, paints: bool
     ) -> None:
         self._subject = subject
         self._ends = ends
@@ -130,7 +132,7 @@ class _FilledStackRun:
         """Tasks that were deleted, by their control blocks."""
         self._overview = overview
         self._paints = paints
-        self._replay = RunReplay(subject)
+        self._replay = FirmwareRunReplay(subject)
         self._stacks: dict[int, _ObservedStack] = {}
         """By their control blocks. 0: the main stack."""
         self.unseen: list[str] = []
@@ -168,7 +170,7 @@ class _FilledStackRun:
                 f"{', '.join((*_MAIN_SIZES, *_MAIN_LIMITS))}."
             )
         elif bottom < pointer <= top:
-            self._fill_stack(0, MAIN, bottom, top, pointer)
+            self._fill_free_stack_with_pattern(0, MAIN, bottom, top, pointer)
 
     def _main_stack_bottom(self, top: int) -> int | None:
         """Returns the lowest address of the main stack, from the linker's symbols. None if the image has none of them.
@@ -205,7 +207,7 @@ class _FilledStackRun:
                 self._over[address] = self._peak_use_of_stack(self._stacks.pop(address))
 
     def _start_observing_stack(
-        self, address: int, block: TaskControlBlockMembers, members: Mapping[str, StructureMemberPlace]
+        self, address: int, block: TaskControlBlockMembers, members: Mapping[str, StructureMemberLayout]
     ) -> None:
         """Starts to observe the stack of the task whose control block is at `address`. `members` are the places of the
         block's members."""
@@ -215,7 +217,7 @@ class _FilledStackRun:
         if base is None or pointer is None or end is None or not 0 < end - base <= _LARGEST_BYTES:
             self.unseen.append(f"stack of {name}: the control block does not contain its size.")
         elif base < pointer <= end:
-            self._fill_stack(address, name, base, end, pointer)
+            self._fill_free_stack_with_pattern(address, name, base, end, pointer)
         else:
             self.unseen.append(f"stack of {name}: it ran before the kernel registered it.")
 
@@ -224,7 +226,7 @@ class _FilledStackRun:
         address: int,
         base: int | None,
         block: TaskControlBlockMembers,
-        members: Mapping[str, StructureMemberPlace],
+        members: Mapping[str, StructureMemberLayout],
     ) -> int | None:
         """Returns the address after the end of a task's stack, whose lowest address is `base`. None if it is
         unknown."""
@@ -236,12 +238,12 @@ class _FilledStackRun:
         tops = [top for top in self._overview.tops if top > base]
         return min(tops) + block.top_offset_bytes if tops else None
 
-    def _member_value(self, address: int, members: Mapping[str, StructureMemberPlace], name: str) -> int | None:
+    def _member_value(self, address: int, members: Mapping[str, StructureMemberLayout], name: str) -> int | None:
         """Returns the value of a member of the control block at `address`. None if there is no such member."""
         return members[name].read_member(self._replay.read_word, address) if name in members else None
 
     def _task_name(
-        self, address: int, block: TaskControlBlockMembers, members: Mapping[str, StructureMemberPlace]
+        self, address: int, block: TaskControlBlockMembers, members: Mapping[str, StructureMemberLayout]
     ) -> str:
         """Returns a task's name, or its address if it has none."""
         text = ""
@@ -249,7 +251,7 @@ class _FilledStackRun:
             text = read_structure_member_text(members, block.name, address, self._replay.machine.read)
         return text or f"task {address:#x}"
 
-    def _fill_stack(self, block: int, task: str, base: int, end: int, pointer: int) -> None:
+    def _fill_free_stack_with_pattern(self, block: int, task: str, base: int, end: int, pointer: int) -> None:
         """Fills the free part of a stack with a pattern and stores its content. `block` is the task's control block,
         `pointer` its stack pointer."""
         machine = self._replay.machine

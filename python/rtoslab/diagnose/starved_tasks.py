@@ -12,14 +12,16 @@ from rtoslab.diagnose.diagnosis_limits import Limits, microseconds_to_cycles
 from rtoslab.diagnose.drawings import timeline_tracks_of_tasks
 from rtoslab.diagnose.kernel_services import DELETE, SUSPEND
 from rtoslab.diagnose.named_places import RunNameFinder
-from rtoslab.diagnose.task_history import Task, TaskHistory, TaskRunInterval
+from rtoslab.diagnose.task_history import Task, TaskExecutionHistory, TaskRunInterval
 
 _NAMED = 3
 _BUSY = 0.99
 """Of the time, at least, other tasks run. A kernel without an idle task idles in none."""
 
 
-def find_starved_tasks(history: TaskHistory, names: RunNameFinder, limits: Limits) -> Iterator[DiagnosisFinding]:
+def find_starved_tasks(
+    history: TaskExecutionHistory, names: RunNameFinder, limits: Limits
+) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each task that was ready but did not run for longer than the limit, about the longest
     time."""
     limit = microseconds_to_cycles(limits.starvation_ms * 1000, history.clock_hz)
@@ -28,7 +30,7 @@ def find_starved_tasks(history: TaskHistory, names: RunNameFinder, limits: Limit
             continue
         gaps = [
             (end - before.end, before, end)
-            for before, end, _ in history.waiting_intervals(task)
+            for before, end, _ in history.gaps_between_task_runs(task)
             if before.blocked_in is None
             and end - before.end > limit
             and not _is_suspended_or_deleted(history, task, before.end, end)
@@ -39,7 +41,7 @@ def find_starved_tasks(history: TaskHistory, names: RunNameFinder, limits: Limit
                 yield replace(finding, cycles=cycles, count=len(gaps))
 
 
-def _is_suspended_or_deleted(history: TaskHistory, task: Task, start: int, end: int) -> bool:
+def _is_suspended_or_deleted(history: TaskExecutionHistory, task: Task, start: int, end: int) -> bool:
     """Whether another task suspended or deleted the task between two cycles."""
     return any(
         call.object == task and start <= call.start < end and call.task != task
@@ -49,7 +51,7 @@ def _is_suspended_or_deleted(history: TaskHistory, task: Task, start: int, end: 
 
 
 def _starvation_finding(
-    history: TaskHistory, names: RunNameFinder, task: Task, before: TaskRunInterval, end: int
+    history: TaskExecutionHistory, names: RunNameFinder, task: Task, before: TaskRunInterval, end: int
 ) -> DiagnosisFinding | None:
     """Returns the finding about a task that was ready and did not run after the run `before`. None if it could not run,
     or if no other task had the core."""

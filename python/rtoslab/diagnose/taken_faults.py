@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from rtoslab.diagnose.board_runs import FirstRunOverview, RunReplay
+from rtoslab.diagnose.board_runs import FirmwareRunReplay, QuickImageRunObservations
 from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, Level
-from rtoslab.instruments import ObservedImage, add_source_lines, fault_sentences
+from rtoslab.instruments import ObservedImage, add_source_lines_to_warnings, fault_sentences
 from rtoslab.targets import first_symbol_per_address
 
 _SHOWN = 5
@@ -12,13 +12,15 @@ _LATE_CLEAR = "the handler then runs a second time"
 """In the board's warning about a handler that clears its request as it returns."""
 
 
-def find_faults(subject: ObservedImage, overview: FirstRunOverview, replay: RunReplay) -> Iterator[DiagnosisFinding]:
+def find_faults(
+    subject: ObservedImage, overview: QuickImageRunObservations, replay: FirmwareRunReplay
+) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each fault, for each core that hangs in a default handler, and for a board that stopped by
     itself."""
     symbols = first_symbol_per_address(replay.machine.symbols())
     faults, lost = 0, False
     for core, exception, cycle in overview.faults[:_SHOWN]:
-        fault = replay.read_fault_of_handler(core, exception, cycle)
+        fault = replay.read_fault_at_handler_entry(core, exception, cycle)
         if fault.is_breakpoint_instruction:
             continue
         faults += 1
@@ -46,7 +48,7 @@ def find_faults(subject: ObservedImage, overview: FirstRunOverview, replay: RunR
             title=f"The board stopped ({overview.stop}): {overview.detail}",
             cycle=overview.end,
         )
-    for warning in add_source_lines(overview.warnings, subject.elf):
+    for warning in add_source_lines_to_warnings(overview.warnings, subject.elf):
         if faults and " faulted at " in warning:
             continue  # that is the fault
         is_late = _LATE_CLEAR in warning

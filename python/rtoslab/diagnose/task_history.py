@@ -25,7 +25,7 @@ from rtoslab.targets import (
     KIND_THREAD,
     KIND_WRITE,
     IdleInHandlerEventFilter,
-    OmittedTaskWriteFilter,
+    OmittedTaskPointerWriteInserter,
 )
 
 IDENT_ARGUMENTS: Final = 0x2000
@@ -60,7 +60,7 @@ class KernelCall:
     """The exception whose handler made it. 0: a task's."""
 
     @property
-    def has_succeeded(self) -> bool:
+    def has_call_succeeded(self) -> bool:
         """Whether the call ended and did what it should, by its result. A function without a result code counts as
         successful."""
         return self.ended and (self.service.success is None or self.returned == self.service.success)
@@ -103,7 +103,7 @@ class TaskRunInterval:
 
 
 @dataclass(slots=True)
-class TaskHistory:
+class TaskExecutionHistory:
     """The history of a run of an image: when tasks and handlers ran, and which kernel functions were called."""
 
     start: int
@@ -117,7 +117,7 @@ class TaskHistory:
     handlers: list[HandlerExecution] = field(default_factory=list)
     """By their starts."""
 
-    def waiting_intervals(self, task: Task) -> Iterator[tuple[TaskRunInterval, int, bool]]:
+    def gaps_between_task_runs(self, task: Task) -> Iterator[tuple[TaskRunInterval, int, bool]]:
         """Yields the gaps in which a task had no core: its run before the gap, the cycle of the gap's end, and whether
         the task came back."""
         runs = self.runs.get(task, [])
@@ -183,9 +183,9 @@ class HistoryReader:
         self._services = services
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
         self._no_task = probes.values_that_mean_no_task if probes else frozenset()
-        self._history = TaskHistory(recording.start_cycle, recording.end_cycle, recording.clock_hz)
+        self._history = TaskExecutionHistory(recording.start_cycle, recording.end_cycle, recording.clock_hz)
         self._current = {core: recording.words_at_start.get(address, 0) for core, address in words.items()}
-        raw = OmittedTaskWriteFilter(recording.subject.kernel, self._current).filter_events(recording.events)
+        raw = OmittedTaskPointerWriteInserter(recording.subject.kernel, self._current).filter_events(recording.events)
         self._events = IdleInHandlerEventFilter().filter_events(np.frombuffer(raw, dtype=EVENT))
         self._running: dict[int, tuple[Task, TaskRunInterval]] = {}
         self._handlers: dict[int, list[HandlerExecution]] = {core: [] for core in range(recording.subject.cores)}
@@ -194,7 +194,7 @@ class HistoryReader:
         self._open: dict[tuple[str, int], list[KernelCall]] = {}
         self._arguments = self._watched_call_arguments()
 
-    def read_history(self) -> TaskHistory:
+    def read_history(self) -> TaskExecutionHistory:
         """Returns what the tasks and handlers did during the whole recording."""
         steps = {
             KIND_WRITE: self._handle_current_task_write, KIND_THREAD: self._handle_thread_return,

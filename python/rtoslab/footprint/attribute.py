@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.footprint.linkmap import InputSection, read_linker_map
+from rtoslab.footprint.linkmap import LinkerInputSection, read_linker_map
 from rtoslab.footprint.memories import MemoryRegion, find_memory_region
-from rtoslab.footprint.origins import object_file_origin, short_object_file_name
+from rtoslab.footprint.origins import firmware_component_of_object_file, short_object_file_name
 from rtoslab.images import ElfImage, ElfOutputSection, ImageSymbol, berkeley_sizes, read_elf
 
 KINDS: Final = ("text", "rodata", "data", "bss")
@@ -78,26 +78,28 @@ def read_image_footprint(
     chosen = map_file or (beside if beside.is_file() else None)
     pieces = read_linker_map(chosen) if chosen else ()
     items = tuple(
-        item for section in image.sections for item in _section_bytes_by_owner(section, image, pieces, export)
+        item for section in image.sections for item in _elf_section_bytes_by_owner(section, image, pieces, export)
     )
     return ImageFootprint(
-        elf.name, image.sections, items, _bytes_by_memory(image.sections, tuple(regions)), image.constants
+        elf.name, image.sections, items, _image_bytes_by_memory(image.sections, tuple(regions)), image.constants
     )
 
 
-def _section_bytes_by_owner(
-    section: ElfOutputSection, image: ElfImage, pieces: tuple[InputSection, ...], export: str | None
+def _elf_section_bytes_by_owner(
+    section: ElfOutputSection, image: ElfImage, pieces: tuple[LinkerInputSection, ...], export: str | None
 ) -> Iterable[OwnedImageBytes]:
     """Yields the bytes of a section of the image by owner, each byte once. `pieces`: all input sections of the map
     file."""
-    symbols = [symbol for symbol in image.symbols if section.address <= symbol.address < section.end_address]
+    symbols = [symbol for symbol in image.symbols if section.address <= symbol.address < section.section_end_address]
     if not pieces:
-        whole = InputSection(section.name, section.address, section.size, UNKNOWN)
-        yield from _input_section_bytes_by_owner(section, whole, section.address, section.end_address, symbols, export)
+        whole = LinkerInputSection(section.name, section.address, section.size, UNKNOWN)
+        yield from _input_section_bytes_by_owner(
+            section, whole, section.address, section.section_end_address, symbols, export
+        )
         return
     at = section.address
     for piece in pieces:
-        start, end = max(piece.address, at), min(piece.address + piece.size, section.end_address)
+        start, end = max(piece.address, at), min(piece.address + piece.size, section.section_end_address)
         if start >= end:
             continue
         if start > at:
@@ -106,7 +108,7 @@ def _section_bytes_by_owner(
             )
         yield from _input_section_bytes_by_owner(section, piece, start, end, symbols, export)
         at = end
-    if at < section.end_address:
+    if at < section.section_end_address:
         yield OwnedImageBytes(
             PADDING,
             "",
@@ -114,18 +116,23 @@ def _section_bytes_by_owner(
             _memory_kind_of_bytes(section, section.name, None),
             section.name,
             at,
-            section.end_address - at,
+            section.section_end_address - at,
         )
 
 
 def _input_section_bytes_by_owner(
-    section: ElfOutputSection, piece: InputSection, start: int, end: int, symbols: list[ImageSymbol], export: str | None
+    section: ElfOutputSection,
+    piece: LinkerInputSection,
+    start: int,
+    end: int,
+    symbols: list[ImageSymbol],
+    export: str | None,
 ) -> Iterable[OwnedImageBytes]:
     """Yields the bytes of an input section (what one object file contributes) from `start` to `end` by owner."""
 
     def symbol_bytes_between_addresses(name: str, symbol: ImageSymbol | None, at: int, until: int) -> OwnedImageBytes:
         """Returns the bytes from `at` to `until`, which belong to the symbol or have none."""
-        origin = object_file_origin(piece.object, export) if piece.object != UNKNOWN else UNKNOWN
+        origin = firmware_component_of_object_file(piece.object, export) if piece.object != UNKNOWN else UNKNOWN
         kind = _memory_kind_of_bytes(section, piece.section, symbol)
         return OwnedImageBytes(
             name, short_object_file_name(piece.object, export), origin, kind, section.name, at, until - at
@@ -154,7 +161,7 @@ def _memory_kind_of_bytes(section: ElfOutputSection, input_name: str, symbol: Im
     return "rodata" if (is_object and not section.writable) or not section.executable else "text"
 
 
-def _bytes_by_memory(sections: tuple[ElfOutputSection, ...], regions: tuple[MemoryRegion, ...]) -> dict[str, int]:
+def _image_bytes_by_memory(sections: tuple[ElfOutputSection, ...], regions: tuple[MemoryRegion, ...]) -> dict[str, int]:
     """Returns how many bytes of each memory an image takes. Copied data takes its bytes in two of them."""
     taken: Counter[str] = Counter()
     for section in sections:

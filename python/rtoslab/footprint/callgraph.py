@@ -48,10 +48,12 @@ class CallGraph:
         if title is None:
             return None
         unknown: set[str] = set()
-        depth = self._stack_bytes(title, (), unknown, {})
+        depth = self._stack_bytes_needed_by_function(title, (), unknown, {})
         return StaticStackBound(depth, tuple(sorted(unknown)))
 
-    def _stack_bytes(self, title: str, above: tuple[str, ...], unknown: set[str], known: dict[str, int]) -> int:
+    def _stack_bytes_needed_by_function(
+        self, title: str, above: tuple[str, ...], unknown: set[str], known: dict[str, int]
+    ) -> int:
         """Returns the stack in bytes that a function and its callees need. Adds to `unknown` what the figure leaves
         out.
 
@@ -75,7 +77,7 @@ class CallGraph:
             if callee == _INDIRECT:
                 unknown.add(f"calls through pointers in {name}")
             else:
-                deepest = max(deepest, self._stack_bytes(callee, (*above, title), unknown, known))
+                deepest = max(deepest, self._stack_bytes_needed_by_function(callee, (*above, title), unknown, known))
         known[title] = self.frames.get(title, 0) + deepest
         return known[title]
 

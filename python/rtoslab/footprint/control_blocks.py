@@ -4,10 +4,10 @@ from pathlib import Path
 
 from rtoslab.base import SymbolError
 from rtoslab.intake import read_program_image
-from rtoslab.targets import StructureMemberPlace, find_structure_members
+from rtoslab.targets import StructureMemberLayout, find_structure_members
 
 
-def structure_member_offsets(elf: Path, structure: str) -> dict[str, StructureMemberPlace]:
+def structure_member_offsets(elf: Path, structure: str) -> dict[str, StructureMemberLayout]:
     """Returns the place of each member of a C structure, with members of structures inside it as `outer.inner`.
 
     Raises SymbolError if the image's debug information does not have the structure.

@@ -21,7 +21,7 @@ _PIECE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class InputSection:
+class LinkerInputSection:
     """An input section in the image. `size` in bytes."""
 
     section: str
@@ -31,13 +31,13 @@ class InputSection:
     """Object file as the map names it: a path, or `archive(member)`."""
 
 
-def read_linker_map(path: Path) -> tuple[InputSection, ...]:
+def read_linker_map(path: Path) -> tuple[LinkerInputSection, ...]:
     """Returns the input sections in a linker's map file in order of address, without empty ones. Raises
     ImageFileError."""
     return parse_linker_map(read_bytes(path, MAP_BYTES, "the map file", ImageFileError), printable_path(path))
 
 
-def parse_linker_map(data: bytes, source: str) -> tuple[InputSection, ...]:
+def parse_linker_map(data: bytes, source: str) -> tuple[LinkerInputSection, ...]:
     """Returns the input sections in the content of a map file, as `read_linker_map`. `source` names it in errors.
     Raises ImageFileError."""
     text = data.decode("utf-8", errors="replace")
@@ -48,7 +48,7 @@ def parse_linker_map(data: bytes, source: str) -> tuple[InputSection, ...]:
             f"{source} is not a complete map file of GNU ld; link with -Wl,-Map=FILE and give that file."
         )
     pieces = [
-        InputSection(result["section"], int(result["address"], 16), size, result["file"].strip())
+        LinkerInputSection(result["section"], int(result["address"], 16), size, result["file"].strip())
         for result in _PIECE.finditer(text, begin, end.start())
         if (size := int(result["size"], 16))
     ]

@@ -20,7 +20,7 @@ _C_LIBRARY: Final = re.compile(
 """Archives that are no kernel's, even if its export brings them along."""
 
 
-def object_file_origin(name: str, export: str | None = None) -> str:
+def firmware_component_of_object_file(name: str, export: str | None = None) -> str:
     """Returns the origin of an object file: kernel, port, board, cpu, program, library or linker.
 
     `export`: the folder of the kernel's export. Code there is the kernel, except for C libraries.
@@ -40,7 +40,7 @@ def short_object_file_name(name: str, export: str | None = None) -> str:
     """Returns an object file's name without the folders of this machine and without `.o`."""
     own = name.partition(_IMAGE)[2]
     member = _MEMBER.search(name)
-    if member and object_file_origin(name, export) == "kernel":
+    if member and firmware_component_of_object_file(name, export) == "kernel":
         short = member["member"]
     elif member:
         short = f"{member['archive']}({member['member']})"

@@ -8,7 +8,7 @@ from rtoslab.catalogue import Benchmark, Catalogue, CatalogueEntry
 from rtoslab.plan import DEFAULT_WINDOW_MS, PlannedPoint, make_planned_point
 
 
-def footprint_program_build_point(
+def plan_footprint_program_build(
     catalogue: Catalogue, program: str, kernel: str, board: str, cores: int, config: Mapping[str, str]
 ) -> PlannedPoint:
     """Returns, as a point, a program that is built only to measure its size (firmware/footprint/).

@@ -8,8 +8,8 @@ from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue
 from rtoslab.footprint.attribute import ImageFootprint, read_image_footprint
 from rtoslab.footprint.memories import board_memory_regions
-from rtoslab.footprint.points import footprint_program_build_point
-from rtoslab.images import CALLGRAPH, MAP, BuiltImage, build_point_image, source_tree_of_point
+from rtoslab.footprint.points import plan_footprint_program_build
+from rtoslab.images import CALLGRAPH, MAP, BuiltImage, build_measurement_point_image, source_tree_of_point
 from rtoslab.plan import PlannedPoint
 
 MINIMAL = "minimal"
@@ -42,7 +42,7 @@ def build_footprint_program(
 
     Raises PlanError if it cannot exist, BuildError, UnknownNameError.
     """
-    point = footprint_program_build_point(catalogue, program, kernel, board, cores, config or {})
+    point = plan_footprint_program_build(catalogue, program, kernel, board, cores, config or {})
     return build_footprint_program_of_point(catalogue, point)
 
 
@@ -50,7 +50,7 @@ def build_footprint_program_of_point(catalogue: Catalogue, point: PlannedPoint) 
     """Builds the program of a point. Returns it with its size by owner. Raises PlanError if it cannot exist."""
     if point.not_applicable is not None:
         raise PlanError(f"{point.label} cannot be built: {point.not_applicable}.")
-    built = build_point_image(catalogue, point)
+    built = build_measurement_point_image(catalogue, point)
     regions = board_memory_regions(catalogue.find_board(point.board).facts)
     tree = source_tree_of_point(catalogue, point)
     return BuiltFootprintProgram(

@@ -8,7 +8,7 @@ from rtoslab.base import PlanError, UnknownNameError
 from rtoslab.catalogue import Catalogue
 from rtoslab.footprint.attribute import KINDS
 from rtoslab.footprint.callgraph import StaticStackBound, read_callgraph
-from rtoslab.footprint.points import footprint_program_build_point
+from rtoslab.footprint.points import plan_footprint_program_build
 from rtoslab.footprint.programs import MINIMAL, BuiltFootprintProgram, build_footprint_program_of_point
 from rtoslab.footprint.stacks import ObservedStackRun, observe_stack_use
 
@@ -79,7 +79,7 @@ def survey_service_sizes(
 
     def build_and_run(name: str) -> tuple[BuiltFootprintProgram, ObservedStackRun] | str:
         """Returns a built program and how its stacks were used in a run, or the reason why it cannot exist."""
-        point = footprint_program_build_point(catalogue, name, kernel, board, cores, config or {})
+        point = plan_footprint_program_build(catalogue, name, kernel, board, cores, config or {})
         if point.not_applicable is not None:
             return point.not_applicable
         if name not in built:
@@ -91,7 +91,7 @@ def survey_service_sizes(
     minimal = build_and_run(MINIMAL)
     if isinstance(minimal, str):
         raise PlanError(f"The footprint of {kernel} on {board} cannot be measured: {minimal}.")
-    costs = tuple(_service_size_increase_over_base(catalogue, name, build_and_run) for name in requested)
+    costs = tuple(_service_size_over_base_program(catalogue, name, build_and_run) for name in requested)
     stacks = tuple(
         stack
         for name in requested
@@ -104,15 +104,17 @@ def survey_service_sizes(
 def _programs_in_extension_order(catalogue: Catalogue) -> list[str]:
     """Returns the names of all programs in such an order that each comes after the program it extends."""
 
-    def count_base_programs(name: str) -> int:
+    def count_preceding_footprint_programs(name: str) -> int:
         """Returns how many programs come before one: the one that it extends, the one that this extends, and so on."""
         base = catalogue.footprint_programs[name].facts.base
-        return 1 + count_base_programs(base) if base else 0
+        return 1 + count_preceding_footprint_programs(base) if base else 0
 
-    return sorted(catalogue.footprint_programs, key=lambda name: (min(count_base_programs(name), 2), name))
+    return sorted(
+        catalogue.footprint_programs, key=lambda name: (min(count_preceding_footprint_programs(name), 2), name)
+    )
 
 
-def _service_size_increase_over_base(
+def _service_size_over_base_program(
     catalogue: Catalogue, name: str, image: Callable[[str], tuple[BuiltFootprintProgram, ObservedStackRun] | str]
 ) -> ServiceSize:
     """Returns how many bytes a program has more than the program that it extends. `image`: returns a built program and

@@ -17,7 +17,7 @@ from rtoslab.footprint.programs import BuiltFootprintProgram
 from rtoslab.targets import (
     EVENT,
     KIND_EXEC,
-    StructureMemberPlace,
+    StructureMemberLayout,
     VirtualMachine,
     convert_simulator_errors,
     current_task_addresses,
@@ -104,7 +104,9 @@ class _StackObserver:
             return
         top = self.program.footprint.constants["__main_stack_top"]
         size = self.program.footprint.constants.get("__main_stack_bytes", _MAIN_STACK_BYTES)
-        self._fill_with_pattern(0, _StackAddressRange("(main stack)", top - size, top), self.machine.registers(0)["sp"])
+        self._fill_stack_with_pattern(
+            0, _StackAddressRange("(main stack)", top - size, top), self.machine.registers(0)["sp"]
+        )
 
     def run_and_fill_task_stacks(self) -> None:
         """Runs the image. Whenever the kernel first names a new task, this task's stack is filled with the pattern."""
@@ -126,7 +128,7 @@ class _StackObserver:
                     self._fill_stack_of_new_task(address, block, members)
 
     def _fill_stack_of_new_task(
-        self, address: int, block: TaskControlBlockMembers, members: dict[str, StructureMemberPlace]
+        self, address: int, block: TaskControlBlockMembers, members: dict[str, StructureMemberLayout]
     ) -> None:
         """Fills the unused part of a new task's stack.
 
@@ -135,12 +137,12 @@ class _StackObserver:
         """
         stack = self._read_stack_range(address, block, members)
         if stack.base:
-            self._fill_with_pattern(
+            self._fill_stack_with_pattern(
                 address, stack, _read_word(self.machine, address + members[block.stack_pointer].offset)
             )
 
     def _read_stack_range(
-        self, address: int, block: TaskControlBlockMembers, members: dict[str, StructureMemberPlace]
+        self, address: int, block: TaskControlBlockMembers, members: dict[str, StructureMemberLayout]
     ) -> _StackAddressRange:
         """Returns the addresses of a task's stack, as its control block at `address` has them."""
         base = _read_word(self.machine, address + members[block.stack].offset)
@@ -153,7 +155,7 @@ class _StackObserver:
         text = read_structure_member_text(members, block.name, address, self.machine.read)
         return _StackAddressRange(text or f"task {address:#x}", base, end)
 
-    def _fill_with_pattern(self, block: int, stack: _StackAddressRange, until: int) -> None:
+    def _fill_stack_with_pattern(self, block: int, stack: _StackAddressRange, until: int) -> None:
         """Fills a stack with the pattern up to the address `until`. `block`: the address of the task's control
         block."""
         with convert_simulator_errors(RunError):

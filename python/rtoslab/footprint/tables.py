@@ -143,17 +143,17 @@ def size_difference_tables(difference: ImageDifference) -> tuple[TitledTable, ..
             "objects",
             "Object files that changed",
             ("object", "kind", *names),
-            [_size_change_row(change)[1:] for change in difference.size_changes_by_object_file()],
+            [_footprint_change_table_row(change)[1:] for change in difference.size_changes_by_object_file()],
         ),
         TitledTable(
             "symbols",
             "Symbols that changed",
             ("symbol", "object", "kind", *names),
-            list(map(_size_change_row, difference.changes)),
+            list(map(_footprint_change_table_row, difference.changes)),
         ),
     )
 
 
-def _size_change_row(change: SizeChange) -> Sequence[Value]:
+def _footprint_change_table_row(change: SizeChange) -> Sequence[Value]:
     """Returns the table row of one change in size."""
     return (change.symbol, change.object, change.kind, change.before, change.after, change.added_bytes)

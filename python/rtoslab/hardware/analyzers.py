@@ -64,7 +64,7 @@ def analyzer_version_line() -> str:
     return tools.program_output([place, "--version"]).partition("\n")[0].strip() if place else ""
 
 
-def recording_command(analyzer: LogicAnalyzer, limit_s: float, file: Path) -> Command:
+def logic_analyzer_recording_command(analyzer: LogicAnalyzer, limit_s: float, file: Path) -> Command:
     """Returns the command of sigrok-cli that records for `limit_s` seconds at most."""
     wires = ",".join(f"{channel}={name}" for channel, name in analyzer.channels)
     return (
@@ -79,8 +79,8 @@ def recording_command(analyzer: LogicAnalyzer, limit_s: float, file: Path) -> Co
 
 
 def recording_command_text(analyzer: LogicAnalyzer, limit_s: float, file: Path) -> str:
-    """Returns the command of `recording_command` as a person types it."""
-    return shlex.join(recording_command(analyzer, limit_s, file))
+    """Returns the command of `logic_analyzer_recording_command` as a person types it."""
+    return shlex.join(logic_analyzer_recording_command(analyzer, limit_s, file))
 
 
 class AnalyzerRecording:
@@ -93,7 +93,7 @@ class AnalyzerRecording:
             raise CaptureError(missing)
         file.unlink(missing_ok=True)
         try:
-            self._process = start_host_program(recording_command(analyzer, limit_s, file), log)
+            self._process = start_host_program(logic_analyzer_recording_command(analyzer, limit_s, file), log)
         except OSError as cause:
             raise CaptureError(
                 f"Cannot start {SIGROK} ({cause.strerror}); install it (apt-get install sigrok-cli), or record "
@@ -106,7 +106,7 @@ class AnalyzerRecording:
         try:
             self._wait_for_first_samples()
         except BaseException:
-            self.stop_recording()
+            self.stop_logic_recording()
             raise
 
     def _wait_for_first_samples(self) -> None:
@@ -144,7 +144,7 @@ class AnalyzerRecording:
                 end_host_program(self._process)
                 return
 
-    def stop_recording(self) -> None:
+    def stop_logic_recording(self) -> None:
         """Stops the recording, in whatever state it is. No process uses its files afterwards."""
         self._is_stopped.set()
         end_host_program(self._process)
@@ -157,7 +157,7 @@ class AnalyzerRecording:
         ended = self._process.poll()
         if ended is None:
             time.sleep(self._analyzer.tail_s)
-        self.stop_recording()
+        self.stop_logic_recording()
         if self._problem:
             raise CaptureError(self._problem)
         if ended is not None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import PortError, UnknownNameError
+from rtoslab.base import SerialPortError, UnknownNameError
 from rtoslab.catalogue import Board, FlashToolChipNames
 from rtoslab.hardware.bench import FLASH_LIMIT_S, SILENCE_LIMIT_S, HardwareMap, HardwareMapBoard
 from rtoslab.hardware.flash_tools import TOOLS, FlashTool, is_flash_tool_installed
@@ -53,7 +53,7 @@ def find_connected_board(
     """Returns a real board with the probe, serial port and program for it.
 
     `requested` is `auto`, a probe's serial number, or a name in the hardware map. `port` is the user's, if any. Raises
-    PortError if not exactly one probe is meant, or it has no port or no program.
+    SerialPortError if not exactly one probe is meant, or it has no port or no program.
     """
     entry = bench.find_board_in_hardware_map(requested) if bench is not None else None
     if bench is not None and entry is None:
@@ -65,18 +65,19 @@ def find_connected_board(
     probe = _choose_probe(requested, board, names, tuple(devices))
     tools = installed_flash_tools(names, probe)
     if not tools:
-        raise PortError(
-            f"No installed program can flash the {board.id} through the {probe.kind_and_serial_number}; install one of "
+        raise SerialPortError(
+            f"No installed program can flash the {board.id} through the "
+            f"{probe.usb_device_kind_and_serial_number}; install one of "
             f"{_flash_tool_names(names, probe)}."
         )
     return ConnectedBoard(board, names, tools[0], probe, port or _serial_port_of_probe(probe, board))
 
 
 def _find_hardware_map_entry(board: Board, bench: HardwareMap) -> HardwareMapBoard:
-    """Returns the entry for a board in the hardware map. Raises PortError if there is not exactly one."""
+    """Returns the entry for a board in the hardware map. Raises SerialPortError if there is not exactly one."""
     candidates = [target for target in bench.target if target.board == board.id]
     if len(candidates) != 1:
-        raise PortError(
+        raise SerialPortError(
             f"The hardware map has {len(candidates)} targets with the board {board.id}; name one with --target: "
             f"{', '.join(target.name for target in candidates or bench.target)}."
         )
@@ -88,16 +89,16 @@ def _connected_board_of_hardware_map_entry(
 ) -> ConnectedBoard:
     """Returns the real board that an entry of the hardware map describes, with its probe and port.
 
-    Raises PortError if the entry is for another board, or lacks a connected probe, a tool or a port.
+    Raises SerialPortError if the entry is for another board, or lacks a connected probe, a tool or a port.
     """
     if entry.board != board.id:
-        raise PortError(
+        raise SerialPortError(
             f"The target {entry.name} of the hardware map is a {entry.board}, but --board is {board.id}; change "
             "one of them."
         )
     probe = _device_by_serial(entry.probe, devices)
     if probe is None:
-        raise PortError(
+        raise SerialPortError(
             f"The probe {entry.probe} of the target {entry.name} is not connected; plug it in ({TARGETS_HINT})."
         )
     tools = installed_flash_tools(names, probe)
@@ -106,8 +107,8 @@ def _connected_board_of_hardware_map_entry(
             raise UnknownNameError("flash tool", entry.tool, TOOLS)
         tools = [tool for tool in tools if tool.name == entry.tool]
     if not tools:
-        raise PortError(
-            f"The target {entry.name} cannot be flashed through the {probe.kind_and_serial_number}: "
+        raise SerialPortError(
+            f"The target {entry.name} cannot be flashed through the {probe.usb_device_kind_and_serial_number}: "
             f"{entry.tool or _flash_tool_names(names, probe)} is not installed or does not support this probe; "
             "install it."
         )
@@ -125,11 +126,11 @@ def _connected_board_of_hardware_map_entry(
 
 def _choose_probe(requested: str, board: Board, names: FlashToolChipNames, devices: tuple[UsbDevice, ...]) -> UsbDevice:
     """Returns the probe with this serial number. With `auto`, it is the only one that can flash the board. Raises
-    PortError."""
+    SerialPortError."""
     if requested != AUTO:
         result = _device_by_serial(requested, devices) if serial_without_risky_characters(requested) else None
         if result is None:
-            raise PortError(f"There is no probe with the serial number {requested!r}; {TARGETS_HINT}.")
+            raise SerialPortError(f"There is no probe with the serial number {requested!r}; {TARGETS_HINT}.")
         return result
     candidates = [
         device
@@ -140,9 +141,11 @@ def _choose_probe(requested: str, board: Board, names: FlashToolChipNames, devic
         return candidates[0]
     if not candidates:
         bootsel = ", or hold BOOTSEL while you connect the board" if names.bootsel else ""
-        raise PortError(f"No probe is connected that could flash the {board.id}; plug it in{bootsel} ({TARGETS_HINT}).")
+        raise SerialPortError(
+            f"No probe is connected that could flash the {board.id}; plug it in{bootsel} ({TARGETS_HINT})."
+        )
     serials = ", ".join(usb_device.serial or usb_device.vid_pid_text for usb_device in candidates)
-    raise PortError(
+    raise SerialPortError(
         f"{len(candidates)} probes are connected that could be the {board.id}'s; name one with --target: {serials}."
     )
 
@@ -153,12 +156,13 @@ def _device_by_serial(serial: str, devices: tuple[UsbDevice, ...]) -> UsbDevice 
 
 
 def _serial_port_of_probe(probe: UsbDevice, board: Board) -> str:
-    """Returns the serial port of a probe. Raises PortError if it does not have exactly one."""
+    """Returns the serial port of a probe. Raises SerialPortError if it does not have exactly one."""
     if len(probe.ports) == 1:
         return probe.ports[0]
     ports_text = f"has the ports {', '.join(probe.ports)}" if probe.ports else "has no serial port"
-    raise PortError(
-        f"The {probe.kind_and_serial_number} {ports_text}; add --port with the serial port that is connected to "
+    raise SerialPortError(
+        f"The {probe.usb_device_kind_and_serial_number} {ports_text}; add --port with the serial port that is "
+        f"connected to "
         f"{board.uart.tx_pin} of the {board.id}."
     )
 

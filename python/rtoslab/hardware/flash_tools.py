@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import PortError
+from rtoslab.base import SerialPortError
 from rtoslab.catalogue import Board, FlashToolChipNames
 from rtoslab.hardware.usb import BOOTSEL, CMSIS_DAP, JLINK, STLINK, UsbDevice, kind_of_debug_probe
 
@@ -45,7 +45,8 @@ class FlashTool:
     supports: Callable[[FlashToolChipNames], bool]
     """Whether flash.toml has the names that the program needs."""
     make_commands: Callable[[FlashJob], tuple[Command, ...]]
-    """Returns the commands that flash and reset the board. Raises PortError for names that the program refuses."""
+    """Returns the commands that flash and reset the board. Raises SerialPortError for names that the program
+    refuses."""
     is_drive: bool = False
     """Whether the image is copied onto a drive, without a program."""
 
@@ -60,21 +61,23 @@ def _probe_rs_commands(order: FlashJob) -> tuple[Command, ...]:
 
 
 def _pyocd_commands(order: FlashJob) -> tuple[Command, ...]:
-    """Returns the command by which pyOCD writes an image to flash and starts it. Raises PortError."""
+    """Returns the command by which pyOCD writes an image to flash and starts it. Raises SerialPortError."""
     # https://pyocd.io/docs/command_reference.html, `load`: resets when it has written, unless told --no-reset.
     which = ("--uid", _require_probe_serial(order, "pyocd"), "--target", str(order.names.pyocd))
     return (("pyocd", "load", "--no-wait", *which, "--format", "elf", str(order.image)),)
 
 
 def _openocd_commands(order: FlashJob) -> tuple[Command, ...]:
-    """Returns the command by which OpenOCD writes an image to flash and starts it. Raises PortError for a path that it
-    would misread."""
+    """Returns the command by which OpenOCD writes an image to flash and starts it. Raises SerialPortError for a path
+    that it would misread."""
     # https://openocd.org/doc/html/Flash-Programming.html (`program FILE verify reset exit`) and
     # https://openocd.org/doc/html/Debug-Adapter-Configuration.html (`adapter serial`, since 0.12).
     image = str(order.image)
     if not _TCL_PLAIN.fullmatch(image):
-        raise PortError(f"OpenOCD cannot use the path {image!r}, because it has characters with a meaning in Tcl; "
-                        "put the build folder where its path has only letters, digits and `/._-`.")  # fmt: skip
+        raise SerialPortError(
+            f"OpenOCD cannot use the path {image!r}, because it has characters with a meaning in Tcl; "
+            "put the build folder where its path has only letters, digits and `/._-`."
+        )
     interface = f"interface/{_OPENOCD_INTERFACE[kind_of_debug_probe(order.probe) or STLINK]}.cfg"
     serial = ("-c", f"adapter serial {order.probe.serial}") if order.probe.serial else ()
     script = f"program {{{image}}} verify reset exit"
@@ -82,7 +85,7 @@ def _openocd_commands(order: FlashJob) -> tuple[Command, ...]:
 
 
 def _st_flash_commands(order: FlashJob) -> tuple[Command, ...]:
-    """Returns the command by which st-flash writes an image to flash and starts it. Raises PortError."""
+    """Returns the command by which st-flash writes an image to flash and starts it. Raises SerialPortError."""
     # man st-flash (stlink-tools 1.7): st-flash [OPTIONS] write FILE ADDR; --reset: both before and after flashing.
     start = f"{order.board.memory.flash_start:#x}"
     which = ("--serial", _require_probe_serial(order, "st-flash"))
@@ -98,10 +101,11 @@ def _picotool_commands(order: FlashJob) -> tuple[Command, ...]:
 
 
 def _require_probe_serial(order: FlashJob, tool: str) -> str:
-    """Returns the serial number of the probe. Raises PortError if it has none that a command can contain."""
+    """Returns the serial number of the probe. Raises SerialPortError if it has none that a command can contain."""
     if not order.probe.serial:
-        raise PortError(
-            f"The {order.probe.kind_and_serial_number} has no serial number, which {tool} needs to select it; use "
+        raise SerialPortError(
+            f"The {order.probe.usb_device_kind_and_serial_number} has no serial number, which {tool} needs to "
+            f"select it; use "
             "another tool or probe."
         )
     return order.probe.serial

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import FlashError, PortError, combine_open_flags
+from rtoslab.base import FlashError, SerialPortError, combine_open_flags
 from rtoslab.hardware.choosing import ConnectedBoard
 from rtoslab.hardware.flash_tools import BIN, ELF, UF2, Command, FlashJob
 from rtoslab.hardware.image_forms import flash_content_as_uf2, flash_content_of_elf
@@ -29,7 +29,7 @@ _POLL_S: Final = 0.2
 def flash_and_receive(target: ConnectedBoard, image: Path, run_id: str, window_s: float, say: Say) -> bytes:
     """Writes an ELF file to a real board's flash, starts it, and returns what it sends over the serial port.
 
-    `run_id` is that of the image, `say` tells the user what to do by hand. Raises FlashError, PortError,
+    `run_id` is that of the image, `say` tells the user what to do by hand. Raises FlashError, SerialPortError,
     BoardSilentError, BoardResetError.
     """
     listener = SerialPortListener(target.port, target.board.uart.baud, run_id)
@@ -43,14 +43,14 @@ def flash_and_receive(target: ConnectedBoard, image: Path, run_id: str, window_s
 
 
 def flash_commands(target: ConnectedBoard, image: Path) -> tuple[Command, ...]:
-    """Returns the commands that flash an image onto a board. Empty for a drive. Raises PortError."""
+    """Returns the commands that flash an image onto a board. Empty for a drive. Raises SerialPortError."""
     return target.tool.make_commands(FlashJob(image, target.board, target.names, target.probe))
 
 
 def flash_command_texts(target: ConnectedBoard, image: Path) -> list[str]:
     """Returns the commands that flash an image as a person types them. The image need not exist yet.
 
-    Raises PortError.
+    Raises SerialPortError.
     """
     form = image if target.tool.image_form == ELF else image.with_suffix(f".{target.tool.image_form}")
     if target.tool.is_drive:
@@ -90,7 +90,7 @@ def _convert_image_for_flash_tool(target: ConnectedBoard, image: Path, folder: P
 
 
 def _flash_while_listening(command: Command, target: ConnectedBoard, log: Path, listener: SerialPortListener) -> None:
-    """Runs a program that flashes, and reads the serial port meanwhile. Raises FlashError, PortError."""
+    """Runs a program that flashes, and reads the serial port meanwhile. Raises FlashError, SerialPortError."""
     ends = time.monotonic() + target.flash_limit_s
     try:
         process = start_host_program(command, log)
@@ -106,14 +106,14 @@ def _flash_while_listening(command: Command, target: ConnectedBoard, log: Path, 
         why = f"did not end within {target.flash_limit_s:g} s" if late else f"ended with code {process.returncode}"
         raise FlashError(
             f"{command[0]} {why} while it flashed the {target.board.id} through the "
-            f"{target.probe.kind_and_serial_number}"
+            f"{target.probe.usb_device_kind_and_serial_number}"
             f"{last_output_line_clause(log)}; check the probe, its wiring and the board's supply."
         )
 
 
 def _wait_for_bootsel(target: ConnectedBoard, listener: SerialPortListener, say: Say) -> UsbDevice:
-    """Waits until the board is in its boot loader. Returns its USB device. Raises PortError if it does not appear in
-    time."""
+    """Waits until the board is in its boot loader. Returns its USB device. Raises SerialPortError if it does not appear
+    in time."""
     ends, announced = time.monotonic() + target.flash_limit_s, False
     while time.monotonic() < ends:
         drives = [
@@ -128,19 +128,19 @@ def _wait_for_bootsel(target: ConnectedBoard, listener: SerialPortListener, say:
             announced = True
         listener.receive_bytes()
         time.sleep(_POLL_S)
-    raise PortError(
+    raise SerialPortError(
         f"The {target.board.id} did not appear in BOOTSEL within {target.flash_limit_s:g} s; hold the button while you "
         "reset it, or flash it through a debug probe."
     )
 
 
 def _find_boot_loader_drive(target: ConnectedBoard) -> Path:
-    """Returns the folder where the boot loader's drive is mounted. Raises PortError unless exactly one is."""
+    """Returns the folder where the boot loader's drive is mounted. Raises SerialPortError unless exactly one is."""
     places = [target.drive] if target.drive else [path for form in _DRIVE_PATTERNS for path in Path("/").glob(form[1:])]
     drives = [place for place in places if (place / _DRIVE_MARK_FILE).is_file()]
     if len(drives) != 1:
         where = str(target.drive) if target.drive else " or ".join(_DRIVE_PATTERNS)
-        raise PortError(
+        raise SerialPortError(
             f"{len(drives)} UF2 drives are mounted at {where} instead of one; mount only the board's drive, or "
             "name it with `drive` in the hardware map."
         )

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 import serial
 
-from rtoslab.base import BoardResetError, BoardSilentError, PortError
+from rtoslab.base import BoardResetError, BoardSilentError, SerialPortError
 from rtoslab.intake import STREAM_BYTES
 from rtoslab.records import OVERRIDES
 
@@ -32,11 +32,11 @@ Opener = Callable[[str, int], SerialPortInterface]
 
 
 def open_serial_port(device: str, baud: int) -> SerialPortInterface:
-    """Returns a serial port (8 data bits, no parity), opened for this process alone. Raises PortError."""
+    """Returns a serial port (8 data bits, no parity), opened for this process alone. Raises SerialPortError."""
     try:
         port: SerialPortInterface = serial.Serial(device, baud, timeout=_POLL_S, exclusive=True)
     except (serial.SerialException, OSError, ValueError) as cause:
-        raise PortError(
+        raise SerialPortError(
             f"Cannot open the serial port {device} ({cause}); check its name, cable and permissions, and that no other "
             "program uses it."
         ) from None
@@ -50,7 +50,7 @@ class SerialPortListener:
         self, device: str, baud: int, run_id: str, opener: Opener = open_serial_port, *, flashed_by_hand: bool = False
     ) -> None:
         """Opens the port for the image of a run id. `flashed_by_hand`: somebody flashes and resets the board meanwhile,
-        so the last run to begin counts. Raises PortError."""
+        so the last run to begin counts. Raises SerialPortError."""
         self._device = device
         self._baud = baud
         self._is_flashed_by_hand = flashed_by_hand
@@ -64,11 +64,12 @@ class SerialPortListener:
         self._port.close()
 
     def receive_bytes(self) -> bool:
-        """Reads bytes for a moment. Returns whether any came. Raises PortError if the port does not work any more."""
+        """Reads bytes for a moment. Returns whether any came. Raises SerialPortError if the port does not work any
+        more."""
         try:
             fresh = self._port.read(_PIECE)
         except (serial.SerialException, OSError) as cause:
-            raise PortError(
+            raise SerialPortError(
                 f"The serial port {self._device} failed after {len(self.received):,} bytes ({cause}); check the cable."
             ) from None
         self.received += fresh
@@ -83,7 +84,7 @@ class SerialPortListener:
         that voids the run.
 
         A board that falls silent after it has spoken ends the listening: the decoder then says what is missing. Raises
-        BoardSilentError, BoardResetError, PortError.
+        BoardSilentError, BoardResetError, SerialPortError.
         """
         quiet_since = time.monotonic()
         while not self._has_run_ended() and len(self.received) < STREAM_BYTES:
@@ -149,7 +150,8 @@ def listen_to_board(
 ) -> bytes:
     """Returns what an image sends over a serial port, up to its end record or to one that voids the run.
 
-    `run_id`: that of the image. Somebody flashes and resets the board by hand. Raises BoardSilentError, PortError.
+    `run_id`: that of the image. Somebody flashes and resets the board by hand. Raises BoardSilentError,
+    SerialPortError.
     """
     listener = SerialPortListener(device, baud, run_id, opener, flashed_by_hand=True)
     try:

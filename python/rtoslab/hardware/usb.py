@@ -12,7 +12,7 @@ from typing import Final
 
 from serial.tools import list_ports
 
-from rtoslab.base import PortError
+from rtoslab.base import SerialPortError
 from rtoslab.intake import escape_to_one_line, read_text
 
 STLINK: Final = "stlink"
@@ -58,7 +58,7 @@ class UsbDevice:
         return f"{self.vendor:04x}:{self.product:04x}"
 
     @property
-    def kind_and_serial_number(self) -> str:
+    def usb_device_kind_and_serial_number(self) -> str:
         """Returns the device's kind and serial number as text for a sentence."""
         return f"{kind_of_debug_probe(self) or 'device'} {self.serial or self.vid_pid_text}"
 
@@ -126,8 +126,8 @@ def _serial_port_devices() -> list[UsbDevice]:
 def _read_sysfs_text(path: Path) -> str:
     """Returns the text of a sysfs file without space around it. Empty if it cannot be read."""
     try:
-        return read_text(path, "the USB attribute", PortError, _ATTRIBUTE_BYTES).strip()
-    except PortError:
+        return read_text(path, "the USB attribute", SerialPortError, _ATTRIBUTE_BYTES).strip()
+    except SerialPortError:
         return ""
 
 

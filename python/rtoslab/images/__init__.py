@@ -7,10 +7,10 @@ from rtoslab.base import lazy_attribute_getter
 if TYPE_CHECKING:
     from rtoslab.images.builder import (
         BuiltImage,
-        build_point_image,
+        build_measurement_point_image,
         compile_image_into,
         is_image_built,
-        link_build_caches,
+        link_build_caches_into_checkout,
         planned_image_path,
         require_build_programs,
         without_log_path,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         berkeley_sizes,
         do_images_differ,
         read_elf,
-        read_sections,
+        read_elf_sections,
     )
     from rtoslab.images.function_digests import (
         branch_target_address,

@@ -22,9 +22,9 @@ from rtoslab.base import (
     BuildError,
     RefusedError,
     build_folder,
+    clear_expired_file_contents_cache,
     cross_tool_name,
     exclusive_lock,
-    expire_contents_cache,
     listing_of_file_hashes,
     make_disk_error,
     tools,
@@ -37,7 +37,7 @@ from rtoslab.images.compiler_calls import (
     files_at_other_optimisation_levels,
     folder_names_by_path,
 )
-from rtoslab.images.configuring import configure_image
+from rtoslab.images.configuring import configure_image_build
 from rtoslab.images.image_inputs import (
     CALLGRAPH,
     CORE1_IMAGE,
@@ -45,17 +45,17 @@ from rtoslab.images.image_inputs import (
     INFO,
     LOG,
     STORED_FILES,
-    build_point_of_embedded_image,
     image_inputs_digest,
     image_request_digest,
+    measurement_point_of_embedded_image,
     path_of_files_read_list,
     source_tree_of_point,
 )
 from rtoslab.images.inserted_code import files_with_own_optimisation_level, hook_macro_code, read_source_contents
-from rtoslab.images.object_cache import ObjectCache, compiler_identity
+from rtoslab.images.object_cache import ObjectFileCache, compiler_identity
 from rtoslab.images.object_store import ObjectStore
 from rtoslab.plan import PlannedPoint
-from rtoslab.records import SEAL_FILE, ExpectedImageIdentity, add_digest_file, read_sealed_folder
+from rtoslab.records import SEAL_FILE, ExpectedImageIdentity, add_file_listing_digests, read_and_verify_sealed_folder
 from rtoslab.trees import (
     find_repositories,
     linked_libraries_digest,
@@ -104,21 +104,21 @@ class BuiltImage:
         return self.folder / IMAGE
 
 
-def build_point_image(catalogue: Catalogue, point: PlannedPoint) -> BuiltImage:
+def build_measurement_point_image(catalogue: Catalogue, point: PlannedPoint) -> BuiltImage:
     """Returns a point's firmware image, built now or earlier. Raises ToolMissingError, BuildError, StoreError."""
     require_build_programs()
     digest = image_inputs_digest(catalogue, point)
     if not is_image_built(catalogue.root, point, digest):
         first = _image_folder(catalogue.root, point, digest)
         with exclusive_lock(first.with_name(f".{first.name}.lock")):  # points of one image may be measured side by side
-            expire_contents_cache()
+            clear_expired_file_contents_cache()
             digest = image_inputs_digest(catalogue, point)  # by now it may be known what is read of a tree
             if not is_image_built(catalogue.root, point, digest):
                 digest = _build_and_store_image(catalogue, point, digest)
-        expire_contents_cache()
+        clear_expired_file_contents_cache()
     folder = _image_folder(catalogue.root, point, digest)
     try:
-        files = read_sealed_folder(folder)
+        files = read_and_verify_sealed_folder(folder)
         info = json.loads(files[INFO])
         sha256 = hashlib.sha256(files[IMAGE]).hexdigest()
     except AlteredFileError as cause:
@@ -137,7 +137,7 @@ def compile_image_into(
     """
     require_build_programs()
     sources: frozenset[str] = frozenset()
-    embedded = build_point_of_embedded_image(point)
+    embedded = measurement_point_of_embedded_image(point)
     if embedded is not None:
         inner = folder / "core1"
         inner.mkdir()
@@ -148,7 +148,7 @@ def compile_image_into(
     return folder / IMAGE, sources | json.loads((folder / INFO).read_bytes())["sources"].keys()
 
 
-def link_build_caches(root: Path, other_root: Path) -> None:
+def link_build_caches_into_checkout(root: Path, other_root: Path) -> None:
     """Links the build caches of the checkout `root` into another checkout's build folder, so that the other one reuses
     compiled objects."""
     here, target = build_folder(root), build_folder(other_root)
@@ -175,7 +175,8 @@ def require_build_programs() -> None:
 
 
 def is_image_built(root: Path, point: PlannedPoint, digest: str) -> bool:
-    """Whether a point's image exists. `digest`: its `image_inputs_digest`. `build_point_image` also checks its seal."""
+    """Whether a point's image exists. `digest`: its `image_inputs_digest`. `build_measurement_point_image` also checks
+    its seal."""
     return (_image_folder(root, point, digest) / SEAL_FILE).is_file()
 
 
@@ -196,15 +197,15 @@ def _build_and_store_image(catalogue: Catalogue, point: PlannedPoint, digest: st
         raise make_disk_error("make a build folder in", parent, cause) from None
     folder = _image_folder(catalogue.root, point, digest)
     try:
-        embedded = build_point_of_embedded_image(point)
+        embedded = measurement_point_of_embedded_image(point)
         if embedded is not None:
-            shutil.copyfile(build_point_image(catalogue, embedded).elf_path, work / CORE1_IMAGE)
+            shutil.copyfile(build_measurement_point_image(catalogue, embedded).elf_path, work / CORE1_IMAGE)
         digest = _build_until_stable(catalogue, point, digest, work)
         folder = _image_folder(catalogue.root, point, digest)
         staging = Path(tempfile.mkdtemp(prefix=".done-", dir=parent))
         _join_call_graph_files(work)
         outputs = {name: (work / name).read_bytes() for name in STORED_FILES if (work / name).is_file()}
-        for name, content in add_digest_file(folder.name, outputs).items():
+        for name, content in add_file_listing_digests(folder.name, outputs).items():
             (staging / name).write_bytes(content)
         try:
             if folder.exists() and not (folder / SEAL_FILE).exists():
@@ -237,13 +238,13 @@ def _build_until_stable(catalogue: Catalogue, point: PlannedPoint, digest: str, 
         if tree is None:
             return digest
         files = tree_files_of_build(build.files_read, tree)
-        expire_contents_cache()
+        clear_expired_file_contents_cache()
         store_build_inputs_from_kernel_tree(
             path_of_files_read_list(catalogue.root, image_request_digest(catalogue, point)), files
         )
         result = image_inputs_digest(catalogue, point)
         if result == digest:
-            _add_tree_to_build_record(work / INFO, tree, files)
+            _add_source_tree_to_build_record(work / INFO, tree, files)
             return digest
         digest = result
     raise BuildError(
@@ -257,7 +258,7 @@ def _record_compiler_calls(work: Path, build: BuildStepsResult) -> Mapping[str, 
     info: dict[str, Any] = json.loads(path.read_bytes())
     folders = _folder_names_by_path(work)
     links = [line for line in build.commands_besides_compile_and_archive if f" -o {IMAGE}" in line]
-    info["calls"] = compact_compiler_calls(build.compilations, links, folders)
+    info["calls"] = compact_compiler_calls(build.compiler_calls_of_build, links, folders)
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
     return info
 
@@ -319,7 +320,7 @@ def _require_unmodified_kernel_code(point: PlannedPoint, work: Path, build: Buil
         )
 
 
-def _add_tree_to_build_record(path: Path, tree: SourceTree, files: tuple[str, ...]) -> None:
+def _add_source_tree_to_build_record(path: Path, tree: SourceTree, files: tuple[str, ...]) -> None:
     """Adds the origin of a source tree, and a digest of the files read from it, to a build's record. `path`: the
     record."""
     info = json.loads(path.read_bytes())
@@ -345,11 +346,11 @@ def _configure_and_compile(
 ) -> BuildStepsResult:
     """Configures and compiles an image in `work`. Raises BuildError with the reason from the log."""
     firmware, cache = catalogue.root / "firmware", ObjectStore(work.parent / "objects")
-    objects = ObjectCache(work, firmware, cache, compiler_identity(point.compiler == "clang"))
+    objects = ObjectFileCache(work, firmware, cache, compiler_identity(point.compiler == "clang"))
     is_configured = False
     with (work / LOG).open("w+", encoding="utf-8", errors="replace") as log:
         try:
-            is_configured = configure_image(catalogue, point, expected, work, work.parent / "configured", log)
+            is_configured = configure_image_build(catalogue, point, expected, work, work.parent / "configured", log)
             log.seek(0, os.SEEK_END)
             if is_configured:
                 return run_build_steps(work, objects, log)

@@ -135,20 +135,22 @@ class CompilerCall:
             env=tools.build_environment_variables(),
             check=False,
         )
-        if done.returncode != 0 or not self._dependency_file.is_file():
+        if done.returncode != 0 or not self._compiler_dependency_file_path.is_file():
             return None
         code = done.stdout.replace(str(self.work).encode(), b"@")
         names = sorted({name.decode() for name in _DEFINITION.findall(code)}) if self.is_gcc else None
         code = _line_marker_pattern(str(self.firmware)).sub(rb"\1$", _DEFINITION.sub(b"", code))
         contains_checkout = os.fsencode(self.firmware) in code
-        return PreprocessedSource(self.source_files(), names, hashlib.sha256(code).hexdigest(), contains_checkout)
+        return PreprocessedSource(
+            self.files_read_by_compiler(), names, hashlib.sha256(code).hexdigest(), contains_checkout
+        )
 
-    def source_files(self) -> tuple[str, ...]:
+    def files_read_by_compiler(self) -> tuple[str, ...]:
         """Returns the absolute paths of all files that the compiler read. For a file that is not preprocessed this is
         only its own path."""
-        if not self._dependency_file.is_file():
+        if not self._compiler_dependency_file_path.is_file():
             return (_absolute_path(str(self.work), str(self.source_path)),)
-        text = self._dependency_file.read_text(encoding="utf-8", errors="surrogateescape")
+        text = self._compiler_dependency_file_path.read_text(encoding="utf-8", errors="surrogateescape")
         text = text.partition(":")[2].replace("\\\n", " ").strip()
         names = text.split() if "\\" not in text else [_ESCAPED.sub(r"\1", part) for part in _BETWEEN_FILES.split(text)]
         work = str(self.work)
@@ -164,7 +166,7 @@ class CompilerCall:
             self.callgraph_path.write_bytes(callgraph)
 
     @property
-    def _dependency_file(self) -> Path:
+    def _compiler_dependency_file_path(self) -> Path:
         """Returns the path of the file in which the compiler lists what it read."""
         return self.work / self._argument_after_option("-MF")
 
@@ -232,11 +234,11 @@ def object_cache_key(
     """
     names = None if used_macros is None else frozenset(used_macros)
     parts = [call, *(f"{path} {digest}" for path, digest in sorted(files.items()))]
-    parts += [f"{path}\n{_header_lines_that_matter(text, names)}" for path, text in sorted(generated.items())]
+    parts += [f"{path}\n{_header_lines_affecting_object_file(text, names)}" for path, text in sorted(generated.items())]
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _header_lines_that_matter(text: str, names: frozenset[str] | None) -> str:
+def _header_lines_affecting_object_file(text: str, names: frozenset[str] | None) -> str:
     """Returns the lines of a generated header that can change an object file. `names`: the macros that the code uses,
     or None.
 

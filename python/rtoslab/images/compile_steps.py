@@ -16,7 +16,7 @@ from typing import IO, Final
 
 from rtoslab.base import StoreError, tools
 from rtoslab.images.compilation import CompilerCall, LibraryArchiveStep, parse_compiler_call, parse_library_archive_step
-from rtoslab.images.object_cache import CompilerOutputs, ObjectCache, present_time_ns
+from rtoslab.images.object_cache import CompilerOutputs, ObjectFileCache, present_time_ns
 
 PARALLEL_COMPILERS: Final = 2
 """Compilers that a build runs at the same time."""
@@ -32,7 +32,7 @@ class StepFailedError(Exception):
 class _StepRunner:
     """Executes the steps of a build, and records them with the files that were read."""
 
-    objects: ObjectCache
+    objects: ObjectFileCache
     log: IO[str]
     lock: Lock = field(default_factory=Lock)
     files_read: set[str] = field(default_factory=set)
@@ -43,7 +43,7 @@ class _StepRunner:
         call = self.objects.compiler_call_key(compilation)
         cached = self.objects.find_compiler_outputs(call)
         if cached is None and self.objects.does_call_use_image_specific_macro(call):
-            cached = self._run_compiler(compilation), compilation.source_files()
+            cached = self._run_compiler(compilation), compilation.files_read_by_compiler()
         if cached is None:
             with self.objects.exclusive_lock(call):
                 cached = self.objects.find_compiler_outputs(call) or self._compile_and_store(
@@ -70,7 +70,7 @@ class _StepRunner:
         ):
             with suppress(StoreError):  # the image needs no kept object. On a disk without room it fails itself
                 self.objects.store_compiler_outputs(compilation, call, preprocessed, result, began_ns)
-        return result, compilation.source_files() if preprocessed is None else preprocessed.files
+        return result, compilation.files_read_by_compiler() if preprocessed is None else preprocessed.files
 
     def _run_compiler(self, compilation: CompilerCall) -> CompilerOutputs:
         """Runs the compiler. Returns the object, the call graph and the compiler's messages."""
@@ -89,7 +89,7 @@ class _StepRunner:
             return
         self.run_command(archiving_.work, archiving_.line)
         with suppress(StoreError):
-            self.objects.store_library(key, archiving_.archive.read_bytes())
+            self.objects.put_library_into_cache(key, archiving_.archive.read_bytes())
 
     def run_command(self, work: Path, line: str) -> None:
         """Runs a command of the build files that neither compiles nor makes a library."""
@@ -143,7 +143,7 @@ class BuildStepsResult:
     steps: tuple[_Step, ...]
 
     @property
-    def compilations(self) -> list[CompilerCall]:
+    def compiler_calls_of_build(self) -> list[CompilerCall]:
         """Returns the compiler calls of the build."""
         return [step for step in self.steps if isinstance(step, CompilerCall)]
 
@@ -153,7 +153,7 @@ class BuildStepsResult:
         return [step for step in self.steps if isinstance(step, str)]
 
 
-def run_build_steps(work: Path, objects: ObjectCache, log: IO[str]) -> BuildStepsResult:
+def run_build_steps(work: Path, objects: ObjectFileCache, log: IO[str]) -> BuildStepsResult:
     """Executes all steps of a configured build. Raises StepFailedError, whose reason is in the log, and OSError."""
     steps = _StepRunner(objects, log)
     with ThreadPoolExecutor(PARALLEL_COMPILERS) as pool:

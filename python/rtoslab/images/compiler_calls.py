@@ -60,10 +60,10 @@ def compact_compiler_calls(
         while file in by_file:
             times += 1
             file = f"{name} ({times})"
-        by_file[file] = _arguments_by_kind(call.arguments[1:], folders)
+        by_file[file] = _compiler_arguments_by_kind(call.arguments[1:], folders)
     groups: dict[str, dict[str, CallArguments]] = {}
     for file, words in sorted(by_file.items()):
-        groups.setdefault(_file_group_name(file), {})[file] = words
+        groups.setdefault(_source_file_group_name(file), {})[file] = words
     common = {name: _most_common_arguments(list(files.values())) for name, files in groups.items()}
     others = {
         file: other
@@ -79,13 +79,15 @@ def compact_compiler_calls(
 def optimisation_levels(record: Mapping[str, Any]) -> set[str]:
     """Returns the optimisation levels (such as `-O2`) of all C files in a build's record. An empty text is the
     compiler's default."""
-    return {level for _, level in _optimisation_levels_of_groups(record)}
+    return {level for _, level in _optimisation_levels_of_file_groups(record)}
 
 
 def files_at_other_optimisation_levels(record: Mapping[str, Any], level: str) -> list[str]:
     """Returns a text for each C file, or group of C files, that was compiled at another optimisation level than this
     one."""
-    return [f"{name} at {own or 'no level'}" for name, own in _optimisation_levels_of_groups(record) if own != level]
+    return [
+        f"{name} at {own or 'no level'}" for name, own in _optimisation_levels_of_file_groups(record) if own != level
+    ]
 
 
 def contradicting_definitions(record: Mapping[str, Any], kernel_config: Mapping[str, str]) -> list[str]:
@@ -96,12 +98,12 @@ def contradicting_definitions(record: Mapping[str, Any], kernel_config: Mapping[
         f"{name} with {word}, where {setting} is {kernel_config[setting]}"
         for name, arguments in sorted(calls.items())
         for word in arguments.get(DEFINITIONS, ())
-        for setting, value in [_setting_and_value(word)]
+        for setting, value in [_macro_and_value_of_argument(word)]
         if setting in kernel_config and value != _plain_number(kernel_config[setting])
     ]
 
 
-def _setting_and_value(word: str) -> tuple[str, str | None]:
+def _macro_and_value_of_argument(word: str) -> tuple[str, str | None]:
     """Returns the macro of a `-D` or `-U` argument and its value. None: the argument removes the macro."""
     name, equals, value = word[2:].strip().partition("=")
     return name, None if word.startswith("-U") else _plain_number(value) if equals else "1"
@@ -113,7 +115,7 @@ def _plain_number(value: str) -> str:
     return re.sub(r"^(\w*\d\w*?)[uUlL]+$", r"\1", plain)
 
 
-def _optimisation_levels_of_groups(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _optimisation_levels_of_file_groups(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yields the name and the optimisation level of each group of C files, and of each C file with options of its
     own."""
     groups = {
@@ -123,7 +125,7 @@ def _optimisation_levels_of_groups(record: Mapping[str, Any]) -> Iterator[tuple[
     }
     yield from sorted(groups.items())
     for file, other in sorted(record["files"].items()):
-        group, words = _file_group_name(file), other.get(OPTIONS)
+        group, words = _source_file_group_name(file), other.get(OPTIONS)
         if group in groups and words is not None:
             yield file, _last_optimisation_option(words) or (groups[group] if words[:1] == [LIKE_GROUP] else "")
 
@@ -133,7 +135,7 @@ def _last_optimisation_option(words: Sequence[str]) -> str:
     return next((word for word in reversed(words) if word.startswith("-O")), "")
 
 
-def _file_group_name(file: str) -> str:
+def _source_file_group_name(file: str) -> str:
     """Returns the group of a file, such as `kernel/*.c`: its topmost folder and its language."""
     plain = re.sub(r" \(\d+\)$", "", file)
     return f"{plain.partition('/')[0]}/*{PurePosixPath(plain).suffix}"
@@ -162,7 +164,7 @@ def _additional_arguments(common: CallArguments, words: CallArguments) -> CallAr
     return difference
 
 
-def _arguments_by_kind(arguments: Sequence[str], folders: Mapping[str, str]) -> CallArguments:
+def _compiler_arguments_by_kind(arguments: Sequence[str], folders: Mapping[str, str]) -> CallArguments:
     """Returns a compiler call's arguments by kind, without those that say where the files are."""
     sorted_words: CallArguments = {OPTIONS: [], DEFINITIONS: [], FOLDERS: []}
     words = iter(arguments)

@@ -27,11 +27,11 @@ from rtoslab.base import (
     tools,
 )
 from rtoslab.catalogue import Catalogue
-from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_files_for_cmake
+from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_files_read_by_cmake
 from rtoslab.images.object_cache import compiler_identity
 from rtoslab.images.object_store import ObjectStore
 from rtoslab.plan import DEFAULT_COMPILER, PlannedPoint
-from rtoslab.records import SEAL_FILE, ExpectedImageIdentity, add_digest_file, read_sealed_folder
+from rtoslab.records import SEAL_FILE, ExpectedImageIdentity, add_file_listing_digests, read_and_verify_sealed_folder
 
 PACKAGE: Final = "kernel_package.cmake"
 """The file with the place of a kernel's package. firmware/cmake/KernelSource.cmake writes and reads it."""
@@ -55,7 +55,7 @@ _CONFIGURED_BY: Final = (
 )
 
 
-def configure_image(
+def configure_image_build(
     catalogue: Catalogue,
     point: PlannedPoint,
     expected: ExpectedImageIdentity,
@@ -116,7 +116,7 @@ def _restore_cached_cmake_results(catalogue: Catalogue, point: PlannedPoint, cac
         return False
     place = _cmake_findings_folder(catalogue, point, cache_folder)
     try:
-        files = read_sealed_folder(place)
+        files = read_and_verify_sealed_folder(place)
     except AlteredFileError:
         return False
     folder = work / "CMakeFiles" / files["version"].decode()
@@ -134,7 +134,7 @@ def _restore_cached_toml_contents(catalogue: Catalogue, point: PlannedPoint, rea
     folder = work / _READ
     folder.mkdir(parents=True, exist_ok=True)
     laid = set()
-    for file in toml_files_for_cmake(catalogue, point):
+    for file in toml_files_read_by_cmake(catalogue, point):
         key = hashlib.sha256(f"{reader}{sha256_of_file(file)}".encode()).hexdigest()
         content = read.read_bytes_of_key(key)
         if content is not None:
@@ -149,7 +149,7 @@ def _cache_toml_contents(read: ObjectStore, work: Path, laid: set[str]) -> None:
     for path in (work / _READ).glob("*.cmake"):
         if path.stem not in laid:
             with suppress(StoreError):  # the image needs nothing kept
-                read.store_bytes_of_key(path.stem, path.read_bytes())
+                read.store_bytes_under_key(path.stem, path.read_bytes())
 
 
 def _store_compiler_files(place: Path, work: Path, firmware: Path) -> None:
@@ -168,7 +168,7 @@ def _store_compiler_files(place: Path, work: Path, firmware: Path) -> None:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         mine = Path(tempfile.mkdtemp(prefix=".known-", dir=place.parent))
-        for name, content in add_digest_file(place.name, files).items():
+        for name, content in add_file_listing_digests(place.name, files).items():
             (mine / name).write_bytes(content)
         try:
             if place.exists() and not (place / SEAL_FILE).exists():

@@ -44,7 +44,7 @@ class ElfOutputSection:
         return self.executable or not self.writable
 
     @property
-    def end_address(self) -> int:
+    def section_end_address(self) -> int:
         """Returns the first address after the section."""
         return self.address + self.size
 
@@ -98,13 +98,13 @@ def parse_elf(data: bytes, name: str) -> ElfImage:
         sections = _find_allocated_sections(elf)
         if not sections:
             raise ValueError("no section of it uses memory")  # noqa: TRY301
-        symbols, constants = _symbols_and_constants(elf)
+        symbols, constants = _elf_symbols_and_constants(elf)
     except ValueError as cause:
         raise ImageFileError(f"{name} is a damaged ELF file ({cause}); build or copy it again.") from None
     return ElfImage(tuple(sorted(sections, key=lambda section: section.address)), symbols, constants)
 
 
-def read_sections(path: Path) -> tuple[ElfOutputSection, ...]:
+def read_elf_sections(path: Path) -> tuple[ElfOutputSection, ...]:
     """Returns the sections of an ELF file that take memory. Raises ImageFileError."""
     try:
         return tuple(_find_allocated_sections(ElfFile(read_program_image(path))))
@@ -174,7 +174,7 @@ def _section_load_address(section: ElfSection, segments: Iterable[ElfSegment]) -
     return section.address
 
 
-def _symbols_and_constants(elf: ElfFile) -> tuple[tuple[ImageSymbol, ...], dict[str, int]]:
+def _elf_symbols_and_constants(elf: ElfFile) -> tuple[tuple[ImageSymbol, ...], dict[str, int]]:
     """Returns the functions and objects that have a size, and the values of all other symbols by name."""
     symbols: list[ImageSymbol] = []
     constants: dict[str, int] = {}

@@ -63,7 +63,7 @@ def data_object_digests(path: Path) -> dict[str, str]:
         parts: dict[str, list[bytes]] = {}
         by_section = len(image.objects) > _MOST_OBJECTS
         for item in image.objects:
-            section = image.section_of(item.start)
+            section = image.find_elf_section_at_address(item.start)
             if section is not None:
                 name = section.name if by_section else item.name
                 parts.setdefault(name, []).append(image.object_content(item))
@@ -111,9 +111,9 @@ class _DigestedImage:
 
     def function_digest(self, function: _NamedAddressRange) -> str:
         """Returns the digest of a function, which is the same wherever its code and data are placed."""
-        return hashlib.sha256(b"".join(self._bytes_with_replaced_references(function))).hexdigest()[:DIGITS]
+        return hashlib.sha256(b"".join(self._position_independent_function_bytes(function))).hexdigest()[:DIGITS]
 
-    def section_of(self, address: int) -> ElfSection | None:
+    def find_elf_section_at_address(self, address: int) -> ElfSection | None:
         """Returns the section of memory that contains an address. None if there is none."""
         inside = (section for section in self.sections if 0 <= address - section.address < section.size)
         return next(inside, None)
@@ -122,18 +122,18 @@ class _DigestedImage:
         """Returns an object's first content with each address replaced by its target, its size, and the part of the
         memory in which it begins."""
         place = f"{item.start >> _MEMORY_PART_BITS}:{item.end - item.start}:".encode()
-        section = self.section_of(item.start)
+        section = self.find_elf_section_at_address(item.start)
         if section is None or section.address not in self.contents:
             return place
         content = self._read_bytes(item.start, item.end - item.start)
         words = [content[at : at + 4] for at in range(0, len(content), 4)]
         is_aligned = not item.start % 4
         return place + b"".join(
-            (is_aligned and len(word) == 4 and self._address_target_text(int.from_bytes(word, "little"))) or word
+            (is_aligned and len(word) == 4 and self._symbolic_address_text(int.from_bytes(word, "little"))) or word
             for word in words
         )
 
-    def _bytes_with_replaced_references(self, function: _NamedAddressRange) -> Iterator[bytes]:
+    def _position_independent_function_bytes(self, function: _NamedAddressRange) -> Iterator[bytes]:
         """Yields a function's bytes in which each reference is replaced by its target, so that the placement does not
         matter."""
         start, end, code = function.start, function.end, self._function_bytes(function)
@@ -142,12 +142,12 @@ class _DigestedImage:
         is_data = False
         while at < end:
             if at >= changes:
-                is_data, changes = self._data_flag_and_next_boundary(at)
+                is_data, changes = self._data_flag_and_next_change_address(at)
             place = at - start
             if is_data:
                 size = 4 if at % 4 == 0 and at + 4 <= end else 2
                 part = code[place : place + size]
-                yield (self._address_target_text(int.from_bytes(part, "little")) if size == 4 else None) or part
+                yield (self._symbolic_address_text(int.from_bytes(part, "little")) if size == 4 else None) or part
             else:
                 first = int.from_bytes(code[place : place + 2], "little")
                 size = 4 if first >= _WIDE else 2
@@ -174,7 +174,7 @@ class _DigestedImage:
         """Returns the word at an address of a literal pool. If it is an address itself, what it points at is
         returned."""
         word = self._read_bytes(at, 4)
-        return self._address_target_text(int.from_bytes(word, "little")) or word
+        return self._symbolic_address_text(int.from_bytes(word, "little")) or word
 
     def _branch_target_name(self, at: int, code: bytes, function: _NamedAddressRange) -> bytes | None:
         """Returns the name of the function that a branch leads to, as bytes. None for other instructions and branches
@@ -183,7 +183,7 @@ class _DigestedImage:
         if target is None or function.start <= target < function.end:
             return None
         kind = int.from_bytes(code[2:4], "little") & 0xD000
-        place = self._address_target_text(target)
+        place = self._symbolic_address_text(target)
         return None if place is None else kind.to_bytes(2, "little") + place
 
     def _movw_movt_replacements(self, function: _NamedAddressRange) -> dict[int, bytes]:
@@ -194,7 +194,7 @@ class _DigestedImage:
         at = function.start
         while at < function.end:
             first = int.from_bytes(self._read_bytes(at, 2), "little")
-            if self._data_flag_and_next_boundary(at)[0] or first < _WIDE:
+            if self._data_flag_and_next_change_address(at)[0] or first < _WIDE:
                 at += 2
                 continue
             half = decode_movw_movt(self._read_bytes(at, 4))
@@ -203,14 +203,14 @@ class _DigestedImage:
                 if not is_top:
                     low[register] = (at, value)
                 elif register in low:
-                    place = self._address_target_text(value << 16 | low[register][1])
+                    place = self._symbolic_address_text(value << 16 | low[register][1])
                     if place is not None:
                         moved[low[register][0]] = b"low" + bytes([register]) + place
                         moved[at] = b"top" + bytes([register]) + place
             at += 4
         return moved
 
-    def _address_target_text(self, value: int) -> bytes | None:
+    def _symbolic_address_text(self, value: int) -> bytes | None:
         """Returns what an address points at, as bytes of text. None for a number that is no address in the image."""
         section = next(
             (
@@ -239,7 +239,7 @@ class _DigestedImage:
         begin = value - section.address
         return content[begin : begin + _TEXT_BYTES].partition(b"\0")[0]
 
-    def _data_flag_and_next_boundary(self, at: int) -> tuple[bool, int]:
+    def _data_flag_and_next_change_address(self, at: int) -> tuple[bool, int]:
         """Returns whether there is data (not code) at an address, and the next address where this changes."""
         index = bisect_right(self.map_starts, at)
         return index > 0 and self.map_data[index - 1], (*self.map_starts[index : index + 1], 1 << 32)[0]

@@ -14,7 +14,7 @@ from rtoslab.base import (
     all_files_below,
     build_folder,
     cross_tool_name,
-    file_hash_rows,
+    file_digest_listing_rows,
     join_file_hash_rows,
     memoize_by_contents,
     tools,
@@ -26,7 +26,7 @@ from rtoslab.catalogue import (
     SourceTree,
     kernel_export_identifier,
     offered_optional_services,
-    tree_description_path,
+    source_tree_description_path,
 )
 from rtoslab.plan import DEFAULT_COMPILER, PlannedPoint
 from rtoslab.records import ExpectedImageIdentity
@@ -113,10 +113,10 @@ def _kernel_pair_cmake_options(point: PlannedPoint) -> dict[str, str]:
     }
 
 
-def build_point_of_embedded_image(point: PlannedPoint) -> PlannedPoint | None:
+def measurement_point_of_embedded_image(point: PlannedPoint) -> PlannedPoint | None:
     """Returns the point whose finished image is part of this point's image: core 1's, for the kernel on core 0. None
     for any other point."""
-    return point.point_on_other_core() if point.beside is not None and point.core == 0 else None
+    return point.measurement_on_other_core() if point.beside is not None and point.core == 0 else None
 
 
 def _number_or_empty_text(value: int | None) -> str:
@@ -141,13 +141,13 @@ def kernel_cmake_options(catalogue: Catalogue, point: PlannedPoint) -> list[str]
     optional = optional_services(catalogue, point)
     return [
         port,
-        *([f"-DTREE={tree_description_path(tree.id)}", f"-DTREE_PATH={tree.path}"] if tree else []),
-        *([f"-D{_services_hook(point)}=services/services.cmake"] if optional else []),
+        *([f"-DTREE={source_tree_description_path(tree.id)}", f"-DTREE_PATH={tree.path}"] if tree else []),
+        *([f"-D{_optional_services_cmake_variable(point)}=services/services.cmake"] if optional else []),
         *([f"-DOPTIONAL_SERVICES:STRING={';'.join(optional)}"] if optional else []),
     ]
 
 
-def _services_hook(point: PlannedPoint) -> str:
+def _optional_services_cmake_variable(point: PlannedPoint) -> str:
     """Returns the CMake variable by which a build includes its optional services. Another one than that of two
     kernels on one board: see `_kernel_pair_cmake_options`.
     """
@@ -163,7 +163,11 @@ def optional_services(catalogue: Catalogue, point: PlannedPoint) -> list[str]:
         chosen = int(point.params.get(OPTIONAL_SERVICES_PARAM, "0"))
         return [service for service in offered if chosen >> OPTIONAL_SERVICES.index(service) & 1]
     benchmark = catalogue.benchmarks.get(point.benchmark)
-    needed = benchmark.facts.restrict_to_kernel_services(kernel).needed_services(point.params) if benchmark else ()
+    needed = (
+        benchmark.facts.restrict_to_kernel_services(kernel).kernel_services_needed_by_benchmark(point.params)
+        if benchmark
+        else ()
+    )
     return [service for service in offered if service in needed]
 
 
@@ -203,15 +207,15 @@ def image_request_digest(catalogue: Catalogue, point: PlannedPoint) -> str:
     if optional_services(catalogue, point):
         parts.append("services")
     sources = join_file_hash_rows(
-        chain(*(_firmware_part_file_rows(root, firmware, part) for part in parts), _spec_file_digests(root))
+        chain(*(_file_digests_of_firmware_folder(root, firmware, part) for part in parts), _spec_file_digests(root))
     )
     sources += join_file_hash_rows(
-        _firmware_part_file_rows(kernel.folder.parent, kernel.folder.parent, kernel.folder.name)
+        _file_digests_of_firmware_folder(kernel.folder.parent, kernel.folder.parent, kernel.folder.name)
     )
     options: list[Any] = [cmake_options(point, ExpectedImageIdentity("", 0))]
     if point.beside is not None and optional_services(catalogue, point):
-        options.append(_services_hook(point))
-    embedded = build_point_of_embedded_image(point)
+        options.append(_optional_services_cmake_variable(point))
+    embedded = measurement_point_of_embedded_image(point)
     if embedded is not None:
         options.append(image_inputs_digest(catalogue, embedded))
     compilers = [tools.first_version_line(cross_tool_name("gcc"))] + [tools.clang_version_line()] * (
@@ -227,13 +231,13 @@ def image_request_digest(catalogue: Catalogue, point: PlannedPoint) -> str:
     return hashlib.sha256(everything.encode()).hexdigest()
 
 
-def toml_files_for_cmake(catalogue: Catalogue, point: PlannedPoint) -> list[Path]:
+def toml_files_read_by_cmake(catalogue: Catalogue, point: PlannedPoint) -> list[Path]:
     """Returns the TOML files of the checkout and of the point's port that CMake may read."""
     firmware = catalogue.root / "firmware"
     parts = ["cpus/cortexm/arch.toml", f"boards/{point.board}/board.toml"]
     parts += [_benchmark_source_folder(point.benchmark)]
     parts += [f"amp/{point.board}"] if point.beside is not None else []
-    files_ = [Path(file) for part in parts for file in _firmware_part_files(firmware, part)]
+    files_ = [Path(file) for part in parts for file in _files_of_firmware_subfolder(firmware, part)]
     files_.append(catalogue.find_kernel(point.kernel).folder / "kernel.toml")
     return [path for path in files_ if path.suffix == ".toml"] + sorted((catalogue.root / "spec").glob("*.toml"))
 
@@ -254,18 +258,18 @@ def _benchmark_source_folder(benchmark: str) -> str:
 
 
 @memoize_by_contents
-def _firmware_part_file_rows(base: Path, firmware: Path, part: str) -> tuple[ListingRow, ...]:
+def _file_digests_of_firmware_folder(base: Path, firmware: Path, part: str) -> tuple[ListingRow, ...]:
     """Returns the names (relative to `base`) and digests of all files of a part of the firmware."""
-    return file_hash_rows(base, _firmware_part_files(firmware, part))
+    return file_digest_listing_rows(base, _files_of_firmware_subfolder(firmware, part))
 
 
 @memoize_by_contents
 def _spec_file_digests(root: Path) -> tuple[ListingRow, ...]:
     """Returns the name and digest of each TOML file in `spec/`."""
-    return file_hash_rows(root, (root / "spec").glob("*.toml"))
+    return file_digest_listing_rows(root, (root / "spec").glob("*.toml"))
 
 
-def _firmware_part_files(firmware: Path, part: str) -> list[str]:
+def _files_of_firmware_subfolder(firmware: Path, part: str) -> list[str]:
     """Returns the paths of all files of the firmware's folder `part`, or of a single file. Files about real boards are
     left out."""
     path = firmware / part

@@ -52,7 +52,7 @@ class CompilerOutputs:
 
 
 @dataclass(slots=True)
-class ObjectCache:
+class ObjectFileCache:
     """The cache of compiled objects, as one build uses it. It reads each file once."""
 
     work: Path
@@ -115,19 +115,19 @@ class ObjectCache:
         files = tuple(map(self._portable_path, preprocessed.files))
         outside = [file for file in files if file[0] != "@"]
         if any(_was_file_changed_since(self._machine_path_of_portable_path(path), began_ns) for path in outside) or any(
-            map(_has_unlisted_inputs, preprocessed.files)
+            map(_has_unlisted_build_inputs, preprocessed.files)
         ):
             return
         new = {"asked": preprocessed.used_macros, "files": list(files)}
         others = [path for path in self._stored_compiler_input_lists(call) if path != new]
-        self.cache.store_bytes_of_key(f"{call}.lists", json.dumps([new, *others][:LISTS_PER_CALL]).encode())
+        self.cache.store_bytes_under_key(f"{call}.lists", json.dumps([new, *others][:LISTS_PER_CALL]).encode())
         for path in outside:
             self._digests.pop(path, None)
         key = self._object_cache_key_of_current_files(call, files, preprocessed.used_macros)
         if key is not None and not IMAGE_MACROS & set(preprocessed.used_macros or ()):
             code = self._preprocessed_code_key(compilation, preprocessed)
             self._write_compiler_outputs(code, result)
-            self.cache.store_bytes_of_key(f"{key}.of", code.encode())
+            self.cache.store_bytes_under_key(f"{key}.of", code.encode())
 
     def library_cache_key(self, archiving_: LibraryArchiveStep) -> str:
         """Returns the key under which a library is cached: a digest of its command and its objects. Raises OSError."""
@@ -138,9 +138,9 @@ class ObjectCache:
         """Returns the cached library of this key. None if there is none."""
         return self.cache.read_bytes_of_key(key)
 
-    def store_library(self, key: str, content: bytes) -> None:
+    def put_library_into_cache(self, key: str, content: bytes) -> None:
         """Caches a library. Raises StoreError."""
-        self.cache.store_bytes_of_key(key, content)
+        self.cache.store_bytes_under_key(key, content)
 
     def _compiler_call_key_parts(self, words: list[str]) -> list[Any]:
         """Returns the compiler's identity and the arguments of a call, as parts of a cache key."""
@@ -226,7 +226,7 @@ class ObjectCache:
         output = result.output.replace(str(self.firmware), _CHECKOUT)
         head = {"callgraph": result.callgraph is not None, "object": len(result.object), "said": output}
         first = json.dumps(head, sort_keys=True).encode()
-        self.cache.store_bytes_of_key(key, first + b"\n" + result.object + (result.callgraph or b""))
+        self.cache.store_bytes_under_key(key, first + b"\n" + result.object + (result.callgraph or b""))
 
     def _read_compiler_outputs(self, key: str) -> CompilerOutputs | None:
         """Returns the outputs of a compiler call stored under a key. None if there are none."""
@@ -259,7 +259,7 @@ def _digest_of_key_parts(*parts: Any) -> str:
     return hashlib.sha256(json.dumps([_FORMAT, *parts], sort_keys=True).encode()).hexdigest()
 
 
-def _has_unlisted_inputs(file: str) -> bool:
+def _has_unlisted_build_inputs(file: str) -> bool:
     """Whether a source depends on something that is in no list of files, such as `__DATE__` or `.incbin`.
 
     Raises OSError.

@@ -44,7 +44,7 @@ class ObjectStore:
             return None
         return content
 
-    def store_bytes_of_key(self, key: str, content: bytes) -> None:
+    def store_bytes_under_key(self, key: str, content: bytes) -> None:
         """Stores bytes under a key. Raises StoreError."""
         shard = self._shard_folder(key)
         make_folder(shard)

@@ -11,7 +11,7 @@ from typing import Final
 from rtoslab.base import PlanError, build_folder, make_disk_error
 from rtoslab.catalogue import Catalogue
 from rtoslab.images.builder import build_failure_reason, expected_image_identity, is_image_built
-from rtoslab.images.configuring import configure_image
+from rtoslab.images.configuring import configure_image_build
 from rtoslab.images.image_inputs import image_inputs_digest
 from rtoslab.plan import POINT_KEYS, PlannedPoint
 
@@ -69,7 +69,7 @@ def _why_cmake_refuses(catalogue: Catalogue, point: PlannedPoint, digest: str) -
             tempfile.TemporaryDirectory(prefix=".settings-", dir=parent) as folder,
             tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log,
         ):
-            if configure_image(
+            if configure_image_build(
                 catalogue, point, expected_image_identity(digest), Path(folder), parent / "configured", log
             ):
                 return ""

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from rtoslab.instruments.formats import folded_stacks, speedscope_profile
     from rtoslab.instruments.html import profile_summary_text, render_profile_page
     from rtoslab.instruments.interval_tables import interval_as_json, interval_table, longest_interval_lines
-    from rtoslab.instruments.lines import InlinedSourceLine, add_source_lines, find_source_lines
+    from rtoslab.instruments.lines import InlinedSourceLine, add_source_lines_to_warnings, find_source_lines
     from rtoslab.instruments.masked_interrupts import function_that_masked
     from rtoslab.instruments.measured_calls import (
         MeasuredCalls,
         MeasuredFunction,
         MeasurementInterruptedError,
-        measure_calls,
+        measure_function_calls,
     )
     from rtoslab.instruments.measured_intervals import MeasuredInterval, MeasuredIntervals, measure_intervals
     from rtoslab.instruments.observed_machine import ObservedMachine
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         innermost_function,
         profile_image,
         profile_of_recording,
-        read_profile_file,
+        read_execution_profile_file,
     )
     from rtoslab.instruments.records import INTERVAL, WAYS
     from rtoslab.instruments.session import (
@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from rtoslab.instruments.show import table_for_terminal
     from rtoslab.instruments.subject import (
         DEFAULT_CYCLES,
+        ImageObservationOptions,
         ObservedImage,
-        ObservedImageOptions,
         ObservedRunSection,
         find_observed_image,
     )
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from rtoslab.instruments.timelines import Timeline, record_timeline
     from rtoslab.instruments.totals import cycle_sums_by_function
     from rtoslab.instruments.trace_database import NAMED as NAMED_QUERIES
-    from rtoslab.instruments.trace_database import TraceDatabase, timeline_as_trace_contents
+    from rtoslab.instruments.trace_database import TraceDatabase, timeline_as_trace_file_contents
     from rtoslab.instruments.vcd import timeline_as_vcd
 else:
     __getattr__ = lazy_attribute_getter(__name__)

@@ -106,9 +106,9 @@ class FunctionCallTally:
         for name, values in call_cycles_by_metric(mine).items():
             self.cycles[name].add_values_to_counts(values)
             if name in {"inclusive", "undisturbed"}:
-                self._store_call_with_greatest_measure(name, mine, values)
+                self._store_longest_call_by_measure(name, mine, values)
 
-    def _store_call_with_greatest_measure(self, name: str, mine: NDArray[np.void], values: NDArray[np.uint64]) -> None:
+    def _store_longest_call_by_measure(self, name: str, mine: NDArray[np.void], values: NDArray[np.uint64]) -> None:
         """Stores the first call with the greatest value of a measure (`name`), unless an earlier chunk had one as
         great."""
         greatest = mine[int(np.argmax(values))]

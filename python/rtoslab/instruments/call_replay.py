@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rtoslab.base import RunError
 from rtoslab.instruments.call_counts import call_cycles_by_metric
-from rtoslab.instruments.names import ImageNameFinder
+from rtoslab.instruments.names import ImageAddressNameFinder
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import NO_NODE, NODE, ROW
 from rtoslab.instruments.session import CHUNK_CYCLES, Progress, open_board_with_image
@@ -41,7 +41,7 @@ class ReplayedCallWindow:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayedCallCycles:
+class FunctionCallCycleBreakdown:
     """How one call spent its cycles, by function, and what ran in its place meanwhile."""
 
     inside: Mapping[str, int]
@@ -52,7 +52,7 @@ class ReplayedCallCycles:
     """Why the cycles inside are not known. Empty if they are."""
 
 
-def window_of_measured_call(call: Any, nodes: "NDArray[np.void]") -> ReplayedCallWindow:
+def time_range_and_path_of_call(call: Any, nodes: "NDArray[np.void]") -> ReplayedCallWindow:
     """Returns the time and the call path of a measured call, from its packed record and the packed call paths."""
     node = int(call["node"])
     return ReplayedCallWindow(
@@ -67,7 +67,7 @@ def window_of_measured_call(call: Any, nodes: "NDArray[np.void]") -> ReplayedCal
 
 def replay_longest_calls(
     subject: ObservedImage, windows: Sequence[ReplayedCallWindow], progress: Progress
-) -> dict[ReplayedCallWindow, ReplayedCallCycles]:
+) -> dict[ReplayedCallWindow, FunctionCallCycleBreakdown]:
     """Runs an image again up to the last of these calls. Returns how each call spent its cycles."""
     machine = open_board_with_image(subject)
     edges = sorted({edge for window in windows for edge in (window.start, window.until)})
@@ -86,7 +86,7 @@ def replay_longest_calls(
                 for node, spent in zip(rows["node"].tolist(), cycles.tolist(), strict=True):
                     for call in inside:
                         sums[call][core, node] = sums[call].get((core, node), 0) + int(spent)
-    names = ImageNameFinder(subject.elf, machine.symbols(), nodes, ())
+    names = ImageAddressNameFinder(subject.elf, machine.symbols(), nodes, ())
     return {window: _replayed_call_cycles(window, sums[window], nodes, names) for window in windows}
 
 
@@ -107,8 +107,11 @@ def run_to_cycle(machine: ObservedMachine, cycle: int, last: int, progress: Prog
 
 
 def _replayed_call_cycles(
-    window: ReplayedCallWindow, spent: Mapping[tuple[int, int], int], nodes: "NDArray[np.void]", names: ImageNameFinder
-) -> ReplayedCallCycles:
+    window: ReplayedCallWindow,
+    spent: Mapping[tuple[int, int], int],
+    nodes: "NDArray[np.void]",
+    names: ImageAddressNameFinder,
+) -> FunctionCallCycleBreakdown:
     """Returns how a call spent its cycles. `spent` are the cycles of each call path, by core and number of the path."""
     depth, inside, beside = len(window.caller_call_path), dict[str, int](), dict[str, int]()
     for (core, node), cycles in spent.items():
@@ -128,8 +131,8 @@ def _replayed_call_cycles(
     total = sum(inside.values())
     if total != window.undisturbed:
         problem = f"while it waited, {total - window.undisturbed:,} cycles passed on the same path in other tasks"
-        return ReplayedCallCycles({}, _sort_most_cycles_first(beside), problem)
-    return ReplayedCallCycles(_sort_most_cycles_first(inside), _sort_most_cycles_first(beside))
+        return FunctionCallCycleBreakdown({}, _sort_most_cycles_first(beside), problem)
+    return FunctionCallCycleBreakdown(_sort_most_cycles_first(inside), _sort_most_cycles_first(beside))
 
 
 def _next_function_on_call_path(rest: tuple[PathStep, ...], window: ReplayedCallWindow) -> PathStep:

@@ -5,8 +5,8 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from rtoslab.base import TitledTable, count_with_noun
-from rtoslab.instruments.call_replay import ITSELF, ReplayedCallCycles
-from rtoslab.instruments.measured_calls import LongestCall, MeasuredCalls, MeasuredFunction
+from rtoslab.instruments.call_replay import ITSELF, FunctionCallCycleBreakdown
+from rtoslab.instruments.measured_calls import LongestFunctionCall, MeasuredCalls, MeasuredFunction
 from rtoslab.instruments.profile_tables import call_path_text
 
 _HEADS: Final = ("cycles per call", "min", "median", "p99", "max", "total")
@@ -72,7 +72,7 @@ def notes_on_measured_calls(measured: MeasuredFunction) -> Iterator[str]:
         )
 
 
-def longest_call_text_lines(greatest: LongestCall) -> Iterator[str]:
+def longest_call_text_lines(greatest: LongestFunctionCall) -> Iterator[str]:
     """Yields lines on a function's longest call: when it was, its call path, how it spent its cycles."""
     cycles = ", ".join(f"{greatest.cycles[name]:,} {name}" for name in greatest.cycles if greatest.cycles[name])
     yield f"Greatest {' and '.join(greatest.measures)}: from cycle {greatest.start:,}, core {greatest.core}"
@@ -146,9 +146,9 @@ def _function_as_json(measured: MeasuredFunction) -> dict[str, Any]:
     }
 
 
-def _longest_call_as_json(call: LongestCall) -> dict[str, Any]:
+def _longest_call_as_json(call: LongestFunctionCall) -> dict[str, Any]:
     """Returns a function's longest call as an object for JSON."""
-    spending = call.spending or ReplayedCallCycles({}, {}, "the command was ended before the second run")
+    spending = call.spending or FunctionCallCycleBreakdown({}, {}, "the command was ended before the second run")
     callees = {name: item for name, item in spending.inside.items() if name != ITSELF}
     return {
         "by": list(call.measures),

@@ -80,7 +80,7 @@ def _elf_sections(elf: Path) -> Sequence[ElfSection]:
         return ()
 
 
-def add_source_lines(warnings: Iterable[str], image: Path) -> list[str]:
+def add_source_lines_to_warnings(warnings: Iterable[str], image: Path) -> list[str]:
     """Returns the virtual board's warnings, with file and line after each address of code."""
     texts = list(warnings)
     places = find_source_lines(image, (int(result, 16) for text in texts for result in _BY.findall(text)))

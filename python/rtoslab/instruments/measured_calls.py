@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from rtoslab.instruments.call_counts import CallStatistics, FunctionCallTally, ValueDistribution, call_cycles_by_metric
 from rtoslab.instruments.call_replay import (
-    ReplayedCallCycles,
+    FunctionCallCycleBreakdown,
     ReplayedCallWindow,
     replay_longest_calls,
-    window_of_measured_call,
+    time_range_and_path_of_call,
 )
 from rtoslab.instruments.functions import ImageFunction, ImageFunctions
-from rtoslab.instruments.names import ImageNameFinder
+from rtoslab.instruments.names import ImageAddressNameFinder
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import CALL, NODE
 from rtoslab.instruments.session import (
@@ -42,7 +42,7 @@ _FIRST_THREAD: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class LongestCall:
+class LongestFunctionCall:
     """The first of a function's longest calls, by one or both measures."""
 
     measures: tuple[str, ...]
@@ -56,7 +56,7 @@ class LongestCall:
     """Keyed by measure."""
     interruptions: int
     stack_bytes: int
-    spending: ReplayedCallCycles | None = None
+    spending: FunctionCallCycleBreakdown | None = None
     """None if it was not replayed."""
 
 
@@ -85,7 +85,7 @@ class MeasuredFunction:
     """Keyed by measure. Empty if no call returned."""
     instructions: dict[str, CallStatistics] = field(default_factory=dict)
     """Likewise: `inclusive` and `exclusive`."""
-    greatest: tuple[LongestCall, ...] = ()
+    greatest: tuple[LongestFunctionCall, ...] = ()
     open: tuple[UnreturnedCall, ...] = ()
     ran: frozenset[str] = frozenset()
     """Functions that ran since reset below it on a call path, itself included."""
@@ -121,7 +121,7 @@ class MeasurementInterruptedError(KeyboardInterrupt):
         self.partial = begun
 
 
-def measure_calls(
+def measure_function_calls(
     subject: ObservedImage, functions: Sequence[str], progress: Progress = lambda *_: None
 ) -> MeasuredCalls:
     """Runs an image and measures each call of the requested functions. Raises SymbolError, RunError, ImageFileError."""
@@ -174,16 +174,16 @@ class _CallCounter:
         self.count_calls(recording.observed, recording.start_cycle)
         nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
         greatest = [tally.greatest[name] for tally in self.tallies for name in GREATEST if name in tally.greatest]
-        return list(dict.fromkeys(window_of_measured_call(window, nodes) for window in greatest))
+        return list(dict.fromkeys(time_range_and_path_of_call(window, nodes) for window in greatest))
 
     def measured_functions_result(
-        self, recording: ObservedRecording, cut: str, spent: Mapping[ReplayedCallWindow, ReplayedCallCycles]
+        self, recording: ObservedRecording, cut: str, spent: Mapping[ReplayedCallWindow, FunctionCallCycleBreakdown]
     ) -> MeasuredCalls:
         """Returns the measured functions. `cut` says why the observation ended early. `spent` is how the longest calls
         spent their cycles."""
         nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
         addresses = [item.address for item in self.functions]
-        names = ImageNameFinder(recording.subject.elf, recording.symbols, nodes, addresses)
+        names = ImageAddressNameFinder(recording.subject.elf, recording.symbols, nodes, addresses)
         still_open = np.frombuffer(recording.observed["open_calls"], dtype=CALL)
         functions = []
         for number, (function, tally) in enumerate(zip(self.functions, self.tallies, strict=True)):
@@ -230,7 +230,7 @@ def _make_unreturned_call(call: "np.void", path: tuple[str, ...]) -> UnreturnedC
     return UnreturnedCall(int(call["start"]), int(call["core"]), path, cycles, None if at_reset else int(call["stack"]))
 
 
-def _call_path_names(function: ImageFunction, call: "np.void", names: ImageNameFinder) -> tuple[str, ...]:
+def _call_path_names(function: ImageFunction, call: "np.void", names: ImageAddressNameFinder) -> tuple[str, ...]:
     """Returns the call path of a measured call, outermost function first. It ends with the function's name as the user
     wrote it."""
     *callers, last = names.call_path(int(call["node"]), function.address)
@@ -240,18 +240,18 @@ def _call_path_names(function: ImageFunction, call: "np.void", names: ImageNameF
 def _longest_calls(
     function: ImageFunction,
     tally: FunctionCallTally,
-    names: ImageNameFinder,
+    names: ImageAddressNameFinder,
     nodes: "NDArray[np.void]",
-    spent: Mapping[ReplayedCallWindow, ReplayedCallCycles],
-) -> tuple[LongestCall, ...]:
+    spent: Mapping[ReplayedCallWindow, FunctionCallCycleBreakdown],
+) -> tuple[LongestFunctionCall, ...]:
     """Returns the longest calls of a function, with how they spent their cycles."""
     by_window: dict[ReplayedCallWindow, tuple[list[str], np.void]] = {}
     for name in GREATEST:
         if name in tally.greatest:
             call = tally.greatest[name]
-            by_window.setdefault(window_of_measured_call(call, nodes), ([], call))[0].append(name)
+            by_window.setdefault(time_range_and_path_of_call(call, nodes), ([], call))[0].append(name)
     return tuple(
-        LongestCall(
+        LongestFunctionCall(
             measures=tuple(by),
             start=window.start,
             core=window.core,

@@ -15,7 +15,7 @@ from rtoslab.base import RunError
 from rtoslab.instruments.call_counts import CallStatistics, ValueDistribution
 from rtoslab.instruments.call_replay import run_to_cycle
 from rtoslab.instruments.functions import ImageFunctions
-from rtoslab.instruments.names import ImageNameFinder
+from rtoslab.instruments.names import ImageAddressNameFinder
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import ARRIVAL, NODE, ROW
 from rtoslab.instruments.session import (
@@ -148,9 +148,9 @@ def measure_intervals(
         return ObservationRequest(executed={place: number for number, place in enumerate(places)})
 
     recording = record_observed_run(subject, make_observation_request, progress)
-    _assign_arrivals_to_intervals(recording, pairings)
+    _assign_marker_executions_to_intervals(recording, pairings)
     windows = [pairing.longest for pairing in pairings if pairing.longest is not None]
-    replayed = _rerun_image_for_intervals(subject, windows, progress) if windows else {}
+    replayed = _replay_run_for_measured_intervals(subject, windows, progress) if windows else {}
     nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
     return MeasuredIntervals(
         find_early_end_reason(recording),
@@ -162,12 +162,12 @@ def measure_intervals(
             )
             for (begin, end), item in zip(pairs, pairings, strict=True)
         ),
-        ImageNameFinder(subject.elf, recording.symbols, nodes, ()).functions_called_from(nodes, lambda *_: True),
+        ImageAddressNameFinder(subject.elf, recording.symbols, nodes, ()).functions_called_from(nodes, lambda *_: True),
         read_lasting_settings(recording.machine, subject.board, subject.cores),
     )  # fmt: skip
 
 
-def _assign_arrivals_to_intervals(recording: ObservedRecording, pairings: Sequence[_IntervalPairing]) -> None:
+def _assign_marker_executions_to_intervals(recording: ObservedRecording, pairings: Sequence[_IntervalPairing]) -> None:
     """Adds the recorded executions of begins and ends to the intervals that they belong to."""
     events = np.frombuffer(recording.events, dtype=EVENT)
     mine = events[(events["kind"] == KIND_EXEC) & (events["cycle"] >= recording.start_cycle)]
@@ -193,7 +193,7 @@ def _instructions_before(completed: "NDArray[np.void]", cycle: int) -> int | Non
     return int(completed["instructions"][at]) if at < len(completed) else None
 
 
-def _rerun_image_for_intervals(
+def _replay_run_for_measured_intervals(
     subject: ObservedImage,
     windows: Sequence[tuple[WatchedInstructionArrival, WatchedInstructionArrival]],
     progress: Progress,
@@ -219,7 +219,7 @@ def _rerun_image_for_interval(
         _add_cycles_by_call_path(machine, spent, end.core)
         nodes_at.append(_step_and_find_call_path(machine, end, {}, end.core))
         nodes = np.frombuffer(machine.observed()["nodes"], dtype=NODE)
-    names = ImageNameFinder(subject.elf, machine.symbols(), nodes, ())
+    names = ImageAddressNameFinder(subject.elf, machine.symbols(), nodes, ())
     by_function: dict[str, int] = {}
     for node, cycles in spent.items():
         name = names.function_name_at(int(nodes[node]["entry"])) if node < len(nodes) else "?"

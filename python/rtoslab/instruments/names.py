@@ -14,7 +14,7 @@ INLINED = " [inlined]"
 """After the name of a function that has no code of its own there."""
 
 
-class ImageNameFinder:
+class ImageAddressNameFinder:
     """Finds names for the addresses of an image, and for its recorded call paths."""
 
     def __init__(

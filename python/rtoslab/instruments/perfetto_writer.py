@@ -8,7 +8,7 @@ from typing import Final
 
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackDescriptor, TrackEvent
 
-from rtoslab.instruments.timelines import Timeline, TimelineSpan, TimelineTrack
+from rtoslab.instruments.timelines import Timeline, TimelineInterval, TimelineTrack
 
 SEQUENCE: Final = 1
 ROOT: Final = 1
@@ -61,7 +61,7 @@ class PerfettoWriter:
                 events.append(((span.end, 0, -order), uuid, span, TrackEvent.TYPE_SLICE_END))
                 events.append(((span.start, 1, order), uuid, span, TrackEvent.TYPE_SLICE_BEGIN))
         for _, uuid, span, kind in sorted(events, key=lambda event: event[0]):
-            self._add_slice_event(uuid, span, kind)
+            self._add_timeline_slice_event(uuid, span, kind)
         for edge in self.timeline.edges:
             self._add_counter_event(self._track_uuid(("pins", edge.pin), counter=True), edge.cycle, edge.level)
         body = bytes(self.trace.SerializeToString(deterministic=True))
@@ -97,7 +97,7 @@ class PerfettoWriter:
         if counter:
             packet.track_descriptor.counter.SetInParent()
 
-    def _add_slice_event(self, uuid: int, span: TimelineSpan, kind: "TrackEvent.Type.ValueType") -> None:
+    def _add_timeline_slice_event(self, uuid: int, span: TimelineInterval, kind: "TrackEvent.Type.ValueType") -> None:
         """Adds the begin or the end of a span to the track with this number."""
         begins = kind == TrackEvent.TYPE_SLICE_BEGIN
         cycle = span.start if begins else span.end
@@ -131,10 +131,10 @@ class PerfettoWriter:
         return event
 
 
-def _spans_by_track(timeline: Timeline) -> dict[TimelineTrack, list[TimelineSpan]]:
+def _spans_by_track(timeline: Timeline) -> dict[TimelineTrack, list[TimelineInterval]]:
     """Returns a timeline's spans by track: cores first, then tasks, then spinlocks. Outer spans of a track come before
     inner ones."""
-    spans_of: dict[TimelineTrack, list[TimelineSpan]] = {}
+    spans_of: dict[TimelineTrack, list[TimelineInterval]] = {}
     for span in timeline.spans:
         spans_of.setdefault(span.track, []).append(span)
     return dict(

@@ -111,7 +111,7 @@ def source_line_cycles_table(profile: Profile, top: int | None) -> TitledTable:
     return TitledTable("lines", "Source lines", ("core", "line", *_cycle_column_heads(profile)), rows[:top])
 
 
-def _cycle_use_kinds_in_profile(profile: Profile) -> list[int]:
+def _cycle_use_indexes_in_profile(profile: Profile) -> list[int]:
     """Returns the indexes of those uses of cycles (`records.WAYS`) that occur in a profile. The others would be columns
     of zeros."""
     return [way for way in range(len(WAYS)) if any(spent.cycles[way] for spent in profile.spent)]
@@ -120,7 +120,7 @@ def _cycle_use_kinds_in_profile(profile: Profile) -> list[int]:
 def _cycle_column_heads(profile: Profile) -> tuple[str, ...]:
     """Returns the heads of a table's columns of cycles."""
     per = ("per operation",) if profile.operations else ()
-    return ("cycles", "% of core", *per, *(HEADS[way] for way in _cycle_use_kinds_in_profile(profile)))
+    return ("cycles", "% of core", *per, *(HEADS[way] for way in _cycle_use_indexes_in_profile(profile)))
 
 
 def _cycle_column_cells(profile: Profile, core: int, spent: CycleSums) -> tuple[Value, ...]:
@@ -131,5 +131,5 @@ def _cycle_column_cells(profile: Profile, core: int, spent: CycleSums) -> tuple[
         spent.total_cycles,
         f"{share:.2f}",
         *per,
-        *(spent.cycles[way] for way in _cycle_use_kinds_in_profile(profile)),
+        *(spent.cycles[way] for way in _cycle_use_indexes_in_profile(profile)),
     )

@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
 from rtoslab.base import ReportError, load_architecture_facts, to_canonical_json, write_file_atomically
-from rtoslab.instruments.names import INLINED, ImageNameFinder
+from rtoslab.instruments.names import INLINED, ImageAddressNameFinder
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
 from rtoslab.instruments.session import (
@@ -134,7 +134,7 @@ def profile_digest(fields: Mapping[str, Any]) -> str:
 _STORED: Final = TypeAdapter(Profile)
 
 
-def read_profile_file(path: Path) -> Profile:
+def read_execution_profile_file(path: Path) -> Profile:
     """Returns the profile of a file written by `Profile.save`. Raises ReportError."""
     return parse_profile(read_json_object(path, "the profile", ReportError), printable_path(path))
 
@@ -204,7 +204,9 @@ def profile_of_recording(recording: ObservedRecording) -> Profile:
     pcs = {int(pc) for row in rows for pc in row["pc"]}
     for places in (masked, locks):
         pcs |= {int(pc) for name in ("opener_pc", "closer_pc") for pc in places[name]}
-    names = ImageNameFinder(subject.elf, recording.symbols, np.frombuffer(observed["nodes"], dtype=NODE), sorted(pcs))
+    names = ImageAddressNameFinder(
+        subject.elf, recording.symbols, np.frombuffer(observed["nodes"], dtype=NODE), sorted(pcs)
+    )
     spent = tuple(item for core, core_rows in enumerate(rows) for item in _cycles_by_call_path(core, core_rows, names))
     functions = {name.partition(" [")[0] for item in spent for name in item.stack}
     kernel = subject.kernel
@@ -213,7 +215,7 @@ def profile_of_recording(recording: ObservedRecording) -> Profile:
         axes=dict(subject.axes),
         clock_hz=recording.clock_hz,
         observed_cycles=tuple(account["until_cycle"] - account["from_cycle"] for account in accounts),
-        operations=_count_operations(recording),
+        operations=_count_benchmark_operations(recording),
         spent=spent,
         held=tuple(_masked_intervals_of_record(item, names) for item in masked),
         locks=tuple(_spinlock_use_of_record(lock, names, kernel.locks if kernel else {}) for lock in locks),
@@ -222,7 +224,9 @@ def profile_of_recording(recording: ObservedRecording) -> Profile:
     )
 
 
-def _cycles_by_call_path(core: int, rows: "np.ndarray[Any, Any]", names: ImageNameFinder) -> list[CallPathCycles]:
+def _cycles_by_call_path(
+    core: int, rows: "np.ndarray[Any, Any]", names: ImageAddressNameFinder
+) -> list[CallPathCycles]:
     """Returns the cycles of a core by call path and source line, the most first, from packed records."""
     sums: dict[tuple[Stack, str], list[int]] = {}
     for node, pc, cycles, executions in rows.tolist():
@@ -237,7 +241,7 @@ def _cycles_by_call_path(core: int, rows: "np.ndarray[Any, Any]", names: ImageNa
     ]
 
 
-def _masked_intervals_of_record(row: "np.void", names: ImageNameFinder) -> MaskedIntervals:
+def _masked_intervals_of_record(row: "np.void", names: ImageAddressNameFinder) -> MaskedIntervals:
     """Returns the intervals with masked interrupts of one packed record."""
     opener, closer = ((int(row[f"{name}_node"]), int(row[f"{name}_pc"])) for name in ("opener", "closer"))
     return MaskedIntervals(
@@ -248,7 +252,7 @@ def _masked_intervals_of_record(row: "np.void", names: ImageNameFinder) -> Maske
     )  # fmt: skip
 
 
-def _spinlock_use_of_record(row: "np.void", names: ImageNameFinder, known: Mapping[int, str]) -> SpinlockUse:
+def _spinlock_use_of_record(row: "np.void", names: ImageAddressNameFinder, known: Mapping[int, str]) -> SpinlockUse:
     """Returns the use of a spinlock from one packed record. `known` has the kernel's names of locks, by number."""
     start, end = ((int(row[f"{name}_node"]), int(row[f"{name}_pc"])) for name in ("opener", "closer"))
     number = int(row["lock"])
@@ -260,7 +264,7 @@ def _spinlock_use_of_record(row: "np.void", names: ImageNameFinder, known: Mappi
     )  # fmt: skip
 
 
-def _count_operations(recording: ObservedRecording) -> int | None:
+def _count_benchmark_operations(recording: ObservedRecording) -> int | None:
     """Returns the number of operations that a benchmark counted in its measurement window. None if it does not
     count."""
     decoded = recording.decoded

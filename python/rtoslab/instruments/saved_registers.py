@@ -31,7 +31,7 @@ _NO_FLOATS: Final = 1 << 4
 
 
 @dataclass(frozen=True, slots=True)
-class SavedTask:
+class SuspendedTaskStack:
     """The stack of a task that is not running, with the frame that its kernel saved there."""
 
     frame: int
@@ -43,7 +43,7 @@ class SavedTask:
 
 
 def registers_from_saved_frame(
-    task: SavedTask, frames: Iterable[str], word: Word, is_code: Callable[[int], bool]
+    task: SuspendedTaskStack, frames: Iterable[str], word: Word, is_code: Callable[[int], bool]
 ) -> dict[str, int]:
     """Returns the registers of a task that is not running, by name, from the frame that the kernel saved on its stack.
     Empty if no layout fits.
@@ -64,7 +64,7 @@ def _can_be_waiting_task_registers(registers: dict[str, int], stack: range, is_c
     return state & _THUMB != 0 and state & _EXCEPTION == 0 and address & 1 == 0 and is_code(address) and in_stack
 
 
-def _read_saved_frame(task: SavedTask, parts: Iterable[str], word: Word) -> dict[str, int] | None:
+def _read_saved_frame(task: SuspendedTaskStack, parts: Iterable[str], word: Word) -> dict[str, int] | None:
     """Returns the registers that a saved frame with this layout contains. None if the frame cannot have this layout."""
     registers: dict[str, int] = {}
     at, exc_return = task.frame, task.exc_return

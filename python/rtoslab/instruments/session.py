@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
 from rtoslab.base import DecodeError, RunError, UnmodelledFeatureWarning, find_checkout_root, without_thumb_bit
-from rtoslab.instruments.lines import add_source_lines
+from rtoslab.instruments.lines import add_source_lines_to_warnings
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.subject import ObservedImage
 from rtoslab.records import DecodedRun, decode_records, read_wire_constants
 from rtoslab.targets import (
     DONE_SYMBOL,
     WINDOW_SYMBOL,
-    apply_timing_settings,
+    apply_timing_settings_to_virtual_board,
     convert_simulator_errors,
     cores_in_default_handlers,
     events_in_time_order,
@@ -97,7 +97,7 @@ def open_board_with_image(subject: ObservedImage) -> ObservedMachine:
     Raises ImageFileError, PlanError, SettingError.
     """
     machine = cast("ObservedMachine", make_board_at_reset(subject.board, cores=subject.cores))
-    apply_timing_settings(machine, subject.settings)
+    apply_timing_settings_to_virtual_board(machine, subject.settings)
     load_image_into_board(machine, subject.image, subject.elf.name)
     for device in subject.devices:
         device.attach_device(machine, subject.board)
@@ -119,7 +119,7 @@ def record_observed_run(
     try:
         return _ObservedSession(subject, machine, prepare(machine), progress).run_and_record()
     finally:
-        for sentence in add_source_lines(machine.warnings(), subject.elf):
+        for sentence in add_source_lines_to_warnings(machine.warnings(), subject.elf):
             warnings.warn(sentence, UnmodelledFeatureWarning, stacklevel=2)
 
 
@@ -159,7 +159,7 @@ class _ObservedSession:
             self.machine.observe(False)
             decoded: DecodedRun | None = None
             try:
-                decoded = self._receive_records() if ended is None else None
+                decoded = self._receive_benchmark_records() if ended is None else None
             except KeyboardInterrupt as cause:  # the stretch itself is whole
                 ended = cause
         recording = ObservedRecording(
@@ -184,7 +184,7 @@ class _ObservedSession:
     def _run_interruptibly(self) -> KeyboardInterrupt | None:
         """Runs to the end of the observed section. Returns the user's interrupt that ended it earlier, or None."""
         try:
-            self._run_to_observed_section_end()
+            self._run_to_end_of_observation()
         except KeyboardInterrupt as cause:
             self.events += self.machine.take_events()
             return cause
@@ -215,7 +215,7 @@ class _ObservedSession:
         elif self.subject.stretch.start is not None:
             self._run_until_symbol_or_cycle(self.subject.stretch.start, "the start", None)
 
-    def _run_to_observed_section_end(self) -> None:
+    def _run_to_end_of_observation(self) -> None:
         """Runs to the end of the observed section."""
         stretch = self.subject.stretch
         if self.subject.expected is not None:
@@ -248,14 +248,14 @@ class _ObservedSession:
         limit = self.machine.cycle() + (cycles or int(SETUP_LIMIT_S * self.subject.board.clock.sys_hz))
         while self.machine.cycle() < limit:
             reason = self._run_board_cycles(limit - self.machine.cycle(), what)
-            if reason == "until" and self._is_core_about_to_execute(address):
+            if reason == "until" and self._is_any_core_at_address(address):
                 return
             if reason not in {"cycles", "until", "watch"}:
                 break  # a board that has come to an end comes no further
         if cycles is None:
             raise RunError(f"{place} was not reached within {SETUP_LIMIT_S:g} s of virtual time; nothing was observed.")
 
-    def _is_core_about_to_execute(self, address: int) -> bool:
+    def _is_any_core_at_address(self, address: int) -> bool:
         """Whether a core is about to execute the instruction at an address."""
         return any(
             without_thumb_bit(self.machine.registers(core)["pc"]) == address for core in range(self.subject.cores)
@@ -282,7 +282,7 @@ class _ObservedSession:
                 return stop["reason"]
         return "cycles"
 
-    def _receive_records(self) -> DecodedRun | None:
+    def _receive_benchmark_records(self) -> DecodedRun | None:
         """Runs until a benchmark has sent its records, and returns them decoded. None for an image that is no
         benchmark."""
         if self.subject.expected is None:

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 from rtoslab.base import ImageFileError, PlanError, count_with_noun
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Board, Catalogue, Kernel
-from rtoslab.images import build_point_image
+from rtoslab.images import build_measurement_point_image
 from rtoslab.instruments.image_kernel import find_image_kernel
 from rtoslab.intake import is_file_or_pipe, read_program_image
 from rtoslab.plan import DEFAULT_WINDOW_MS as LATENCY_WINDOW_MS
@@ -52,7 +52,7 @@ class ObservedImage:
     """Benchmark, kernel, board, cores and configuration, for readers."""
 
 
-class ObservedImageOptions(TypedDict, total=False):
+class ImageObservationOptions(TypedDict, total=False):
     """The options of `find_observed_image` besides the name. A missing one has its default."""
 
     kernel: str | None
@@ -158,7 +158,7 @@ def _build_benchmark_to_observe(
     point = points[0]
     if point.not_applicable is not None:
         raise PlanError(f"{point.label} cannot be observed: {point.not_applicable}.")
-    built = build_point_image(catalogue, point)
+    built = build_measurement_point_image(catalogue, point)
     where = catalogue.find_board(point.board).facts
     return ObservedImage(
         label=f"{facts.id} {point.kernel} {point.board} {count_with_noun(point.cores, 'core')}",

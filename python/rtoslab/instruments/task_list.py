@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rtoslab.base import RtoslabError, RunError
-from rtoslab.catalogue import Catalogue, Kernel, KernelTasks, TaskChain, TaskRing, TaskTable
+from rtoslab.catalogue import Catalogue, CircularTaskLists, Kernel, KernelTasks, TaskChain, TaskTable
 from rtoslab.instruments.image_kernel import find_image_kernel
-from rtoslab.instruments.saved_registers import SavedTask, registers_from_saved_frame
+from rtoslab.instruments.saved_registers import SuspendedTaskStack, registers_from_saved_frame
 from rtoslab.intake import read_program_image
 from rtoslab.targets import (
-    StructureMemberPlace,
+    StructureMemberLayout,
     SymbolIndex,
     TaskRow,
     VirtualMachine,
@@ -38,7 +38,7 @@ _LOW_BYTE: Final = 0xFFFF_FF00
 class _KernelStructure:
     """The members of a C structure of the kernel, with their places."""
 
-    members: Mapping[str, StructureMemberPlace]
+    members: Mapping[str, StructureMemberLayout]
 
     def member_offset(self, member: str) -> int | None:
         """Returns the offset in bytes of a member of the C structure. None if there is no such member."""
@@ -91,7 +91,7 @@ class _TaskReader:
         machine: VirtualMachine,
         kernel: Kernel,
         tasks: KernelTasks,
-        structures: Mapping[str, Mapping[str, StructureMemberPlace]],
+        structures: Mapping[str, Mapping[str, StructureMemberLayout]],
         cores: int,
         is_v6m: bool,
     ) -> None:
@@ -150,7 +150,7 @@ class _TaskReader:
                 for address in self._kernel_list_head_addresses(
                     head, self._structures.get(ring.head, _KernelStructure({})).size_bytes
                 ):
-                    yield from ((block, state) for block in self._tasks_in_ring(ring, address))
+                    yield from ((block, state) for block in self._tasks_in_circular_list(ring, address))
         for chain in self._tasks.chains:
             for first, state in chain.first.items():
                 yield from ((block, state) for block in self._tasks_in_chain(chain, first))
@@ -166,7 +166,7 @@ class _TaskReader:
             count = 1 if only else max(1, held // size)
             yield from (address + size * place for place in range(min(count, _TASKS_MOST)))
 
-    def _tasks_in_ring(self, ring: TaskRing, head: int) -> Iterator[int]:
+    def _tasks_in_circular_list(self, ring: CircularTaskLists, head: int) -> Iterator[int]:
         """Yields the control blocks of the tasks in the circular list with this head."""
         first = self._member_offset(ring.head, ring.first)
         end = 0 if ring.end is None else self._member_offset(ring.head, ring.end, inside=True)
@@ -254,7 +254,9 @@ class _TaskReader:
         if not pointer:
             return []
         low = self._member_value(block, self._tasks.exc_return)
-        task = SavedTask(pointer, self._stack_addresses(block), None if low is None else _LOW_BYTE | low & 0xFF)
+        task = SuspendedTaskStack(
+            pointer, self._stack_addresses(block), None if low is None else _LOW_BYTE | low & 0xFF
+        )
         registers = registers_from_saved_frame(task, self._frames, self._read_word, self._is_function_address)
         if registers:
             for register, member in self._tasks.in_block.items():
@@ -291,7 +293,7 @@ class _TaskReader:
         return None
 
 
-def _signed_priority(urgency: int, place: StructureMemberPlace) -> int:
+def _signed_priority(urgency: int, place: StructureMemberLayout) -> int:
     """Returns a priority as a signed number: values in the upper half of the member's range are negative.
 
     The priorities of a kernel are in the upper half of the range only if they are negative.

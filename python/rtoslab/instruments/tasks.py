@@ -9,7 +9,7 @@ from rtoslab.footprint import structure_member_offsets
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.session import ObservedRecording
 from rtoslab.targets import (
-    StructureMemberPlace,
+    StructureMemberLayout,
     convert_simulator_errors,
     current_task_addresses,
     read_structure_member_text,
@@ -63,10 +63,10 @@ def _task_name(recording: ObservedRecording, block: int) -> str:
     return text or f"task {block:#x}"
 
 
-_CACHE: dict[tuple[str, str], dict[str, StructureMemberPlace]] = {}
+_CACHE: dict[tuple[str, str], dict[str, StructureMemberLayout]] = {}
 
 
-def _structure_members(recording: ObservedRecording, structure: str) -> dict[str, StructureMemberPlace]:
+def _structure_members(recording: ObservedRecording, structure: str) -> dict[str, StructureMemberLayout]:
     """Returns the place of each member of a C structure, cached by image."""
     key = (str(recording.subject.elf), structure)
     if key not in _CACHE:

@@ -50,7 +50,7 @@ class TimelineTrack:
 
 
 @dataclass(frozen=True, slots=True)
-class TimelineSpan:
+class TimelineInterval:
     """Something that lasted for a time: a task's turn, a handler, a call, a held lock. Cycles since reset."""
 
     track: TimelineTrack
@@ -79,14 +79,14 @@ class Timeline:
     clock_hz: int
     start: int
     end: int
-    spans: tuple[TimelineSpan, ...]
+    spans: tuple[TimelineInterval, ...]
     edges: tuple[PinEdge, ...]
     unhandled: str = ""
     """Sentences about cores that ended in a handler that nobody wrote."""
     cut: str = ""
     """Why it ended before its end, as a clause. Empty if it did not."""
 
-    def spans_of_timeline_track(self, group: str, name: str) -> tuple[TimelineSpan, ...]:
+    def spans_of_timeline_track(self, group: str, name: str) -> tuple[TimelineInterval, ...]:
         """Returns the spans of one track, by the track's group and name."""
         return tuple(span for span in self.spans if span.track == TimelineTrack(group, name))
 
@@ -112,10 +112,10 @@ def record_timeline(subject: ObservedImage, progress: Progress = lambda *_: None
         return ObservationRequest(calls=calls, writes=writes, threads_and_locks=True, exceptions=True, pins=True)
 
     recording = record_observed_run(subject, make_observation_request, progress)
-    return _TimelineReader(recording, services, words).make_timeline()
+    return _TimelineBuilder(recording, services, words).make_timeline()
 
 
-class _TimelineReader:
+class _TimelineBuilder:
     """Builds the spans of a timeline from recorded events, in order of time."""
 
     def __init__(self, recording: ObservedRecording, services: Mapping[int, str], words: Mapping[int, int]) -> None:
@@ -124,7 +124,7 @@ class _TimelineReader:
         self.recording = recording
         self.services = services
         self.start, self.end = recording.start_cycle, recording.end_cycle
-        self.spans: list[TimelineSpan] = []
+        self.spans: list[TimelineInterval] = []
         self.edges: list[PinEdge] = []
         self.current = {core: recording.words_at_start.get(address, 0) for core, address in words.items()}
         blocks = {value for _, value, _, _, kind, *_ in unpack_events(recording.events) if kind == KIND_WRITE}
@@ -163,13 +163,13 @@ class _TimelineReader:
             self.recording.unhandled, find_early_end_reason(self.recording),
         )  # fmt: skip
 
-    def _add_timeline_span(
+    def _add_timeline_interval(
         self, track: TimelineTrack, name: str, start: int, end: int, *, ended: bool = True, **facts: int | str
     ) -> None:
         """Adds a span from cycle `start` to `end`, cut to the observed section. `facts` are shown with it."""
         start = max(start, self.start)
         if end > start:
-            self.spans.append(TimelineSpan(track, name, start, end, facts, ended))
+            self.spans.append(TimelineInterval(track, name, start, end, facts, ended))
 
     def _handle_current_task_write(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a write to the kernel's pointer to the current task. `value` is the task's control block."""
@@ -177,14 +177,14 @@ class _TimelineReader:
         if value not in self.values_that_mean_no_task:
             self.current[on] = value
         elif on in self.running:
-            self._add_timeline_span(TimelineTrack(f"core {on}", TASKS), *self.running.pop(on), cycle)
+            self._add_timeline_interval(TimelineTrack(f"core {on}", TASKS), *self.running.pop(on), cycle)
 
     def _handle_task_switch(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a task switch: ends one task's span and begins another's."""
         name = self.names.get(self.current.get(core, 0)) or f"thread {value} ({self.functions.get(pc, hex(pc))})"
         before = self.running.get(core)
         if before is not None and before[0] != name:
-            self._add_timeline_span(TimelineTrack(f"core {core}", TASKS), before[0], before[1], cycle)
+            self._add_timeline_interval(TimelineTrack(f"core {core}", TASKS), before[0], before[1], cycle)
         if before is None or before[0] != name:
             self.running[core] = (name, cycle)
 
@@ -197,7 +197,7 @@ class _TimelineReader:
         """Handles the end of an exception handler."""
         if self.handlers.get(core):
             name, start, latency = self.handlers[core].pop()
-            self._add_timeline_span(
+            self._add_timeline_interval(
                 TimelineTrack(f"core {core}", HANDLERS), name, start, cycle, exception=ident, entry_cycles=latency
             )
 
@@ -217,7 +217,7 @@ class _TimelineReader:
         open_calls = self.calls.get(track, [])
         while open_calls:
             call, start, argument = open_calls.pop()
-            self._add_timeline_span(
+            self._add_timeline_interval(
                 track, self.services[call], start, cycle, r0=f"{argument:#x}", returned=f"{value:#x}"
             )
             if call == ident:
@@ -231,14 +231,14 @@ class _TimelineReader:
         """Handles a spinlock that was taken."""
         since = self.waiting.pop((ident, core), None)
         if since is not None:
-            self._add_timeline_span(TimelineTrack(f"core {core}", WAITS), self._spinlock_name(ident), since, cycle)
+            self._add_timeline_interval(TimelineTrack(f"core {core}", WAITS), self._spinlock_name(ident), since, cycle)
         self.held[ident] = (core, cycle)
 
     def _handle_lock_released(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a spinlock that was released."""
         if ident in self.held:
             owner, since = self.held.pop(ident)
-            self._add_timeline_span(TimelineTrack(LOCKS, self._spinlock_name(ident)), f"core {owner}", since, cycle)
+            self._add_timeline_interval(TimelineTrack(LOCKS, self._spinlock_name(ident)), f"core {owner}", since, cycle)
 
     def _handle_pin_change(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a level change of a pin."""
@@ -252,19 +252,21 @@ class _TimelineReader:
     def _end_open_spans(self) -> None:
         """Adds the spans that have not ended at the end of the run."""
         for core, (name, since) in self.running.items():
-            self._add_timeline_span(TimelineTrack(f"core {core}", TASKS), name, since, self.end, ended=False)
+            self._add_timeline_interval(TimelineTrack(f"core {core}", TASKS), name, since, self.end, ended=False)
         for core, stack in self.handlers.items():
             for name, since, _ in reversed(stack):
-                self._add_timeline_span(TimelineTrack(f"core {core}", HANDLERS), name, since, self.end, ended=False)
+                self._add_timeline_interval(TimelineTrack(f"core {core}", HANDLERS), name, since, self.end, ended=False)
         for track, calls in self.calls.items():
             for ident, since, argument in reversed(calls):
-                self._add_timeline_span(track, self.services[ident], since, self.end, ended=False, r0=f"{argument:#x}")
+                self._add_timeline_interval(
+                    track, self.services[ident], since, self.end, ended=False, r0=f"{argument:#x}"
+                )
         for (ident, core), since in self.waiting.items():
-            self._add_timeline_span(
+            self._add_timeline_interval(
                 TimelineTrack(f"core {core}", WAITS), self._spinlock_name(ident), since, self.end, ended=False
             )
         for ident, (core, since) in self.held.items():
-            self._add_timeline_span(
+            self._add_timeline_interval(
                 TimelineTrack(LOCKS, self._spinlock_name(ident)), f"core {core}", since, self.end, ended=False
             )
 

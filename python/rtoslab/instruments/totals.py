@@ -24,7 +24,7 @@ class CycleSums:
         """Returns the sum of the cycles, whatever they were spent on."""
         return sum(self.cycles)
 
-    def add_cycles(self, item: CallPathCycles) -> None:
+    def add_call_path_cycles(self, item: CallPathCycles) -> None:
         """Adds the cycles of one entry of a profile."""
         for way, cycles in enumerate(item.cycles):
             self.cycles[way] += cycles
@@ -38,7 +38,7 @@ def sum_profile_cycles_by_key(
     """Returns the sums of a profile's entries that have the same `key`, most cycles first."""
     by_key: dict[Key, CycleSums] = defaultdict(CycleSums)
     for entry in spent:
-        by_key[key(entry)].add_cycles(entry)
+        by_key[key(entry)].add_call_path_cycles(entry)
     return dict(sorted(by_key.items(), key=lambda item: (-item[1].total_cycles, str(item[0]))))
 
 

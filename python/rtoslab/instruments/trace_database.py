@@ -92,7 +92,7 @@ class TraceFileContents:
     edges: Sequence[PinEdge]
 
 
-def timeline_as_trace_contents(timeline: Timeline) -> TraceFileContents:
+def timeline_as_trace_file_contents(timeline: Timeline) -> TraceFileContents:
     """Returns a timeline in the form in which a trace file contains it."""
     slices = [
         TraceTimelineSlice(
@@ -185,7 +185,7 @@ def _trace_slice_table_rows(slices: Sequence[TraceTimelineSlice]) -> Iterable[tu
     by_track: dict[tuple[str, str], list[TraceTimelineSlice]] = {}
     for slice_ in sorted(slices, key=lambda traced_slice: (traced_slice.start, -traced_slice.end)):
         by_track.setdefault((slice_.group, slice_.track), []).append(slice_)
-    depths = {track: _nesting_depths(many) for track, many in by_track.items()}
+    depths = {track: _nesting_depths_of_trace_slices(many) for track, many in by_track.items()}
     for (group, track), many in by_track.items():
         handlers = [
             track_row
@@ -202,7 +202,7 @@ def _trace_slice_table_rows(slices: Sequence[TraceTimelineSlice]) -> Iterable[tu
             )  # fmt: skip
 
 
-def _nesting_depths(many: Sequence[TraceTimelineSlice]) -> list[int]:
+def _nesting_depths_of_trace_slices(many: Sequence[TraceTimelineSlice]) -> list[int]:
     """Returns, for each slice, how many slices of its track contain it."""
     ends: list[int] = []
     depths = []

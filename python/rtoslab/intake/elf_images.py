@@ -110,7 +110,7 @@ class ElfFile:
             raise ValueError("its headers have an unknown format")
         self._data = data
         rows = [_SECTION.unpack(row) for row in self._table_rows(sections_at, sections, _SECTION.size, "sections")]
-        strings = self._section_names(rows, names) if rows else b""
+        strings = self._elf_section_name_table(rows, names) if rows else b""
         self.sections = tuple(
             ElfSection(_string_table_text(strings, row[0]), row[1], row[2], row[3], row[4], row[5], row[6], row[9])
             for row in rows
@@ -144,7 +144,7 @@ class ElfFile:
             raise ValueError("its symbol table has an unknown format")
         if count > SYMBOLS:
             raise ValueError(f"it has more than {SYMBOLS:,} symbols")
-        yield from _parse_symbols(self.section_bytes(self.sections[table.link]), self.section_bytes(table))
+        yield from _parse_elf_symbol_table(self.section_bytes(self.sections[table.link]), self.section_bytes(table))
 
     def _table_rows(self, offset: int, count: int, size: int, contents: str) -> list[bytes]:
         """Returns the rows of a table in the file as bytes. `contents` names the table in an error."""
@@ -152,7 +152,7 @@ class ElfFile:
             raise ValueError(f"its table of {contents} ends after the end of the file")
         return [self._data[place : place + size] for place in range(offset, offset + count * size, size)]
 
-    def _section_names(self, rows: list[tuple[int, ...]], number: int) -> bytes:
+    def _elf_section_name_table(self, rows: list[tuple[int, ...]], number: int) -> bytes:
         """Returns the texts of all section names, which are in section `number`. `rows`: the section headers."""
         if number >= len(rows):
             raise ValueError("its sections have no names")
@@ -175,7 +175,7 @@ def compilers_named_in_image(image: bytes) -> str:
     return "; ".join(sorted(text.decode("ascii", "replace") for text in texts))
 
 
-def _parse_symbols(names: bytes, rows: bytes) -> tuple[ElfSymbol, ...]:
+def _parse_elf_symbol_table(names: bytes, rows: bytes) -> tuple[ElfSymbol, ...]:
     """Returns the symbols in a table. `names`: the texts of their names. Cached, for a point reads its image's symbols
     more than once."""
     return tuple(

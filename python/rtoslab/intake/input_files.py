@@ -28,7 +28,7 @@ def read_bytes(path: Path, limit: int, description: str, error: type[RtoslabErro
     try:
         descriptor = os.open(path, combine_open_flags("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY"))
     except (OSError, ValueError) as cause:
-        raise _unreadable_error(path, description, cause, error) from None
+        raise _make_unreadable_file_error(path, description, cause, error) from None
     try:
         mode = os.fstat(descriptor)
         if stat.S_ISREG(mode.st_mode):
@@ -39,7 +39,7 @@ def read_bytes(path: Path, limit: int, description: str, error: type[RtoslabErro
             kind = "is a directory" if stat.S_ISDIR(mode.st_mode) else "is a device, not a file"
             raise error(f"Cannot read {description} {printable_path(path)} ({kind}); check the path.")
     except (OSError, TimeoutError) as cause:
-        raise _unreadable_error(path, description, cause, error) from None
+        raise _make_unreadable_file_error(path, description, cause, error) from None
     finally:
         os.close(descriptor)
     if len(data) > limit:
@@ -79,7 +79,9 @@ def printable_path(path: Path) -> str:
     return escape_to_one_line(str(path))
 
 
-def _unreadable_error(path: Path, description: str, cause: Exception, error: type[RtoslabError]) -> RtoslabError:
+def _make_unreadable_file_error(
+    path: Path, description: str, cause: Exception, error: type[RtoslabError]
+) -> RtoslabError:
     """Returns the error for a file that cannot be opened or read."""
     reason = (getattr(cause, "strerror", None) or str(cause)).lower()
     return error(f"Cannot read {description} {printable_path(path)} ({reason}); check the path.")

@@ -51,7 +51,7 @@ def parse_json_value(text: str | bytes) -> Any:
         value = json.loads(
             text,
             parse_int=_parse_integer,
-            parse_float=_parse_float,
+            parse_float=_parse_finite_float,
             parse_constant=_refuse_nan_and_infinity,
             object_pairs_hook=_dictionary_with_unique_keys,
         )
@@ -59,11 +59,11 @@ def parse_json_value(text: str | bytes) -> Any:
         raise ValueError(f"it is nested deeper than {DEPTH} levels") from None
     except json.JSONDecodeError as cause:
         raise ValueError(f"line {cause.lineno}: {cause.msg[:1].lower()}{cause.msg[1:]}") from None
-    _require_shallow_nesting(value)
+    _require_shallow_json_nesting(value)
     return value
 
 
-def _require_shallow_nesting(value: Any) -> None:
+def _require_shallow_json_nesting(value: Any) -> None:
     """Raises ValueError for a value of objects and lists that are nested too deeply."""
     waiting = [(value, 0)]
     while waiting:
@@ -83,7 +83,7 @@ def _parse_integer(text: str) -> int:
     return value
 
 
-def _parse_float(text: str) -> float:
+def _parse_finite_float(text: str) -> float:
     """Returns the finite number in a text. Raises ValueError if it is too large."""
     value = float(text)
     if not math.isfinite(value):

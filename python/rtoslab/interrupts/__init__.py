@@ -57,7 +57,7 @@ def ignore_signals() -> None:
         signal.signal(signal_number, signal.SIG_IGN)
 
 
-def process_interruption_reason(cause: BaseException | None) -> str:
+def reason_of_process_interruption(cause: BaseException | None) -> str:
     """Returns why the process was interrupted, in a sentence: by the user, or by which signal. `cause`: the
     KeyboardInterrupt."""
     name = next((argument for argument in getattr(cause, "args", ()) if isinstance(argument, str)), None)
@@ -69,12 +69,12 @@ def user_interruption_message(cause: BaseException | None) -> str:
     text = MESSAGE.decode().strip()
     return (
         text
-        if (why := process_interruption_reason(cause)) == process_interruption_reason(None)
+        if (why := reason_of_process_interruption(cause)) == reason_of_process_interruption(None)
         else text.replace("Interrupted", why.rstrip("."))
     )
 
 
-def command_line_wants_json() -> bool:
+def is_json_output_requested() -> bool:
     """Whether the command line asks for JSON. Works before the command line is parsed."""
     return "--json" in sys.argv[1:]
 
@@ -97,8 +97,8 @@ def _make_keyboard_interrupt(number: int) -> KeyboardInterrupt:
 def _print_message_and_exit(number: int, _: FrameType | None) -> None:
     """Prints the message about a signal, as JSON if the command line asked for that, and ends the process."""
     cause = _make_keyboard_interrupt(_pending_signals[0] if _pending_signals else number)
-    if command_line_wants_json():
-        os.write(1, f'{{"stop": "interrupted", "detail": "{process_interruption_reason(cause)}"}}\n'.encode())
+    if is_json_output_requested():
+        os.write(1, f'{{"stop": "interrupted", "detail": "{reason_of_process_interruption(cause)}"}}\n'.encode())
     else:
         os.write(2, f"{user_interruption_message(cause)}\n".encode())
     os._exit(EXIT_INTERRUPTED)
@@ -115,13 +115,13 @@ def _raise_interrupt(number: int, frame: FrameType | None) -> None:
     if number != _RETRY_SIGNAL:
         _pending_signals.append(number)
     if _would_frame_lose_exception(frame):
-        _schedule_retry()
+        _schedule_signal_handler_retry()
         return
     _raised_at_s.append(time.monotonic())
     raise _make_keyboard_interrupt(_pending_signals[0])
 
 
-def _schedule_retry() -> None:
+def _schedule_signal_handler_retry() -> None:
     """Lets the handler of signals run again after a short time."""
     if _RETRY_SIGNAL is not None:
         signal.setitimer(signal.ITIMER_REAL, _RETRY_S)

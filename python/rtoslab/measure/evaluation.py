@@ -6,12 +6,12 @@ from rtoslab.base import DecodeError, PlanError, RunError, VoidRunError
 from rtoslab.catalogue import PAIR_CORES, SHOWN_IF_UNUSUAL, Benchmark, Catalogue
 from rtoslab.intake import quote_text
 from rtoslab.measure.point_result import make_measured_point
-from rtoslab.proofs import ProofEvidence, judge_benchmark_proofs
+from rtoslab.proofs import BenchmarkProofEvidence, judge_benchmark_proofs
 from rtoslab.records import (
     DecodedRun,
     ExpectedImageIdentity,
     decode_records,
-    is_valid_wire_field,
+    is_valid_wire_format_field,
     read_wire_constants,
     split_record_streams_by_image,
 )
@@ -30,18 +30,18 @@ def decode_and_judge_output(
     try:
         decoded, beside = _decode_streams_of_both_kernels(catalogue, identity, output.uart, expected)
         _require_image_reports_expected_point(decoded, identity)
-        _require_reported_parameters(decoded, benchmark)
+        _require_reported_benchmark_parameters(decoded, benchmark)
     except VoidRunError as cause:
-        return failed_point_of_exception(identity, run_id, "run", cause)
+        return make_failed_measurement(identity, run_id, "run", cause)
     except DecodeError as cause:
         problem = RunError(output.failure) if output.failure else cause
-        return failed_point_of_exception(identity, run_id, "run" if output.failure else "decode", problem)
+        return make_failed_measurement(identity, run_id, "run" if output.failure else "decode", problem)
     if output.failure is not None:
-        return failed_point_of_exception(identity, run_id, "run", RunError(output.failure))
+        return make_failed_measurement(identity, run_id, "run", RunError(output.failure))
     try:
         proofs = judge_benchmark_proofs(gather_proof_evidence(catalogue, identity, output, decoded, beside))
     except DecodeError as cause:
-        return failed_point_of_exception(identity, run_id, "decode", cause)
+        return make_failed_measurement(identity, run_id, "decode", cause)
     broken = [proof for proof in proofs if proof.verdict is ProofVerdict.FAILS]
     if broken:
         words = " ".join(f"{finding.rule} demands that {finding.demands}, but {finding.saw}." for finding in broken)
@@ -54,12 +54,12 @@ def decode_and_judge_output(
 
 def gather_proof_evidence(
     catalogue: Catalogue, identity: PointId, output: RunOutput, decoded: DecodedRun, beside: DecodedRun | None = None
-) -> ProofEvidence:
+) -> BenchmarkProofEvidence:
     """Returns everything that the proofs of a run examine. `beside`: the records of the kernel on the other core.
     Raises DecodeError if the image says parameters that the benchmark cannot have."""
     board, kernel = catalogue.find_board(identity.board).facts, catalogue.find_kernel(identity.kernel).facts
     try:
-        whole = catalogue.find_benchmark(identity.benchmark).facts.apply_benchmark_parameters(decoded.params)
+        whole = catalogue.find_benchmark(identity.benchmark).facts.with_task_count_from_parameters(decoded.params)
     except PlanError as cause:
         raise DecodeError(0, str(cause)) from None
     benchmark = whole.restrict_to_kernel_services(kernel)
@@ -67,7 +67,9 @@ def gather_proof_evidence(
     # Of a kernel without symbols calls and tasks cannot be seen.
     observations = output.observed if kernel.symbols else None
     fifo = None if beside is None else _intercore_fifo_interrupt_number(catalogue, identity)
-    return ProofEvidence(decoded, observations, benchmark, board, kernel, samples, identity.config, beside, fifo)
+    return BenchmarkProofEvidence(
+        decoded, observations, benchmark, board, kernel, samples, identity.config, beside, fifo
+    )
 
 
 def _intercore_fifo_interrupt_number(catalogue: Catalogue, identity: PointId) -> int | None:
@@ -102,21 +104,21 @@ def _decode_streams_of_both_kernels(
     return runs[core], other
 
 
-def failed_point_of_exception(identity: PointId, run_id: str, stage: str, cause: Exception) -> FailedMeasurement:
+def make_failed_measurement(identity: PointId, run_id: str, stage: str, cause: Exception) -> FailedMeasurement:
     """Returns the failed point for an exception in one stage of its measurement, such as `build`."""
     return FailedMeasurement.model_validate(
         {"run_id": run_id, "point": identity, "stage": stage, "error": type(cause).__name__, "message": str(cause)}
     )
 
 
-def _require_reported_parameters(decoded: DecodedRun, benchmark: Benchmark) -> None:
+def _require_reported_benchmark_parameters(decoded: DecodedRun, benchmark: Benchmark) -> None:
     """Raises DecodeError if the image did not send a parameter of the benchmark, or sent no number."""
     for name in benchmark.params:
         if name not in decoded.params:
             if name in SHOWN_IF_UNUSUAL:
                 continue
             raise DecodeError(0, f"the parameter {name} of {benchmark.id} was not sent.")
-        if not is_valid_wire_field(decoded.params[name], "decimal"):
+        if not is_valid_wire_format_field(decoded.params[name], "decimal"):
             raise DecodeError(0, f"the parameter {name} is {quote_text(decoded.params[name])}, which is no number.")
 
 

@@ -13,7 +13,7 @@ def identity_of_point(catalogue: Catalogue, point: PlannedPoint) -> PointId:
         **{f"feature.{key}": str(value) for key, value in point.features.items()},
         **{key: str(value) for key, value in point.timing.items()},
     }
-    config |= {option.key: text for option in POINT_OPTIONS if (text := option.config_text(point)) is not None}
+    config |= {option.key: text for option in POINT_OPTIONS if (text := option.option_value_text(point)) is not None}
     title = catalogue.find_benchmark(point.benchmark).facts.title
     return PointId(
         benchmark=point.benchmark,

@@ -23,11 +23,11 @@ from rtoslab.records import DecodedRun
 from rtoslab.results import PointId
 from rtoslab.store import (
     RunDirectory,
-    make_manifest,
+    make_measurement_manifest,
     manifest_hash,
-    parse_point_files,
+    parse_measurement_point_files,
     point_folder_name,
-    virtual_board_manifest_part,
+    virtual_board_manifest_entries,
 )
 from rtoslab.targets import (
     ExternalImage,
@@ -41,7 +41,7 @@ NOT_EXAMINED = "not examined: the image was built elsewhere"
 """In the place of a conformance verdict."""
 
 
-def measure_image(
+def measure_user_elf_image(
     root: Path, path: Path, board: str, out: Path | None, timing: Mapping[str, int]
 ) -> tuple[Path, MeasurementPointOutcome]:
     """Runs a user's ELF file that contains rtoslab's runner on a virtual board, and stores the measured point."""
@@ -91,15 +91,15 @@ def _measure_and_store_user_image(
         image.path.parent,
         image.identity_expected_of_image,
         image.file_sha256,
-        {**_build_record_of_user_image(point, image), "judged_by": rule_files},
+        {**_make_build_record_of_user_image(point, image), "judged_by": rule_files},
     )
-    target = virtual_board_manifest_part(catalogue.root, point, board)
-    manifest = make_manifest(point, board, build, target, {"digest": "", "checks": {"all": NOT_EXAMINED}})
+    target = virtual_board_manifest_entries(catalogue.root, point, board)
+    manifest = make_measurement_manifest(point, board, build, target, {"digest": "", "checks": {"all": NOT_EXAMINED}})
     run_id = manifest_hash(manifest)[:16]
     name = point_folder_name(identity, run_id)
     if run.contains_point(name):
         return MeasurementPointOutcome(run.read_measured_point(name).result, run.point_path(name), fresh=False)
-    other = run.find_same_point_with_other_manifest(name)
+    other = run.find_measurement_with_other_manifest(name)
     if other is not None:
         raise StoreError(
             f"{other} was measured with another image, virtual board or port; choose another --out to measure again."
@@ -110,7 +110,7 @@ def _measure_and_store_user_image(
     result = decode_and_judge_output(catalogue, identity, run_id, output, build.expected)
     whole = point_folder_files(name, result, manifest, output, image.path, {})
     run.store_point_files(name, whole)
-    return MeasurementPointOutcome(parse_point_files(whole)[0], run.point_path(name), fresh=True)
+    return MeasurementPointOutcome(parse_measurement_point_files(whole)[0], run.point_path(name), fresh=True)
 
 
 def _measurement_point_of_user_image(
@@ -136,7 +136,7 @@ def _measurement_point_of_user_image(
     )
 
 
-def _build_record_of_user_image(point: PlannedPoint, image: ExternalImage) -> dict[str, Any]:
+def _make_build_record_of_user_image(point: PlannedPoint, image: ExternalImage) -> dict[str, Any]:
     """Returns the build record of a user's image for its manifest: what the image reports about itself, and its
     compiler."""
     begin = image.introduction.begin

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import BuiltImage, build_point_image
+from rtoslab.images import BuiltImage, build_measurement_point_image
 from rtoslab.intake import read_program_image
 from rtoslab.plan import PlannedPoint
 
@@ -20,7 +20,7 @@ class DualKernelImagePair:
     record: dict[str, object]
     """The manifest's entry for them."""
 
-    def image_contents(self) -> tuple[bytes, bytes]:
+    def bytes_of_both_images(self) -> tuple[bytes, bytes]:
         """Returns the bytes of both images, the other core's first."""
         return read_program_image(self.other), read_program_image(self.started)
 
@@ -29,7 +29,7 @@ def build_pair_images(catalogue: Catalogue, point: PlannedPoint, built: BuiltIma
     """Builds the images for the kernel on the other core. None if the point has no second kernel. Raises BuildError."""
     if point.beside is None:
         return None
-    other = build_point_image(catalogue, point.point_on_other_core())
+    other = build_measurement_point_image(catalogue, point.measurement_on_other_core())
     started = built if point.core == 0 else other  # core 0's contains both
     core_map = catalogue.find_dual_kernel_memory_map(catalogue.find_board(point.board))
     record: dict[str, object] = {

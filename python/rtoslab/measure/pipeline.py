@@ -22,15 +22,15 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import ConformanceVerdict, check_port_conformance
-from rtoslab.images import LOG, BuiltImage, build_point_image
-from rtoslab.measure.evaluation import decode_and_judge_output, failed_point_of_exception
+from rtoslab.images import LOG, BuiltImage, build_measurement_point_image
+from rtoslab.measure.evaluation import decode_and_judge_output, make_failed_measurement
 from rtoslab.measure.identity import identity_of_point
 from rtoslab.measure.pair_images import DualKernelImagePair, build_pair_images
 from rtoslab.measure.point_result import point_folder_files
 from rtoslab.measure.virtual_job import make_virtual_benchmark_job
 from rtoslab.plan import PlannedPoint
 from rtoslab.records import require_files_match_seal
-from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable, PointId
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicableMeasurement, PointId
 from rtoslab.store import (
     CONFORMANCE_FILE,
     AnyResult,
@@ -38,14 +38,14 @@ from rtoslab.store import (
     RunDirectory,
     add_digests_to_point_files,
     failed_result_for_altered_files,
-    make_manifest,
+    make_measurement_manifest,
     manifest_hash,
-    parse_point_files,
+    parse_measurement_point_files,
     point_folder_name,
     real_board_manifest_part,
     result_cache_key,
     store_point_files,
-    virtual_board_manifest_part,
+    virtual_board_manifest_entries,
 )
 from rtoslab.targets import Progress, RunOutput, VirtualMachine, run_virtual_benchmark
 
@@ -88,17 +88,17 @@ def measure_and_store_point(
     again. `runner` replaces the virtual board, and then nothing is cached."""
     identity = identity_of_point(catalogue, point)
     if point.not_applicable is not None:
-        missing = NotApplicable(run_id="0" * 16, point=identity, reason=point.not_applicable)
+        missing = NotApplicableMeasurement(run_id="0" * 16, point=identity, reason=point.not_applicable)
         return _store_unmeasured_result(run, identity, missing, {}, {})
     progress("building", 0.0)
     try:
         with file_contents_cache():
-            built = build_point_image(catalogue, point)
+            built = build_measurement_point_image(catalogue, point)
             conformance = check_port_conformance(catalogue, point, progress)
             pair = build_pair_images(catalogue, point, built)
     except BuildError as cause:
         if options.skip_refused and isinstance(cause, RefusedError):
-            missing = NotApplicable(run_id="0" * 16, point=identity, reason=cause.reason)
+            missing = NotApplicableMeasurement(run_id="0" * 16, point=identity, reason=cause.reason)
             return _store_unmeasured_result(run, identity, missing, {}, {})
         failed = FailedMeasurement(
             run_id="0" * 16, point=identity, stage="build", error=type(cause).__name__, message=str(cause)
@@ -107,8 +107,8 @@ def measure_and_store_point(
             failed, run.path, fresh=True
         )  # not stored: the next try may find the cause mended
     board = catalogue.find_board(point.board).facts
-    target = real_board_manifest_part(board) if runner else virtual_board_manifest_part(catalogue.root, point, board)
-    manifest = make_manifest(point, board, built, target, conformance.outcomes_by_check())
+    target = real_board_manifest_part(board) if runner else virtual_board_manifest_entries(catalogue.root, point, board)
+    manifest = make_measurement_manifest(point, board, built, target, conformance.outcomes_by_conformance_check())
     if pair is not None:
         manifest["beside"] = pair.record
     run_id = manifest_hash(manifest)[:16]
@@ -157,34 +157,36 @@ def _load_or_measure_point(
     options: MeasureOptions,
 ) -> MeasurementPointOutcome:
     """Takes a point from the cache or measures it, and stores it in the run directory. Raises StoreError."""
-    other = run.find_same_point_with_other_manifest(job.folder_name)
+    other = run.find_measurement_with_other_manifest(job.folder_name)
     if other is not None:
         raise StoreError(
             f"{other} was measured with another build or virtual board; choose another --out to measure again."
         )
     if runner is not None:
-        return _store_point_files(
-            run, job.folder_name, _run_point_and_check_proofs(catalogue, job, progress, runner), cached=False
+        return _store_measurement_point_files(
+            run, job.folder_name, _run_benchmark_and_check_proofs(catalogue, job, progress, runner), cached=False
         )
     results, key = ResultCache.open_cache_of_checkout(catalogue.root), result_cache_key(job.manifest, job.identity)
     with results.exclusive_lock(key):
-        known, note = _find_cached_point(results, key, job.folder_name)
+        known, note = _find_cached_measurement_files(results, key, job.folder_name)
         if known is not None and not options.again:
-            return replace(_store_point_files(run, job.folder_name, known, cached=True), note=note)
-        files = _run_point_and_check_proofs(catalogue, job, progress, _virtual_board_runner(catalogue, point, job.pair))
-        outcome = _store_point_files(run, job.folder_name, files, cached=False)
+            return replace(_store_measurement_point_files(run, job.folder_name, known, cached=True), note=note)
+        files = _run_benchmark_and_check_proofs(
+            catalogue, job, progress, _virtual_board_runner(catalogue, point, job.pair)
+        )
+        outcome = _store_measurement_point_files(run, job.folder_name, files, cached=False)
         store_point_files(results, key, files)
     return replace(outcome, note=note)
 
 
-def _find_cached_point(results: ResultCache, key: str, folder: str) -> tuple[dict[str, bytes] | None, str]:
+def _find_cached_measurement_files(results: ResultCache, key: str, folder: str) -> tuple[dict[str, bytes] | None, str]:
     """Returns the files of a cached point or None, and a note for the user. Damaged files are removed, and the note
     says so."""
     try:
         files = results.read_point_files(key)
         if files is not None:
             require_files_match_seal(folder, files, results.point_path(key))
-            parse_point_files(files)
+            parse_measurement_point_files(files)
     except (AlteredFileError, ValueError) as cause:
         why = str(cause) if isinstance(cause, AlteredFileError) else f"{results.point_path(key)} is damaged."
         results.remove_point(key)
@@ -192,7 +194,7 @@ def _find_cached_point(results: ResultCache, key: str, folder: str) -> tuple[dic
     return files, ""
 
 
-def _run_point_and_check_proofs(
+def _run_benchmark_and_check_proofs(
     catalogue: Catalogue, job: _PreparedMeasurementPoint, progress: Progress, runner: Runner
 ) -> dict[str, bytes]:
     """Runs and proves a point and returns its files."""
@@ -205,7 +207,7 @@ def _run_point_and_check_proofs(
     except ConformanceError as cause:
         return add_digests_to_point_files(
             job.folder_name,
-            failed_point_of_exception(job.identity, job.run_id, "conformance", cause),
+            make_failed_measurement(job.identity, job.run_id, "conformance", cause),
             job.manifest,
             files,
         )
@@ -213,16 +215,18 @@ def _run_point_and_check_proofs(
     progress("decoding", 1.0)
     result = decode_and_judge_output(catalogue, job.identity, job.run_id, output, job.built.expected)
     if isinstance(result, MeasuredPoint):
-        result = result.model_copy(update={"deviations": job.conformance.deviation_reasons})
+        result = result.model_copy(update={"deviations": job.conformance.contract_deviation_reasons})
     return point_folder_files(job.folder_name, result, job.manifest, output, job.built.elf_path, files)
 
 
-def _store_point_files(
+def _store_measurement_point_files(
     run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool
 ) -> MeasurementPointOutcome:
     """Stores a point's files in the run directory. Raises StoreError if others are stored."""
     fresh = store_point_files(run, folder, files)
-    return MeasurementPointOutcome(parse_point_files(files)[0], run.point_path(folder), fresh=fresh, cached=cached)
+    return MeasurementPointOutcome(
+        parse_measurement_point_files(files)[0], run.point_path(folder), fresh=fresh, cached=cached
+    )
 
 
 def _virtual_board_runner(
@@ -232,7 +236,7 @@ def _virtual_board_runner(
 
     def run_image_on_virtual_board(built: BuiltImage, progress: Progress) -> RunOutput:
         """Runs an image on the virtual board and returns its output."""
-        beside = pair.image_contents() if pair is not None else None
+        beside = pair.bytes_of_both_images() if pair is not None else None
         job = make_virtual_benchmark_job(catalogue, point, built.elf_path.read_bytes(), built.elf_path.name, beside)
         try:
             return run_virtual_benchmark(job, progress, machine)
@@ -256,4 +260,6 @@ def _store_unmeasured_result(
     name = point_folder_name(identity, run_id)
     if run.contains_point(name):
         return MeasurementPointOutcome(result, run.point_path(name), fresh=False)
-    return MeasurementPointOutcome(result, run.add_measured_point(name, result, manifest, files), fresh=True)
+    return MeasurementPointOutcome(
+        result, run.add_measurement_point_to_store(name, result, manifest, files), fresh=True
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rtoslab.catalogue import Benchmark, Catalogue, Kernel
-from rtoslab.images import berkeley_sizes, function_code_digests, read_sections
+from rtoslab.images import berkeley_sizes, function_code_digests, read_elf_sections
 from rtoslab.records import DecodedRun
 from rtoslab.results import (
     AbsentSeries,
@@ -21,13 +21,13 @@ from rtoslab.results import (
     HeapUse,
     ImageBytes,
     LockUse,
-    LockWaitSleepCycles,
     MeasuredPoint,
     PointId,
     SeriesSamples,
+    SleepCyclesDuringLockWait,
     StackUse,
     TaskCount,
-    VirtualObservations,
+    VirtualBoardObservations,
     handler_series_of,
     latency_series,
     observed_series_by_probe,
@@ -46,7 +46,7 @@ def make_measured_point(
 ) -> MeasuredPoint:
     """Returns the measured point as it is stored, from the decoded run and the observations. `proofs` must all hold."""
     kernel = catalogue.find_kernel(identity.kernel).facts
-    whole = catalogue.find_benchmark(identity.benchmark).facts.apply_benchmark_parameters(decoded.params)
+    whole = catalogue.find_benchmark(identity.benchmark).facts.with_task_count_from_parameters(decoded.params)
     benchmark = whole.restrict_to_kernel_services(kernel)
     window = decoded.windows[0]
     names = {(task.core, task.index): task.name for task in decoded.tasks}
@@ -89,14 +89,14 @@ def make_measured_point(
         proofs=proofs,
         virtual=_virtual_board_observations(output, kernel),
         state=dict(output.observed.state) if output.observed else {},
-        series=_sample_series_of_point(benchmark, decoded, output.observed),
+        series=_sample_series_of_measurement(benchmark, decoded, output.observed),
         absent_series=tuple(
             AbsentSeries(id=item.id, title=item.title, reason=why) for item, why in whole.absent_series(kernel).items()
         ),
     )
 
 
-def _sample_series_of_point(
+def _sample_series_of_measurement(
     benchmark: Benchmark, decoded: DecodedRun, observed: MeasurementWindowObservations | None
 ) -> tuple[SeriesSamples, ...]:
     """Returns the series of samples of a point: of a latency benchmark's intervals, or of the kernel's handlers."""
@@ -108,11 +108,11 @@ def _sample_series_of_point(
     return handler_series_of(handled, decoded, benchmark) if benchmark.handlers and handled else ()
 
 
-def _virtual_board_observations(output: RunOutput, kernel: Kernel) -> VirtualObservations | None:
+def _virtual_board_observations(output: RunOutput, kernel: Kernel) -> VirtualBoardObservations | None:
     """Returns the virtual board's observations as they are stored. None for a real board."""
     if output.stats is None or output.observed is None:
         return None
-    return VirtualObservations(
+    return VirtualBoardObservations(
         cores=tuple(
             CoreCycles.model_validate({"core": core, **stats}) for core, stats in enumerate(output.stats["cores"])
         ),
@@ -134,14 +134,14 @@ def _virtual_board_observations(output: RunOutput, kernel: Kernel) -> VirtualObs
 
 def cycles_slept_for_kernel_lock(
     cores: Sequence[Mapping[str, Any]], functions: Sequence[FunctionCycles], kernel: Kernel
-) -> tuple[LockWaitSleepCycles, ...]:
+) -> tuple[SleepCyclesDuringLockWait, ...]:
     """Returns the cycles that each core slept while it waited for the kernel's lock. Cores that idled are left out,
     because they may have slept for that reason. Empty for one core."""
     if kernel.behaviour.lock_wait != "asleep" or len(cores) < 2:
         return ()
     kinds = {core: {function.kind for function in functions if function.core == core} for core in range(len(cores))}
     return tuple(
-        LockWaitSleepCycles(core=core, cycles=stats["sleep_cycles"])
+        SleepCyclesDuringLockWait(core=core, cycles=stats["sleep_cycles"])
         for core, stats in enumerate(cores)
         if kinds[core] and IDLE not in kinds[core]
     )
@@ -157,17 +157,17 @@ def point_folder_files(
 ) -> dict[str, bytes]:
     """Returns the files of a measured or failed point's folder, with their seal. `files` are further ones to add."""
     if isinstance(result, MeasuredPoint):
-        result = result.model_copy(update=image_result_fields(result, elf))
+        result = result.model_copy(update=result_fields_from_image(result, elf))
     seen = output.observed is not None or output.failure is not None
     evidence = {EVIDENCE_FILE: encode_board_observations(output)} if seen else {}
     return add_digests_to_point_files(folder, result, manifest, {**files, **evidence, UART: output.uart})
 
 
-def image_result_fields(result: MeasuredPoint, elf: Path) -> dict[str, Any]:
+def result_fields_from_image(result: MeasuredPoint, elf: Path) -> dict[str, Any]:
     """Returns the fields of a result that come from its image: its size and the digests of its code.
     Raises ImageFileError.
     """
-    sizes = ImageBytes(**{f"{name}_bytes": size for name, size in berkeley_sizes(read_sections(elf)).items()})
+    sizes = ImageBytes(**{f"{name}_bytes": size for name, size in berkeley_sizes(read_elf_sections(elf)).items()})
     executed = {function.name for function in result.virtual.functions} if result.virtual else set()
     digests = function_code_digests(elf, executed)
     return {

@@ -21,13 +21,19 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab import interrupts
-from rtoslab.base import RtoslabError, RunError, expire_contents_cache, file_contents_cache, memoize_by_contents
+from rtoslab.base import (
+    RtoslabError,
+    RunError,
+    clear_expired_file_contents_cache,
+    file_contents_cache,
+    memoize_by_contents,
+)
 from rtoslab.catalogue import Catalogue
 from rtoslab.measure.identity import identity_of_point
 from rtoslab.measure.pipeline import MeasurementPointOutcome, MeasureOptions, measure_and_store_point
 from rtoslab.plan import MeasurementPlan, PlannedPoint
 from rtoslab.results import FailedMeasurement
-from rtoslab.store import RunDirectory, append_session, remove_leftover_temporary_folders
+from rtoslab.store import RunDirectory, append_session_to_run_journal, remove_leftover_temporary_folders
 from rtoslab.targets import is_simulator_panic
 
 PROGRESS_INTERVAL_S = 0.1
@@ -36,7 +42,7 @@ CACHE_SCOPE_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class PointProgress:
+class MeasurementPointProgress:
     """The progress of one point: its phase and the part of it that is done, from 0 to 1, or the outcome."""
 
     index: int
@@ -46,7 +52,7 @@ class PointProgress:
     outcome: MeasurementPointOutcome | None = None
 
 
-Listener = Callable[[PointProgress], None]
+Listener = Callable[[MeasurementPointProgress], None]
 _Pipe = multiprocessing.connection.Connection
 
 
@@ -100,7 +106,7 @@ def measure_points_of_plan(
         out, plan.suite, [identity_of_point(catalogue, point) for point in plan.points]
     )
     remove_leftover_temporary_folders(out)
-    append_session(out, root)
+    append_session_to_run_journal(out, root)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["rtoslab.measure.fork_server"])
     pool = _WorkerPool(root, run, plan.points, listener, options, context, deque(range(len(plan.points))))
@@ -130,7 +136,7 @@ def _start_worker(pool: _WorkerPool) -> _WorkerProcess:
     """Starts a worker process, which measures points, and adds it to the pool."""
     mine, its = pool.context.Pipe()
     process = pool.context.Process(
-        target=_measure_points_in_worker,
+        target=_run_measurement_worker_process,
         args=(pool.root, pool.run.path, dict(os.environ), its, pool.options),
         daemon=True,
     )
@@ -155,9 +161,9 @@ def _receive_messages(pool: _WorkerPool) -> None:
         if isinstance(message, MeasurementPointOutcome):
             index, worker.index = worker.index, None
             pool.outcomes[index] = message
-            pool.listener(PointProgress(index, pool.points[index], "done", 1.0, message))
+            pool.listener(MeasurementPointProgress(index, pool.points[index], "done", 1.0, message))
         elif isinstance(message, tuple):
-            pool.listener(PointProgress(worker.index, pool.points[worker.index], message[0], message[1]))
+            pool.listener(MeasurementPointProgress(worker.index, pool.points[worker.index], message[0], message[1]))
 
 
 def _remove_dead_worker(pool: _WorkerPool, worker: _WorkerProcess, index: int) -> MeasurementPointOutcome:
@@ -180,7 +186,7 @@ def _failed_point_outcome(root: Path, out: Path, point: PlannedPoint, message: s
     return MeasurementPointOutcome(failed, out, fresh=True)
 
 
-def _measure_points_in_worker(
+def _run_measurement_worker_process(
     root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[object, PlannedPoint]", options: MeasureOptions
 ) -> None:
     """Runs in a worker process: receives points, measures them, and sends their progress and then the outcome or
@@ -203,7 +209,7 @@ def _measure_points_in_worker(
         with file_contents_cache():
             while True:
                 point = pipe.recv()
-                expire_contents_cache(older_than_s=CACHE_SCOPE_S)
+                clear_expired_file_contents_cache(older_than_s=CACHE_SCOPE_S)
                 last = 0.0  # the first news of each point is sent, however soon it follows the point before
                 pipe.send(_measure_point(root, out, point, send_measurement_progress, options))
     except (EOFError, BrokenPipeError, ConnectionResetError):

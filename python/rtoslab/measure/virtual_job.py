@@ -3,22 +3,22 @@
 from rtoslab.catalogue import Benchmark, Board, Catalogue
 from rtoslab.plan import PlannedPoint
 from rtoslab.proofs import services_to_watch
-from rtoslab.targets import FIRST_EXTERNAL, SYSTICK, VirtualBenchmarkJob
+from rtoslab.targets import FIRST_EXTERNAL, SYSTICK, VirtualBenchmarkRunRequest
 
 
 def make_virtual_benchmark_job(
     catalogue: Catalogue, point: PlannedPoint, image: bytes, name: str, pair: tuple[bytes, bytes] | None = None
-) -> VirtualBenchmarkJob:
+) -> VirtualBenchmarkRunRequest:
     """Returns the description of a point's run on the virtual board, with what is to be observed. `pair` has the image
     of the other core and the one that contains both, if there are two."""
     board = catalogue.find_board(point.board).facts
     kernel = catalogue.find_kernel(point.kernel).facts
     benchmark = (
         catalogue.find_benchmark(point.benchmark)
-        .facts.apply_benchmark_parameters(point.params)
+        .facts.with_task_count_from_parameters(point.params)
         .restrict_to_kernel_services(kernel)
     )
-    return VirtualBenchmarkJob(
+    return VirtualBenchmarkRunRequest(
         image=image,
         name=name,
         board=board,
@@ -33,7 +33,7 @@ def make_virtual_benchmark_job(
         settings=point.timing,
         core=point.core,
         started=pair[1] if pair else None,
-        sender=pair[0] if pair and benchmark.ends_on_other_core else None,
+        sender=pair[0] if pair and benchmark.has_intervals_ending_on_other_core else None,
     )
 
 

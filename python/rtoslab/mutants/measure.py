@@ -10,9 +10,15 @@ from pathlib import Path
 
 from rtoslab.base import BuildError, PlanError
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import IMAGE, build_point_image, link_build_caches, without_log_path
+from rtoslab.images import IMAGE, build_measurement_point_image, link_build_caches_into_checkout, without_log_path
 from rtoslab.measure import build_pair_images, decode_and_judge_output, identity_of_point, make_virtual_benchmark_job
-from rtoslab.mutants.mutants import BenchmarkMutant, BenchmarkMutants, MutantSetting, plant_mistake, restore_sources
+from rtoslab.mutants.mutants import (
+    BenchmarkMutant,
+    BenchmarkMutants,
+    MutantSetting,
+    insert_mutation_into_source_files,
+    restore_mutated_source_files,
+)
 from rtoslab.plan import PlannedPoint, PlanOptions, make_measurement_plan
 from rtoslab.results import FailedMeasurement, MeasuredPoint
 from rtoslab.targets import run_virtual_benchmark
@@ -48,7 +54,7 @@ def measure_mutants(
     shutil.copytree(root / "firmware", folder / "firmware", symlinks=True)
     for name in ("spec", "sim", "papers", "Cargo.toml", "Cargo.lock"):
         (folder / name).symlink_to(root / name)
-    link_build_caches(root, folder)
+    link_build_caches_into_checkout(root, folder)
     chosen = set(only)
     mutants = [item for item in mutants_of_benchmark.mutant if not chosen or item.id in chosen]
     settings: list[MutantSetting] = []
@@ -56,21 +62,21 @@ def measure_mutants(
         if (setting := mutant.setting or mutants_of_benchmark.setting) not in settings:
             settings.append(setting)
     for setting in settings:
-        bench = _BenchmarkTrials(folder, benchmark, setting)
+        bench = _BenchmarkMutationTester(folder, benchmark, setting)
         yield bench.measure_unmodified_benchmark()
         for mutant in mutants:
             if (mutant.setting or mutants_of_benchmark.setting) == setting:
-                yield bench.measure_mutant(mutant)
+                yield bench.measure_mutated_benchmark(mutant)
 
 
-class _BenchmarkTrials:
+class _BenchmarkMutationTester:
     """Measures the mutants of one benchmark in one setting."""
 
     def __init__(self, root: Path, benchmark: str, setting: MutantSetting) -> None:
         self.catalogue = Catalogue(root)
         self.benchmark = benchmark
         self.root = root
-        self.point = self._make_mutant_measurement_point(setting)
+        self.point = self._plan_mutated_benchmark_measurement(setting)
 
     def measure_unmodified_benchmark(self) -> MutantTrial:
         """Measures the benchmark without a mistake, whose proofs must all hold."""
@@ -80,9 +86,11 @@ class _BenchmarkTrials:
         )
         return MutantTrial(self.benchmark, UNBROKEN, (), problem)
 
-    def measure_mutant(self, mutant: BenchmarkMutant) -> MutantTrial:
+    def measure_mutated_benchmark(self, mutant: BenchmarkMutant) -> MutantTrial:
         """Measures the benchmark with the mutant's mistake, which the proofs that the mutant names must refuse."""
-        originals = plant_mistake(self.root / "firmware" / "benchmarks" / self.benchmark, self.benchmark, mutant)
+        originals = insert_mutation_into_source_files(
+            self.root / "firmware" / "benchmarks" / self.benchmark, self.benchmark, mutant
+        )
         try:
             result = self._build_and_measure_mutant()
         except BuildError as cause:
@@ -90,7 +98,7 @@ class _BenchmarkTrials:
             problem = "" if is_refused else f"it does not build: {without_log_path(str(cause))[:300]}"
             return MutantTrial(self.benchmark, mutant.id, (), problem)
         finally:
-            restore_sources(originals)
+            restore_mutated_source_files(originals)
         refused = tuple(
             dict.fromkeys(proof.rule for proof in getattr(result, "proofs", ()) if proof.verdict == "fails")
         )
@@ -104,7 +112,7 @@ class _BenchmarkTrials:
         problem = f"{', '.join(sorted(missing))} should have refused it" if missing else ""
         return MutantTrial(self.benchmark, mutant.id, refused, problem)
 
-    def _make_mutant_measurement_point(self, setting: MutantSetting) -> PlannedPoint:
+    def _plan_mutated_benchmark_measurement(self, setting: MutantSetting) -> PlannedPoint:
         """Returns the point of the benchmark in a setting. Raises PlanError if it cannot be measured there."""
         facts = self.catalogue.find_benchmark(self.benchmark).facts
         latency = facts.kind == "latency"
@@ -124,9 +132,9 @@ class _BenchmarkTrials:
 
     def _build_and_measure_mutant(self) -> MeasuredPoint | FailedMeasurement:
         """Builds the sources as they are now, runs the image and evaluates its output."""
-        built = build_point_image(self.catalogue, self.point)
+        built = build_measurement_point_image(self.catalogue, self.point)
         pair = build_pair_images(self.catalogue, self.point, built)
-        beside = pair.image_contents() if pair else None
+        beside = pair.bytes_of_both_images() if pair else None
         output = run_virtual_benchmark(
             make_virtual_benchmark_job(self.catalogue, self.point, built.elf_path.read_bytes(), IMAGE, beside)
         )

@@ -81,7 +81,7 @@ def read_mutants(root: Path) -> dict[str, BenchmarkMutants]:
     return mutants
 
 
-def plant_mistake(folder: Path, benchmark: str, mutant: BenchmarkMutant) -> dict[Path, str]:
+def insert_mutation_into_source_files(folder: Path, benchmark: str, mutant: BenchmarkMutant) -> dict[Path, str]:
     """Plants a mutant's mistake in the sources in `folder`. Returns the original text of each changed file.
     Raises CatalogueError for an edit that does not fit exactly once.
     """
@@ -90,7 +90,7 @@ def plant_mistake(folder: Path, benchmark: str, mutant: BenchmarkMutant) -> dict
         path = folder / (edit.file or f"{benchmark}.c")
         text = path.read_text(encoding="utf-8")
         if text.count(edit.old) != 1:
-            restore_sources(originals)
+            restore_mutated_source_files(originals)
             raise CatalogueError(
                 f"The mutant {benchmark}/{mutant.id} replaces {edit.old!r}, which occurs {text.count(edit.old)} "
                 f"times instead of once in {path.name}; adapt the mutant to the benchmark."
@@ -100,7 +100,7 @@ def plant_mistake(folder: Path, benchmark: str, mutant: BenchmarkMutant) -> dict
     return originals
 
 
-def restore_sources(originals: dict[Path, str]) -> None:
-    """Writes the original texts back that `plant_mistake` returned."""
+def restore_mutated_source_files(originals: dict[Path, str]) -> None:
+    """Writes the original texts back that `insert_mutation_into_source_files` returned."""
     for path, text in originals.items():
         path.write_text(text, encoding="utf-8")

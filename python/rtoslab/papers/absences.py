@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from rtoslab.analyses import axis_value_of_measured_point
 from rtoslab.catalogue import PaperFolder
 from rtoslab.plan import DEFAULTS
-from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicableMeasurement
 from rtoslab.store import AnyResult
 
 _OF_VALUES = frozenset({"metric", "stat", "unit", "family", "clock_mhz"})
@@ -27,11 +27,11 @@ class MissingValueReasonFinder:
         if kernel and kernel not in self._kernels:
             name = self._names.get(kernel, kernel)
             return f"the sources of {name} were not added (`rtoslab kernel tree add`), and it has no reference result"
-        present = [result for result in self._results if _does_result_have_coordinates(result, axes)]
+        present = [result for result in self._results if _does_result_match_experiment_axes(result, axes)]
         for any_result in present:
             if isinstance(any_result, FailedMeasurement):
                 return f"{any_result.stage} failed: {any_result.message}".rstrip(".")
-            if isinstance(any_result, NotApplicable):
+            if isinstance(any_result, NotApplicableMeasurement):
                 return any_result.reason.rstrip(".")
         metric = str(axes.get("metric", ""))
         measured = (any_result for any_result in present if isinstance(any_result, MeasuredPoint))
@@ -42,7 +42,7 @@ class MissingValueReasonFinder:
         return f"not measured in this run: {what}" if what else "not measured in this run"
 
 
-def _does_result_have_coordinates(result: AnyResult, axes: Mapping[str, object]) -> bool:
+def _does_result_match_experiment_axes(result: AnyResult, axes: Mapping[str, object]) -> bool:
     """Whether a result's measured point has these coordinates. Axes that only values have, such as `metric`, are
     ignored."""
     params = result.params if isinstance(result, MeasuredPoint) else {}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from rtoslab.base import CatalogueError
-from rtoslab.catalogue import Catalogue, PaperFolder, PublishedRow
+from rtoslab.catalogue import Catalogue, PaperFolder, PublishedValueRow
 from rtoslab.papers.arithmetic import evaluate_expression
 
 _OF_A_POINT = frozenset({"throughput", "heap", "footprint"})
@@ -15,12 +15,12 @@ def require_consistent_paper_folder(catalogue: Catalogue, paper: PaperFolder) ->
     catalogue."""
     for file, what, rows in _references_to_published_rows(paper):
         for ident in rows:
-            if ident not in paper.published_rows:
+            if ident not in paper.paper_values_by_row_id:
                 raise CatalogueError(
                     f"{paper.folder / file}, {what}, names row {ident}, which published.csv does not have; correct one "
                     "of them."
                 )
-    for row in paper.published_rows.values():
+    for row in paper.paper_values_by_row_id.values():
         if row.lab_benchmark:
             _require_known_columns(catalogue, paper, row)
     for file, what, places in _axis_values_named_in_paper_files(paper):
@@ -67,7 +67,7 @@ def _references_to_published_rows(paper: PaperFolder) -> Iterator[tuple[str, str
         yield "slips.toml", f"slip {slip.id}", slip.rows
 
 
-def _require_known_columns(catalogue: Catalogue, paper: PaperFolder, row: PublishedRow) -> None:
+def _require_known_columns(catalogue: Catalogue, paper: PaperFolder, row: PublishedValueRow) -> None:
     """Raises CatalogueError if a row of published.csv names an unknown board, kernel or metric. A missing benchmark is
     no error: the report says `not yet measured`."""
     where = f"{paper.folder / 'published.csv'}, row {row.id}"

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from rtoslab.analyses import OUTCOMES, ClaimVerdict, Outcome, select_values_by_coordinates, values_of_points
 from rtoslab.base import count_with_noun
-from rtoslab.catalogue import Catalogue, PaperCondition, PaperFolder, PaperSection, RedrawnFigure, SampleTraceChart
-from rtoslab.papers.over_placements import one_placement_note
+from rtoslab.catalogue import Catalogue, PaperCondition, PaperFolder, PaperSection, RedrawnPaperChart, SampleTraceChart
+from rtoslab.papers.over_placements import single_code_placement_note
 from rtoslab.papers.over_time import over_time_chart
 from rtoslab.papers.paper_charts import redraw_paper_figure
 from rtoslab.papers.reproduction import PaperReproduction
-from rtoslab.papers.setup_report import setups_section
+from rtoslab.papers.setup_report import paper_configurations_report_section
 from rtoslab.papers.slips import known_mistakes_of_paper_part, paper_mistakes_table
 from rtoslab.papers.tables import published_and_our_values_chart, redraw_paper_table
 from rtoslab.reference import REFERENCE_MARK, mark_kernels_as_reference
@@ -23,12 +23,12 @@ from rtoslab.reports import (
     ReportDocument,
     ReportSection,
     TableData,
+    add_kernel_deviation_footnotes,
     join_in_sentence,
     make_report_document,
-    mark_deviations,
 )
 from rtoslab.results import MeasuredPoint
-from rtoslab.store import StoredPoint
+from rtoslab.store import StoredMeasurementPoint
 
 _REPLACED = frozenset({"answer", "throughput", "gain", "memory", "paper"})
 """Sections of the plain report that a paper's own parts take the place of."""
@@ -79,12 +79,12 @@ def paper_comparison_report(
         else ()
     )
     sections = [
-        paper_statements_section(
-            reproduction.verdicts, [*filter(None, [one_placement_note(reproduction.values)])], in_builds or {}
+        paper_statements_report_section(
+            reproduction.verdicts, [*filter(None, [single_code_placement_note(reproduction.values)])], in_builds or {}
         ),
         *(_report_section_of_paper_part(reproduction, part) for part in facts.part),
-        _conditions_section(reproduction),
-        *setups_section(reproduction),
+        _measurement_conditions_report_section(reproduction),
+        *paper_configurations_report_section(reproduction),
         claim_cases_report_section(reproduction.verdicts),
         how_to_cite_paper_section(paper),
         *(
@@ -100,22 +100,22 @@ def paper_comparison_report(
         sections=tuple(sections),
         points=reproduction.points,
     )
-    return mark_deviations(
+    return add_kernel_deviation_footnotes(
         document, reproduction.list_measured_points, {title: kernel for kernel, title in titles.items()}
     )
 
 
-def paper_statements_section(
+def paper_statements_report_section(
     verdicts: Sequence[ClaimVerdict], notes: Sequence[str] = (), in_builds: Mapping[str, str] = MappingProxyType({})
 ) -> ReportSection:
     """Returns the report section with every statement of the paper and our verdict, the contradicted ones first.
     `in_builds` says by statement in how many builds it holds."""
-    ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.overall_outcome))
+    ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome_of_all_statement_cases))
     rows = [
         [
             verdict.claim.section,
             _statement_text_with_quotes(verdict),
-            verdict.outcome_with_count_text,
+            verdict.claim_outcome_with_count_text,
             verdict.text_of_compared_claim_numbers,
             verdict.threshold,
         ]
@@ -133,10 +133,10 @@ def paper_statements_section(
 
 def claim_cases_report_section(verdicts: Sequence[ClaimVerdict]) -> ReportSection:
     """Returns the report section with every case of the paper's statements, with its numbers."""
-    ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.overall_outcome))
+    ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome_of_all_statement_cases))
     tables = [
         TableData(
-            f"{verdict.claim.says}: {verdict.outcome_with_count_text}",
+            f"{verdict.claim.says}: {verdict.claim_outcome_with_count_text}",
             ("case", "here", "seen"),
             [[case.name, case.outcome or "not computed", case.explanation] for case in verdict.cases],
         )
@@ -160,7 +160,7 @@ def how_to_cite_paper_section(paper: PaperFolder) -> ReportSection:
     return ReportSection("citation", "The paper", (cited,))
 
 
-def _conditions_section(reproduction: PaperReproduction) -> ReportSection:
+def _measurement_conditions_report_section(reproduction: PaperReproduction) -> ReportSection:
     """Returns the report section that compares the conditions of the paper's measurement with ours."""
     paper = reproduction.paper
     main = {result.run_id for result in reproduction.results if isinstance(result, MeasuredPoint)}
@@ -170,7 +170,11 @@ def _conditions_section(reproduction: PaperReproduction) -> ReportSection:
         if isinstance(point.result, MeasuredPoint) and point.result.run_id in main
     ]
     rows = [
-        [condition.what, condition.paper, condition.here or _condition_text(condition, judged or reproduction.points)]
+        [
+            condition.what,
+            condition.paper,
+            condition.here or _measurement_condition_text(condition, judged or reproduction.points),
+        ]
         for condition in paper.facts.condition
     ]
     general = [slip for slip in paper.known_mistakes_in_paper if not slip.rows and not slip.part]
@@ -185,7 +189,7 @@ def _conditions_section(reproduction: PaperReproduction) -> ReportSection:
     return ReportSection("conditions", "Different conditions", tuple(notes), (), tables)
 
 
-def _condition_text(condition: PaperCondition, points: Sequence[StoredPoint]) -> str:
+def _measurement_condition_text(condition: PaperCondition, points: Sequence[StoredMeasurementPoint]) -> str:
     """Returns our value of a condition of the measurement (such as the clock), from the points' manifests, as text."""
     fields_ = []
     for point in points:
@@ -218,7 +222,7 @@ def _report_section_of_paper_part(reproduction: PaperReproduction, part: PaperSe
     for table in part.table:
         tables.append(redraw_paper_table(table, reproduction))
         if table.chart:
-            charts += published_and_our_values_chart(table, paper.published_rows, reproduction.compared)
+            charts += published_and_our_values_chart(table, paper.paper_values_by_row_id, reproduction.compared)
     for figure in part.figure:
         drawn, note = _redraw_chart_with_table(reproduction, figure)
         if note:
@@ -240,7 +244,7 @@ def _report_section_of_paper_part(reproduction: PaperReproduction, part: PaperSe
 
 
 def _redraw_chart_with_table(
-    reproduction: PaperReproduction, figure: RedrawnFigure
+    reproduction: PaperReproduction, figure: RedrawnPaperChart
 ) -> tuple[tuple[ChartData, TableData] | None, str]:
     """Returns a redrawn figure of the paper with its table, and a note. Without values of the version that the paper
     measured, today's version is used."""
@@ -300,7 +304,10 @@ def _version_notes(reproduction: PaperReproduction) -> list[str]:
 
 def _paper_summary_text(reproduction: PaperReproduction) -> str:
     """Returns the summary of the comparison with a paper: how many statements hold, and how near the figures are."""
-    sentences = [*_claim_verdict_summary_sentences(reproduction.verdicts), *_distance_from_paper_sentence(reproduction)]
+    sentences = [
+        *_claim_verdict_summary_sentences(reproduction.verdicts),
+        *_deviation_from_published_values_sentence(reproduction),
+    ]
     points = sum(point.result.status == "measured" for point in reproduction.points)
     if points:
         sentences.append(
@@ -318,14 +325,14 @@ def _claim_verdict_summary_sentences(verdicts: Sequence[ClaimVerdict]) -> list[s
     """Returns sentences on how many of the paper's statements hold, and which are contradicted."""
     if not verdicts:
         return []
-    counts = Counter(verdict.overall_outcome for verdict in verdicts)
+    counts = Counter(verdict.outcome_of_all_statement_cases for verdict in verdicts)
     words = [
         f"{counts[outcome]} {many if counts[outcome] > 1 else one}"
         for outcome, (one, many) in _OUTCOME_WORDS.items()
         if counts[outcome]
     ]
     sentences = [f"Of the paper's {count_with_noun(len(verdicts), 'statement')} {join_in_sentence(words)}."]
-    against = [verdict.claim.says for verdict in verdicts if verdict.overall_outcome == "different"]
+    against = [verdict.claim.says for verdict in verdicts if verdict.outcome_of_all_statement_cases == "different"]
     if against:
         more = len(against) - _NAMED
         rest = f"; and {more} more" if more > 0 else ""
@@ -333,7 +340,7 @@ def _claim_verdict_summary_sentences(verdicts: Sequence[ClaimVerdict]) -> list[s
     return sentences
 
 
-def _distance_from_paper_sentence(reproduction: PaperReproduction) -> list[str]:
+def _deviation_from_published_values_sentence(reproduction: PaperReproduction) -> list[str]:
     """Returns a sentence on how near our figures are to the published ones."""
     compared = reproduction.compared
     if not compared:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain
 
 from rtoslab.base import UnknownNameError
-from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, PaperSetup
+from rtoslab.catalogue import Catalogue, Experiment, PaperFirmwareConfiguration, PaperFolder
 from rtoslab.papers.setups import measurement_points_of_paper_setup
 from rtoslab.plan import MeasurementPlan, PlannedPoint, PlanOptions, experiment_points
 
@@ -20,7 +20,7 @@ def plan_paper_experiments(
     """Returns the plan with all points (benchmark, kernel, board, settings) of a paper's experiments and set-ups, each
     once."""
     experiments = [
-        _available_experiment(catalogue, paper, experiment)
+        _limit_experiment_to_catalogue(catalogue, paper, experiment)
         for suite in paper.suites
         for experiment in suite.experiments
     ]
@@ -53,7 +53,7 @@ def _skip_points_of_redundant_kernel_trees(
             yield point
 
 
-def select_paper_setups(paper: PaperFolder, requested: Sequence[str] | None) -> list[PaperSetup]:
+def select_paper_setups(paper: PaperFolder, requested: Sequence[str] | None) -> list[PaperFirmwareConfiguration]:
     """Returns the paper's set-ups (other configurations that its authors may have used) with these ids. None returns
     all. Raises UnknownNameError."""
     known = {setup.id: setup for setup in paper.facts.setup}
@@ -63,7 +63,7 @@ def select_paper_setups(paper: PaperFolder, requested: Sequence[str] | None) -> 
     return [setup for setup in known.values() if requested is None or setup.id in requested]
 
 
-def _available_experiment(catalogue: Catalogue, paper: PaperFolder, experiment: Experiment) -> Experiment:
+def _limit_experiment_to_catalogue(catalogue: Catalogue, paper: PaperFolder, experiment: Experiment) -> Experiment:
     """Returns the experiment without benchmarks that do not exist, and with the paper's versions of its kernels."""
     present = tuple(benchmark for benchmark in experiment.benchmarks if benchmark in catalogue.benchmarks)
     kernels = (*experiment.kernels, *experiment.bring_your_own)

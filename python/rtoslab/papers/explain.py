@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rtoslab.base import PlanError
-from rtoslab.catalogue import Catalogue, PaperFolder, PaperSetup
+from rtoslab.catalogue import Catalogue, PaperFirmwareConfiguration, PaperFolder
 from rtoslab.images import require_known_macros
 from rtoslab.measure import identity_of_point
 from rtoslab.papers.compare import ComparedFigure
 from rtoslab.papers.experiment import plan_paper_experiments
 from rtoslab.papers.in_setup import PaperSetupResults
 from rtoslab.papers.reproduction import reproduce_paper
-from rtoslab.papers.setup_report import count_figures_with_ratio, mean_deviation_factor_from_paper
+from rtoslab.papers.setup_report import count_values_with_ratio_to_paper, mean_deviation_factor_from_paper
 from rtoslab.plan import MeasurementPlan, PlannedPoint, PlanOptions
-from rtoslab.store import StoredPoint
+from rtoslab.store import StoredMeasurementPoint
 
 _LEVELS: Final = ("-O0", "-O1", "-O2", "-O3", "-Os")
 _SWITCHES: Final = ("assertions", "stack_checking", "trace_hooks", "time_slicing", "task_selection")
@@ -33,10 +33,10 @@ MOST_TOGETHER: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeTrial:
+class ConfigurationChangeTrial:
     """How far our figures are from the paper's with one change of the configuration, or several together."""
 
-    setup: PaperSetup
+    setup: PaperFirmwareConfiguration
     changed_figures: int
     """The number of published figures that change."""
     distance_before: float
@@ -47,7 +47,7 @@ class ChangeTrial:
     """Distance of all figures of the paper, with these changed."""
 
 
-def single_change_setups(catalogue: Catalogue, paper: PaperFolder) -> list[PaperSetup]:
+def single_change_setups(catalogue: Catalogue, paper: PaperFolder) -> list[PaperFirmwareConfiguration]:
     """Returns every single change of the build or board settings that may explain a paper's figures. Only benchmarks
     and boards with published figures count."""
     points = plan_paper_experiments(catalogue, _paper_with_setups(paper, ()), PlanOptions()).points
@@ -59,13 +59,15 @@ def single_change_setups(catalogue: Catalogue, paper: PaperFolder) -> list[Paper
         dict.fromkeys(paper.facts.paper_kernel_by_source_tree.get(point.kernel, point.kernel) for point in points)
     )
     swept = {key for suite in paper.suites for experiment in suite.experiments for key in experiment.sweep}
-    setups: dict[str, PaperSetup] = {}
+    setups: dict[str, PaperFirmwareConfiguration] = {}
     for title, change in _single_configuration_changes(catalogue, paper, kernels, boards):
         key = title.partition("=")[0]
         changed = tuple(benchmark for benchmark in benchmarks if _has_parameter(catalogue, benchmark, key))
         if key in swept or not changed:
             continue  # the paper's own question. Or no benchmark with such a parameter has a published figure
-        setup = PaperSetup(id=f"change_{len(setups)}", title=title, evidence="", benchmarks=changed, boards=boards)
+        setup = PaperFirmwareConfiguration(
+            id=f"change_{len(setups)}", title=title, evidence="", benchmarks=changed, boards=boards
+        )
         setups.setdefault(title, setup.model_copy(update=dict(change)))
     known: dict[_Macros, bool] = {}
     return [item for item in setups.values() if _can_kernels_be_built(catalogue, paper, item, known)]
@@ -79,7 +81,7 @@ def _has_parameter(catalogue: Catalogue, benchmark: str, key: str) -> bool:
 
 
 def _can_kernels_be_built(
-    catalogue: Catalogue, paper: PaperFolder, setup: PaperSetup, known: dict[_Macros, bool]
+    catalogue: Catalogue, paper: PaperFolder, setup: PaperFirmwareConfiguration, known: dict[_Macros, bool]
 ) -> bool:
     """Whether the kernels can be built with the change of a set-up. `known` has the answers so far, because each takes
     a run of CMake."""
@@ -138,8 +140,8 @@ def _single_option_change(kernel: str, key: str, value: str) -> tuple[str, Chang
     return f"{key}={value} ({kernel})", {"kernel": {kernel: {key: value}}}
 
 
-def plan_paper_changes(
-    catalogue: Catalogue, paper: PaperFolder, setups: Sequence[PaperSetup], options: PlanOptions
+def plan_paper_points_with_setup_changes(
+    catalogue: Catalogue, paper: PaperFolder, setups: Sequence[PaperFirmwareConfiguration], options: PlanOptions
 ) -> MeasurementPlan:
     """Returns the plan with the points that have published figures: those of the paper's suites, and those of every
     change."""
@@ -172,7 +174,7 @@ def _has_published_figure(paper: PaperFolder, point: PlannedPoint) -> bool:
         row.lab_benchmark == point.benchmark
         and row.lab_board in {"", point.board}
         and row.lab_kernel in {"", paper.facts.paper_kernel_by_source_tree.get(point.kernel, point.kernel)}
-        for row in paper.published_rows.values()
+        for row in paper.paper_values_by_row_id.values()
     )
 
 
@@ -185,52 +187,58 @@ def _is_authors_version(catalogue: Catalogue, paper: PaperFolder, point: Planned
 def evaluate_configuration_changes(
     catalogue: Catalogue,
     paper: PaperFolder,
-    setups: Iterable[PaperSetup],
-    points: Sequence[StoredPoint],
+    setups: Iterable[PaperFirmwareConfiguration],
+    points: Sequence[StoredMeasurementPoint],
     options: PlanOptions,
-) -> list[ChangeTrial]:
+) -> list[ConfigurationChangeTrial]:
     """Returns how far our figures are from the paper's with each change of the configuration, the closest first.
     Changes without figures are left out."""
-    plain = _plan_point_ids(catalogue, _paper_with_setups(paper, ()), options)
+    plain = _ids_of_planned_paper_measurements(catalogue, _paper_with_setups(paper, ()), options)
     trials = []
     for setup in setups:
         single = _paper_with_setups(paper, (setup,))
-        ids = plain | _plan_point_ids(catalogue, single, options)
+        ids = plain | _ids_of_planned_paper_measurements(catalogue, single, options)
         mine = [point for point in points if point.result.point.model_dump_json() in ids]
         done = reproduce_paper(catalogue, single, mine)
         trials += [
-            _make_change_trial(in_setup, done.compared)
+            _make_setup_change_trial(in_setup, done.compared)
             for in_setup in done.setups
-            if count_figures_with_ratio(in_setup.figures_changed_by_setup())
+            if count_values_with_ratio_to_paper(in_setup.paper_values_changed_by_configuration())
         ]
     return sorted(trials, key=lambda trial: (trial.overall_distance, trial.setup.title))
 
 
-def _make_change_trial(changed: PaperSetupResults, plain: Mapping[int, ComparedFigure]) -> ChangeTrial:
+def _make_setup_change_trial(
+    changed: PaperSetupResults, plain: Mapping[int, ComparedFigure]
+) -> ConfigurationChangeTrial:
     """Returns how far our figures are from the paper's with one change. `plain` are the figures without it."""
-    own = changed.figures_changed_by_setup()
+    own = changed.paper_values_changed_by_configuration()
     before, after = (
         mean_deviation_factor_from_paper({ident: plain[ident] for ident in own}),
         mean_deviation_factor_from_paper(own),
     )
     whole = mean_deviation_factor_from_paper({**plain, **own})
-    return ChangeTrial(changed.setup, count_figures_with_ratio(own), before or 0.0, after or 0.0, whole or 0.0)
+    return ConfigurationChangeTrial(
+        changed.setup, count_values_with_ratio_to_paper(own), before or 0.0, after or 0.0, whole or 0.0
+    )
 
 
 def distance_from_paper_without_change(
-    catalogue: Catalogue, paper: PaperFolder, points: Sequence[StoredPoint], options: PlanOptions
+    catalogue: Catalogue, paper: PaperFolder, points: Sequence[StoredMeasurementPoint], options: PlanOptions
 ) -> float:
     """Returns how far our figures are from the paper's without a change, as a factor. 0 if there are none."""
     single = _paper_with_setups(paper, ())
-    plain = _plan_point_ids(catalogue, single, options)
+    plain = _ids_of_planned_paper_measurements(catalogue, single, options)
     mine = [point for point in points if point.result.point.model_dump_json() in plain]
     return mean_deviation_factor_from_paper(reproduce_paper(catalogue, single, mine).compared) or 0.0
 
 
-def combine_best_changes(paper_distance: float, singles: Sequence[ChangeTrial]) -> list[PaperSetup]:
+def combine_best_changes(
+    paper_distance: float, singles: Sequence[ConfigurationChangeTrial]
+) -> list[PaperFirmwareConfiguration]:
     """Returns combinations of the best changes: two, then three, and so on. Only changes that alone bring our figures
     closer to the paper's are combined."""
-    chosen: list[PaperSetup] = []
+    chosen: list[PaperFirmwareConfiguration] = []
     options: set[str] = set()
     combined = []
     for single in singles:
@@ -244,12 +252,12 @@ def combine_best_changes(paper_distance: float, singles: Sequence[ChangeTrial]) 
     return combined
 
 
-def paper_setups(paper: PaperFolder) -> list[PaperSetup]:
+def alternative_configurations_of_paper(paper: PaperFolder) -> list[PaperFirmwareConfiguration]:
     """Returns the paper's own set-ups: other configurations that its authors may have used."""
     return list(paper.facts.setup)
 
 
-def _combine_setups(ident: str, setups: Sequence[PaperSetup]) -> PaperSetup:
+def _combine_setups(ident: str, setups: Sequence[PaperFirmwareConfiguration]) -> PaperFirmwareConfiguration:
     """Returns one set-up with the changes of several set-ups. `ident` is its id."""
     config: dict[str, str] = {}
     kernels: dict[str, dict[str, str]] = {}
@@ -269,12 +277,12 @@ def _combine_setups(ident: str, setups: Sequence[PaperSetup]) -> PaperSetup:
     )
 
 
-def _paper_with_setups(paper: PaperFolder, setups: tuple[PaperSetup, ...]) -> PaperFolder:
+def _paper_with_setups(paper: PaperFolder, setups: tuple[PaperFirmwareConfiguration, ...]) -> PaperFolder:
     """Returns the paper with these set-ups in place of its own."""
     return replace(paper, facts=paper.facts.model_copy(update={"setup": setups}))
 
 
-def _plan_point_ids(catalogue: Catalogue, paper: PaperFolder, options: PlanOptions) -> set[str]:
+def _ids_of_planned_paper_measurements(catalogue: Catalogue, paper: PaperFolder, options: PlanOptions) -> set[str]:
     """Returns the identities of the points of the paper's plan, as JSON texts."""
     return {
         identity_of_point(catalogue, point).model_dump_json()

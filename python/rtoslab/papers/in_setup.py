@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rtoslab.analyses import ClaimVerdict, MeasuredValue
-from rtoslab.catalogue import PaperSetup
+from rtoslab.catalogue import PaperFirmwareConfiguration
 from rtoslab.papers.compare import ComparedFigure
 
 
@@ -13,7 +13,7 @@ class PaperSetupResults:
     """A paper's figures and statements under one of its set-ups (another configuration that its authors may have
     used)."""
 
-    setup: PaperSetup
+    setup: PaperFirmwareConfiguration
     run_ids: frozenset[str]
     """Points of the set-up. All other points are those of the suites."""
     compared: dict[int, ComparedFigure]
@@ -24,7 +24,7 @@ class PaperSetupResults:
     values: tuple[MeasuredValue, ...] = ()
     """The values of the points of the set-up, each with the point of the suites that it stands for."""
 
-    def figures_changed_by_setup(self) -> dict[int, ComparedFigure]:
+    def paper_values_changed_by_configuration(self) -> dict[int, ComparedFigure]:
         """Returns the compared figures whose value was measured under the set-up, by row id."""
         return {
             ident: compared_row

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from rtoslab.catalogue import Catalogue, PaperFolder
-from rtoslab.papers.sources import ValueSource
+from rtoslab.papers.sources import MeasuredValueOrigin
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import AnyResult
 
 
 def reader_names(
-    catalogue: Catalogue, paper: PaperFolder, results: Sequence[AnyResult], sources: Mapping[str, ValueSource]
+    catalogue: Catalogue, paper: PaperFolder, results: Sequence[AnyResult], sources: Mapping[str, MeasuredValueOrigin]
 ) -> dict[str, str]:
     """Returns readable names for kernels with their versions, boards, benchmarks and series, by id. Names that the
     paper gives are preferred. A series is named by the first benchmark that has it."""

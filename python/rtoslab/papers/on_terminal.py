@@ -11,16 +11,16 @@ from rich.text import Text
 from rtoslab.analyses import OUTCOMES
 from rtoslab.base import count_with_noun
 from rtoslab.papers.in_setup import PaperSetupResults
-from rtoslab.papers.over_placements import one_placement_note
+from rtoslab.papers.over_placements import single_code_placement_note
 from rtoslab.papers.reproduction import PaperReproduction
 from rtoslab.papers.setup_report import (
     changed_verdicts,
-    count_figures_with_ratio,
+    count_values_with_ratio_to_paper,
     setup_deviation_factors_from_paper,
     unmeasured_versions_sentences,
 )
 from rtoslab.papers.tables import NONE, REFERENCE, REFERENCE_NOTE, our_value_text, ratio_to_paper_text
-from rtoslab.reports import declared_deviations, deviation_footnote
+from rtoslab.reports import contract_deviations_by_kernel, deviation_footnote
 
 _SEEN_CHARS: Final = 180
 """The most characters of a statement's numbers that are shown. The report has all."""
@@ -70,7 +70,8 @@ def print_paper_reproduction(reproduction: PaperReproduction, console: Console) 
             console.print(f"{REFERENCE} {REFERENCE_NOTE}")
         if any(item.deviates for item in here):
             console.print(
-                Text(deviation_footnote(declared_deviations(reproduction.list_measured_points))), soft_wrap=True
+                Text(deviation_footnote(contract_deviations_by_kernel(reproduction.list_measured_points))),
+                soft_wrap=True,
             )
     for kernel, count in waiting.items():
         console.print(
@@ -84,31 +85,37 @@ def _print_paper_statements(reproduction: PaperReproduction, console: Console) -
     """Prints the paper's statements with our verdicts."""
     if reproduction.verdicts:
         claims = Table("the paper says", "here", "seen", title="Its statements", title_justify="left")
-        for verdict in sorted(reproduction.verdicts, key=lambda verdict: OUTCOMES.index(verdict.overall_outcome)):
-            outcome = Text(verdict.outcome_with_count_text, style=_COLOURS.get(verdict.overall_outcome, "yellow"))
+        for verdict in sorted(
+            reproduction.verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome_of_all_statement_cases)
+        ):
+            outcome = Text(
+                verdict.claim_outcome_with_count_text,
+                style=_COLOURS.get(verdict.outcome_of_all_statement_cases, "yellow"),
+            )
             seen = textwrap.shorten(verdict.text_of_compared_claim_numbers, _SEEN_CHARS, placeholder=" …")
             claims.add_row(f"{verdict.claim.says} ({verdict.claim.section})", outcome, seen)
         console.print(claims)
         console.print("report.html shows every case with its figures and thresholds.")
-        if note := one_placement_note(reproduction.values):
+        if note := single_code_placement_note(reproduction.values):
             console.print(note)
 
 
 def _print_paper_setups(reproduction: PaperReproduction, console: Console) -> None:
     """Prints a line for each set-up (other configuration) of the paper, with the statements that it changes."""
     for setup in (*([reproduction.today] if reproduction.today is not None else []), *reproduction.setups):
-        console.print(_setup_effect_sentence(reproduction, setup))
+        console.print(_configuration_effect_sentence(reproduction, setup))
         for above, change in changed_verdicts(reproduction, setup):
             seen = textwrap.shorten(change.text_of_compared_claim_numbers, _SEEN_CHARS, placeholder=" …")
             console.print(
-                f"  {change.outcome_with_count_text}, above {above.outcome_with_count_text}: {above.claim.says} "
+                f"  {change.claim_outcome_with_count_text}, above {above.claim_outcome_with_count_text}: "
+                f"{above.claim.says} "
                 f"({seen})"
             )
     for sentence in unmeasured_versions_sentences(reproduction):
         console.print(sentence, soft_wrap=True)
 
 
-def _setup_effect_sentence(reproduction: PaperReproduction, setup: PaperSetupResults) -> str:
+def _configuration_effect_sentence(reproduction: PaperReproduction, setup: PaperSetupResults) -> str:
     """Returns a sentence on how a set-up changes the paper's statements and figures."""
     text = f"Set-up {setup.setup.id} ({setup.setup.title}): "
     text += f"{count_with_noun(len(changed_verdicts(reproduction, setup)), 'statement')} judged otherwise"
@@ -116,5 +123,5 @@ def _setup_effect_sentence(reproduction: PaperReproduction, setup: PaperSetupRes
     if far is None:
         return f"{text}."
     before, after = far
-    figures = count_with_noun(count_figures_with_ratio(setup.figures_changed_by_setup()), "figure")
+    figures = count_with_noun(count_values_with_ratio_to_paper(setup.paper_values_changed_by_configuration()), "figure")
     return f"{text}; {figures}, a factor of {after:.2f} from the paper's, above {before:.2f} (geometric mean)."

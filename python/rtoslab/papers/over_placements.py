@@ -12,7 +12,7 @@ from rtoslab.analyses import (
     MeasuredValue,
     ValuesByCodePlacement,
     code_placement_number_text,
-    point_id_without_placement,
+    measurement_id_without_code_placement,
     select_values_by_coordinates,
 )
 from rtoslab.catalogue import PaperFolder
@@ -24,7 +24,7 @@ _ONE_PLACEMENT_NOTE = (
 )
 
 
-def one_placement_note(values: Sequence[MeasuredValue]) -> str:
+def single_code_placement_note(values: Sequence[MeasuredValue]) -> str:
     """Returns a note that figures were measured in one placement of the code only. Empty if some were measured in
     several."""
     return "" if not values or any(value.band is not None for value in values) else _ONE_PLACEMENT_NOTE
@@ -40,7 +40,7 @@ def join_values_over_placements(
     for value in values:
         if id(value.point) not in names:
             names[id(value.point)] = (
-                point_id_without_placement(value.point).model_dump_json(),
+                measurement_id_without_code_placement(value.point).model_dump_json(),
                 int(code_placement_number_text(value.point)),
             )
         axes, number = names[id(value.point)]
@@ -49,12 +49,12 @@ def join_values_over_placements(
         groups.setdefault((key, times[place]), {})[number] = value
         times[place] += 1
     return [
-        _join_values_of_figure(by_number, occurrence, reference_placements or {})
+        _median_value_over_code_placements(by_number, occurrence, reference_placements or {})
         for (_, occurrence), by_number in groups.items()
     ]
 
 
-def with_substituted_operations(paper: PaperFolder, values: Sequence[MeasuredValue]) -> list[MeasuredValue]:
+def add_values_for_missing_operations(paper: PaperFolder, values: Sequence[MeasuredValue]) -> list[MeasuredValue]:
     """Returns the values, followed by copies that replace operations which a kernel does not offer."""
     added = []
     for substitute in paper.facts.substitute:
@@ -65,14 +65,14 @@ def with_substituted_operations(paper: PaperFolder, values: Sequence[MeasuredVal
     return [*values, *added]
 
 
-def _join_values_of_figure(
+def _median_value_over_code_placements(
     by_number: Mapping[int, MeasuredValue],
     occurrence: object,
     reference_placements: Mapping[str, ValuesByCodePlacement],
 ) -> MeasuredValue:
     """Returns one value for a figure's values by placement number: their median, with its range."""
     first = by_number[min(by_number)]
-    plain = replace(first, point=point_id_without_placement(first.point))
+    plain = replace(first, point=measurement_id_without_code_placement(first.point))
     numbers = [by_number[number].value for number in sorted(by_number)]
     if len(numbers) == 1 and first.run_id in reference_placements:
         known = reference_placements[first.run_id].value_numbers_by_code_placement(first, int(str(occurrence)))

@@ -33,7 +33,7 @@ def over_time_chart(
             continue
         name = f"{figure.colour} {here[0].coordinate_on_axis(figure.colour)}"
         marks += [
-            {"series": name, "x": at, "low": 0.0, "high": us} for at, us in _longest_sample_of_each_section(values_)
+            {"series": name, "x": at, "low": 0.0, "high": us} for at, us in _longest_sample_of_each_time_bin(values_)
         ]
         rows += [[name, f"{at:,.3f}", f"{us:,.3f}"] for at, us in nearly_longest_samples(values_)]
     if not marks:
@@ -70,7 +70,7 @@ def nearly_longest_samples(points: Sequence[tuple[float, float]]) -> list[tuple[
     return sorted(high[:MOST_PEAKS])
 
 
-def _longest_sample_of_each_section(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def _longest_sample_of_each_time_bin(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Returns the longest sample of each section of time, so that a chart has at most some hundred marks."""
     step = (points[-1][0] - points[0][0]) / MOST_MARKS or 1.0
     longest: dict[int, tuple[float, float]] = {}

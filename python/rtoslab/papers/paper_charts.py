@@ -7,18 +7,18 @@ from typing import Any
 
 from rtoslab.analyses import (
     CodePlacementValueRange,
-    FigureRatio,
     MeasuredValue,
+    MeasuredValueRatio,
     convert_unit,
     cores_and_pinning_text,
     group_values_by_axes,
     select_values_by_coordinates,
 )
 from rtoslab.base import ReportError, count_with_noun
-from rtoslab.catalogue import RedrawnFigure
+from rtoslab.catalogue import RedrawnPaperChart
 from rtoslab.papers.footnotes import TableFootnotes
 from rtoslab.papers.reproduction import PaperReproduction
-from rtoslab.papers.sources import ValueSource
+from rtoslab.papers.sources import MeasuredValueOrigin
 from rtoslab.reports import ChartData, Record, TableData
 
 
@@ -29,7 +29,7 @@ class _RedrawnChartValue:
     x: str
     series: tuple[str, ...]
     values: Sequence[MeasuredValue]
-    heights: Sequence[CodePlacementValueRange | FigureRatio]
+    heights: Sequence[CodePlacementValueRange | MeasuredValueRatio]
 
     @property
     def median(self) -> float:
@@ -48,7 +48,7 @@ class _RedrawnChartValue:
 
 
 def redraw_paper_figure(
-    figure: RedrawnFigure, reproduction: PaperReproduction, own_values: Sequence[MeasuredValue]
+    figure: RedrawnPaperChart, reproduction: PaperReproduction, own_values: Sequence[MeasuredValue]
 ) -> tuple[ChartData, TableData] | None:
     """Redraws a paper's figure from our values. Returns the chart and its values as a table, None if nothing of it was
     measured."""
@@ -72,15 +72,15 @@ def redraw_paper_figure(
     rows += _published_values_as_chart_rows(figure, series, marks, reproduction)
     caption = f"{figure.title}. {figure.note}".strip()
     chart = ChartData(figure.kind, rows, caption, figure.x_title, figure.y_title, figure.log)
-    return chart, _values_table(figure, series, marks, reproduction)
+    return chart, _table_of_redrawn_chart_values(figure, series, marks, reproduction)
 
 
 def _chart_values_in_listed_order(
-    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_RedrawnChartValue]
+    figure: RedrawnPaperChart, series: Sequence[str], marks: Sequence[_RedrawnChartValue]
 ) -> list[_RedrawnChartValue]:
     """Returns a figure's marks in the order in which the figure lists names. Marks with unlisted names come last."""
 
-    def coordinate_rank(axis: str, place: str) -> int:
+    def position_of_name_on_chart_axis(axis: str, place: str) -> int:
         """Returns the position of a name in the figure's list for an axis."""
         listed = figure.where.get(axis)
         places = [str(label) for label in listed] if isinstance(listed, list | tuple) else []
@@ -90,14 +90,14 @@ def _chart_values_in_listed_order(
     return sorted(
         marks,
         key=lambda mark: (
-            coordinate_rank(figure.x, mark.x),
-            *(coordinate_rank(axis, place) for axis, place in zip(series, mark.series, strict=True)),
+            position_of_name_on_chart_axis(figure.x, mark.x),
+            *(position_of_name_on_chart_axis(axis, place) for axis, place in zip(series, mark.series, strict=True)),
         ),
     )
 
 
 def _chart_value_as_data_row(
-    figure: RedrawnFigure, series: Sequence[str], mark: _RedrawnChartValue, reproduction: PaperReproduction
+    figure: RedrawnPaperChart, series: Sequence[str], mark: _RedrawnChartValue, reproduction: PaperReproduction
 ) -> dict[str, Any]:
     """Returns a mark as a row of the chart's data."""
     row: dict[str, Any] = {
@@ -117,13 +117,16 @@ def _chart_value_as_data_row(
 
 
 def _published_values_as_chart_rows(
-    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_RedrawnChartValue], reproduction: PaperReproduction
+    figure: RedrawnPaperChart,
+    series: Sequence[str],
+    marks: Sequence[_RedrawnChartValue],
+    reproduction: PaperReproduction,
 ) -> list[dict[str, Any]]:
     """Returns the paper's printed figures as rows of the chart's data. Raises ReportError for one in another unit."""
     rows = []
     for printed in figure.printed:
-        published = reproduction.paper.published_rows[printed.row]
-        number = published.number_in_paper
+        published = reproduction.paper.paper_values_by_row_id[printed.row]
+        number = published.paper_value_as_number
         if number is None:
             continue
         value = convert_unit(number, published.unit, figure.unit, 1e6 * float(published.clock_mhz or 0))
@@ -148,7 +151,7 @@ def _published_values_as_chart_rows(
 
 
 def _series_label(
-    figure: RedrawnFigure, series: Sequence[str], mark: _RedrawnChartValue, names: Mapping[str, str]
+    figure: RedrawnPaperChart, series: Sequence[str], mark: _RedrawnChartValue, names: Mapping[str, str]
 ) -> str:
     """Returns the readable name of the series that a mark belongs to."""
     return ", ".join(_axis_label(figure, axis, mark.values[0], names) for axis in series)
@@ -156,7 +159,7 @@ def _series_label(
 
 def _value_range_in_unit(unit: str, value: MeasuredValue) -> CodePlacementValueRange | None:
     """Returns a value in a unit, with its range over placements of the code. None if it cannot be converted."""
-    one = value.number_in_unit(unit)
+    one = value.axis_value_in_unit(unit)
     if one is None:
         return None
     scale = one / value.value if value.value else 1.0
@@ -164,8 +167,8 @@ def _value_range_in_unit(unit: str, value: MeasuredValue) -> CodePlacementValueR
 
 
 def _percent_of_base_value(
-    figure: RedrawnFigure, value: MeasuredValue, values: Sequence[MeasuredValue]
-) -> FigureRatio | None:
+    figure: RedrawnPaperChart, value: MeasuredValue, values: Sequence[MeasuredValue]
+) -> MeasuredValueRatio | None:
     """Returns a value in percent of its base value, which the figure's `percent_of` selects. None without a base."""
     axes = {"benchmark", "kernel", "board", "cores", "window_ms", "clock_mhz", "metric", "stat", *value.point.config}
     alike = {axis: value.coordinate_on_axis(axis) for axis in axes - set(figure.percent_of)}
@@ -173,13 +176,13 @@ def _percent_of_base_value(
     if len(base) != 1 or not base[0].value:
         return None
     return (
-        FigureRatio(100.0, 100.0, 100.0)
+        MeasuredValueRatio(100.0, 100.0, 100.0)
         if base[0] is value
         else value.placement_band.ratio_to(base[0].placement_band).divide_ratio_by_number(0.01)
     )
 
 
-def _axis_label(figure: RedrawnFigure, axis: str, value: MeasuredValue, names: Mapping[str, str]) -> str:
+def _axis_label(figure: RedrawnPaperChart, axis: str, value: MeasuredValue, names: Mapping[str, str]) -> str:
     """Returns a readable name of a value's coordinate on an axis."""
     place = value.coordinate_on_axis(axis)
     if place in figure.labels:
@@ -189,8 +192,11 @@ def _axis_label(figure: RedrawnFigure, axis: str, value: MeasuredValue, names: M
     return names.get(place, place)
 
 
-def _values_table(
-    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_RedrawnChartValue], reproduction: PaperReproduction
+def _table_of_redrawn_chart_values(
+    figure: RedrawnPaperChart,
+    series: Sequence[str],
+    marks: Sequence[_RedrawnChartValue],
+    reproduction: PaperReproduction,
 ) -> TableData:
     """Returns the values of a redrawn figure as a table, by mark and series. A cell without a value has the reason."""
     heads = list(dict.fromkeys(_series_label(figure, series, mark, reproduction.names) for mark in marks))
@@ -237,7 +243,7 @@ def _chart_value_text_with_range(mark: _RedrawnChartValue) -> str:
 
 
 def _chart_value_as_csv_record(
-    figure: RedrawnFigure, series: Sequence[str], mark: _RedrawnChartValue, reproduction: PaperReproduction
+    figure: RedrawnPaperChart, series: Sequence[str], mark: _RedrawnChartValue, reproduction: PaperReproduction
 ) -> Record:
     """Returns a mark as a row of numbers for the exported CSV."""
     value = mark.values[0]
@@ -259,7 +265,7 @@ def _chart_value_as_csv_record(
     }
 
 
-def value_origin_notes(source: ValueSource | None) -> str:
+def value_origin_notes(source: MeasuredValueOrigin | None) -> str:
     """Returns flags on where a value comes from, separated by `; `: a reference result, not the paper's version."""
     if source is None:
         return ""

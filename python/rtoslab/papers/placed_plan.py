@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from rtoslab.analyses import depends_on_code_addresses
+from rtoslab.analyses import does_timing_depend_on_code_addresses
 from rtoslab.catalogue import INSTRUMENTS, Catalogue, PaperFolder
 from rtoslab.measure import identity_of_point
-from rtoslab.papers.setups import point_replaced_by_paper_setup
+from rtoslab.papers.setups import original_point_of_paper_setup_point
 from rtoslab.plan import MeasurementPlan, PlannedPoint, repeat_plan_in_code_placements
 
 
-def with_needed_placements(
+def add_required_code_placements(
     catalogue: Catalogue, paper: PaperFolder, plan: MeasurementPlan, count: int
 ) -> MeasurementPlan:
     """Returns the plan with several placements of the code for each point whose figures may depend on the placement.
@@ -19,14 +19,14 @@ def with_needed_placements(
     One placement is enough for points of the paper's alternative set-ups, and for instruments (counter, pin, probe)
     whose samples no figure and no statement of the paper uses.
     """
-    shown = _shown_instruments(catalogue, paper)
+    shown = _instruments_needed_by_paper(catalogue, paper)
     points: list[PlannedPoint] = []
     for point in plan.points:
         is_shown = point.instrument is None or point.instrument in shown.get(point.benchmark, ())
         selected = (
             is_shown
             and may_depend_on_code_addresses(catalogue, point)
-            and not _does_point_belong_to_paper_setup(catalogue, paper, point)
+            and not _is_measurement_of_paper_configuration(catalogue, paper, point)
         )
         points += repeat_plan_in_code_placements(
             catalogue, replace(plan, points=(point,)), count if selected else 1
@@ -34,19 +34,19 @@ def with_needed_placements(
     return replace(plan, points=tuple(points))
 
 
-def _does_point_belong_to_paper_setup(catalogue: Catalogue, paper: PaperFolder, point: PlannedPoint) -> bool:
+def _is_measurement_of_paper_configuration(catalogue: Catalogue, paper: PaperFolder, point: PlannedPoint) -> bool:
     """Whether a point belongs to one of the paper's set-ups (other configurations)."""
     identity = identity_of_point(catalogue, point)
     role = paper.facts.paper_kernel_by_source_tree.get(point.kernel, point.kernel)
     named = identity.model_copy(update={"kernel": role})
-    return any(point_replaced_by_paper_setup(paper, setup, named) is not None for setup in paper.facts.setup)
+    return any(original_point_of_paper_setup_point(paper, setup, named) is not None for setup in paper.facts.setup)
 
 
-def _shown_instruments(catalogue: Catalogue, paper: PaperFolder) -> dict[str, set[str]]:
+def _instruments_needed_by_paper(catalogue: Catalogue, paper: PaperFolder) -> dict[str, set[str]]:
     """Returns, for each benchmark, the instruments (counter, pin, probe) whose samples the paper's figures and
     statements use. All instruments if they name none."""
     places: list[Mapping[str, object]] = [
-        row.axis_values_of_measured_value for row in paper.published_rows.values() if row.lab_benchmark
+        row.experiment_coordinates_of_our_value for row in paper.paper_values_by_row_id.values() if row.lab_benchmark
     ]
     places += [figure.where for part in paper.facts.part for figure in part.figure]
     places += [
@@ -88,4 +88,4 @@ def may_depend_on_code_addresses(catalogue: Catalogue, point: PlannedPoint) -> b
         "flags": [point.opt],
         "data": "kernel" if kernel.owns_start else point.data,
     }
-    return depends_on_code_addresses({"build": build, "board": {"core": board.core}})
+    return does_timing_depend_on_code_addresses({"build": build, "board": {"core": board.core}})

@@ -4,16 +4,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rtoslab.analyses import ClaimVerdict, MeasuredValue, ValuesByCodePlacement, judge_claims, values_of_points
-from rtoslab.catalogue import Catalogue, PaperFolder, PaperSetup
+from rtoslab.catalogue import Catalogue, PaperFirmwareConfiguration, PaperFolder
 from rtoslab.papers.absences import MissingValueReasonFinder
-from rtoslab.papers.compare import ComparedFigure, compare_published_figures
+from rtoslab.papers.compare import ComparedFigure, compare_published_values_with_ours
 from rtoslab.papers.in_setup import PaperSetupResults
 from rtoslab.papers.names import reader_names
-from rtoslab.papers.over_placements import join_values_over_placements, with_substituted_operations
+from rtoslab.papers.over_placements import add_values_for_missing_operations, join_values_over_placements
 from rtoslab.papers.sources import (
-    ValueSource,
-    replace_results_of_setup,
-    setup_of_todays_versions,
+    MeasuredValueOrigin,
+    configuration_with_current_kernels,
+    replace_results_of_paper_setup,
     sort_program_sizes_by_version,
     sort_results_by_version,
     value_sources_by_run,
@@ -21,7 +21,7 @@ from rtoslab.papers.sources import (
 from rtoslab.papers.weights import measure_minimal_program_sizes, program_size_values
 from rtoslab.reference import StoredProgramSize
 from rtoslab.results import FailedMeasurement, MeasuredPoint
-from rtoslab.store import AnyResult, StoredPoint
+from rtoslab.store import AnyResult, StoredMeasurementPoint
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class PaperReproduction:
     """A paper compared with a run: figures, verdicts, sources and set-ups."""
 
     paper: PaperFolder
-    points: tuple[StoredPoint, ...]
-    reference_points: tuple[StoredPoint, ...]
+    points: tuple[StoredMeasurementPoint, ...]
+    reference_points: tuple[StoredMeasurementPoint, ...]
     """Reference results of kernels that the run does not have."""
     results: tuple[AnyResult, ...]
     """The results behind the figures and verdicts, under the paper's names of the kernels."""
@@ -38,7 +38,7 @@ class PaperReproduction:
     compared: dict[int, ComparedFigure]
     """Keyed by id of the published row."""
     verdicts: tuple[ClaimVerdict, ...]
-    sources: Mapping[str, ValueSource]
+    sources: Mapping[str, MeasuredValueOrigin]
     """Keyed by run id: which version a value is of, and whether it is a reference result."""
     absences: MissingValueReasonFinder
     names: Mapping[str, str]
@@ -65,7 +65,7 @@ class PaperResultsJudge:
     catalogue: Catalogue
     paper: PaperFolder
     kernels: Collection[str]
-    sources: Mapping[str, ValueSource]
+    sources: Mapping[str, MeasuredValueOrigin]
     reference_placements: Mapping[str, ValuesByCodePlacement] = field(default_factory=dict)
 
     def reader_names(self, results: Sequence[AnyResult]) -> dict[str, str]:
@@ -73,20 +73,22 @@ class PaperResultsJudge:
         id."""
         return reader_names(self.catalogue, self.paper, results, self.sources)
 
-    def judge_results(
+    def compare_results_with_paper(
         self, results: Sequence[AnyResult], sizes: Sequence[MeasuredValue], unbuilt: Sequence[FailedMeasurement]
     ) -> tuple[list[MeasuredValue], dict[int, ComparedFigure], tuple[ClaimVerdict, ...], MissingValueReasonFinder]:
         """Returns our values, the compared figures, the verdicts on statements, and the reasons of missing values.
         `sizes` are values of program sizes, `unbuilt` the programs that could not be built."""
         measured = [result for result in results if isinstance(result, MeasuredPoint)]
         values_ = [
-            *with_substituted_operations(
+            *add_values_for_missing_operations(
                 self.paper, join_values_over_placements(values_of_points(measured), self.reference_placements)
             ),
             *sizes,
         ]
         absences = MissingValueReasonFinder(self.paper, [*results, *unbuilt], self.kernels)
-        compared = compare_published_figures(self.paper, [*results, *unbuilt], values_, self.kernels, self.sources)
+        compared = compare_published_values_with_ours(
+            self.paper, [*results, *unbuilt], values_, self.kernels, self.sources
+        )
         names = self.reader_names(results)
         verdicts = judge_claims(
             self.paper.claims,
@@ -101,9 +103,9 @@ class PaperResultsJudge:
 def reproduce_paper(
     catalogue: Catalogue,
     paper: PaperFolder,
-    points: Sequence[StoredPoint],
+    points: Sequence[StoredMeasurementPoint],
     missing_benchmarks: Sequence[str] = (),
-    reference_points: Sequence[StoredPoint] = (),
+    reference_points: Sequence[StoredMeasurementPoint] = (),
     reference_weights: Sequence[StoredProgramSize] = (),
     reference_placements: Mapping[str, ValuesByCodePlacement] | None = None,
 ) -> PaperReproduction:
@@ -124,24 +126,26 @@ def reproduce_paper(
     kernels = {*catalogue.buildable_kernels, *(item.point.kernel for item in (*sorted_results.main, *main_weights))}
     judge = PaperResultsJudge(catalogue, paper, kernels, sources, reference_placements or {})
 
-    def results_in_setup(
-        setup: PaperSetup, changed: Mapping[str, Sequence[AnyResult]], with_sizes: Sequence[MeasuredValue]
+    def results_in_paper_setup(
+        setup: PaperFirmwareConfiguration,
+        changed: Mapping[str, Sequence[AnyResult]],
+        with_sizes: Sequence[MeasuredValue],
     ) -> PaperSetupResults:
         """Returns the figures and verdicts if the results in `changed` replace those of the suites."""
         ours = {
             result.run_id for results in changed.values() for result in results if isinstance(result, MeasuredPoint)
         }
         ours |= {value.run_id for value in with_sizes} - {size.run_id for size in sizes}
-        results = replace_results_of_setup(paper, sorted_results.main, changed)
-        judged, compared, verdicts, _ = judge.judge_results(results, with_sizes, unbuilt)
+        results = replace_results_of_paper_setup(paper, sorted_results.main, changed)
+        judged, compared, verdicts, _ = judge.compare_results_with_paper(results, with_sizes, unbuilt)
         own = tuple(value for value in judged if value.run_id in ours)
         return PaperSetupResults(setup, frozenset(ours), compared, verdicts, judge.reader_names(results), own)
 
-    todays = setup_of_todays_versions(paper, sorted_results, sources)
+    todays = configuration_with_current_kernels(paper, sorted_results, sources)
     todays_sizes = {weight.point.kernel: list(program_size_values(weight)) for weight in todays_weights}
     swapped = [size for size in sizes if size.point.kernel not in todays_sizes]
     swapped += [value for size in todays_sizes.values() for value in size]
-    judged, compared, verdicts, absences = judge.judge_results(sorted_results.main, sizes, unbuilt)
+    judged, compared, verdicts, absences = judge.compare_results_with_paper(sorted_results.main, sizes, unbuilt)
     return PaperReproduction(
         paper=paper,
         points=tuple(points),
@@ -155,9 +159,9 @@ def reproduce_paper(
         names=judge.reader_names(sorted_results.main),
         missing_benchmarks=tuple(missing_benchmarks),
         setups=tuple(
-            results_in_setup(item, sorted_results.setups[item.id], sizes)
+            results_in_paper_setup(item, sorted_results.setups[item.id], sizes)
             for item in paper.facts.setup
             if sorted_results.setups[item.id]
         ),
-        today=None if todays is None else results_in_setup(todays, sorted_results.today, swapped),
+        today=None if todays is None else results_in_paper_setup(todays, sorted_results.today, swapped),
     )

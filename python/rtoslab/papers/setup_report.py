@@ -37,7 +37,7 @@ def setup_deviation_factors_from_paper(
 ) -> tuple[float, float] | None:
     """Returns how far the figures that a set-up changes are from the paper's, as factors: without the set-up, and with
     it. None without a figure."""
-    own = setup.figures_changed_by_setup()
+    own = setup.paper_values_changed_by_configuration()
     before, after = (
         mean_deviation_factor_from_paper({ident: reproduction.compared[ident] for ident in own}),
         mean_deviation_factor_from_paper(own),
@@ -45,7 +45,7 @@ def setup_deviation_factors_from_paper(
     return None if before is None or after is None else (before, after)
 
 
-def count_figures_with_ratio(compared: Mapping[int, ComparedFigure]) -> int:
+def count_values_with_ratio_to_paper(compared: Mapping[int, ComparedFigure]) -> int:
     """Returns the number of compared figures that have a ratio to the paper's."""
     return sum(bool(compared_row.ratio_to_paper) for compared_row in compared.values())
 
@@ -58,12 +58,12 @@ def changed_verdicts(
     return [
         (above[verdict.claim.id], verdict)
         for verdict in setup.verdicts
-        if verdict.outcome_with_count_text != above[verdict.claim.id].outcome_with_count_text
-        and verdict.overall_outcome != "not computed"
+        if verdict.claim_outcome_with_count_text != above[verdict.claim.id].claim_outcome_with_count_text
+        and verdict.outcome_of_all_statement_cases != "not computed"
     ]
 
 
-def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
+def paper_configurations_report_section(reproduction: PaperReproduction) -> list[ReportSection]:
     """Returns the report section on the paper's set-ups (other configurations) that were measured. Empty if there are
     none."""
     wanting = unmeasured_versions_sentences(reproduction)
@@ -74,7 +74,7 @@ def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
             "Set-ups", ("set-up", "evidence", "statements", ">figures", ">distance"), _setup_overview_rows(reproduction)
         )
     ]
-    figures = _changed_figure_rows(reproduction)
+    figures = _paper_value_change_table_rows(reproduction)
     if figures:
         heads = [
             f">{setup.setup.id}: {part}"
@@ -83,7 +83,7 @@ def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
         ]
         columns = ("figure", "unit", ">paper", ">here", ">ratio", *heads)
         tables.append(TableData("Published figures by set-up", columns, figures))
-    rates = _changed_rate_rows(reproduction)
+    rates = _throughput_change_table_rows(reproduction)
     if rates:
         names = (
             "test",
@@ -99,9 +99,9 @@ def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
         [
             above.claim.section,
             above.claim.says,
-            above.outcome_with_count_text,
+            above.claim_outcome_with_count_text,
             setup.setup.id,
-            change.outcome_with_count_text,
+            change.claim_outcome_with_count_text,
             change.text_of_compared_claim_numbers,
         ]
         for setup in _current_and_paper_setup_results(reproduction)
@@ -147,14 +147,14 @@ def _setup_overview_rows(reproduction: PaperReproduction) -> list[list[str]]:
                 f"{setup.setup.id}: {setup.setup.title}",
                 setup.setup.evidence,
                 overview,
-                str(count_figures_with_ratio(setup.figures_changed_by_setup())),
+                str(count_values_with_ratio_to_paper(setup.paper_values_changed_by_configuration())),
                 far,
             ]
         )
     return rows
 
 
-def _changed_rate_rows(reproduction: PaperReproduction) -> list[list[str]]:
+def _throughput_change_table_rows(reproduction: PaperReproduction) -> list[list[str]]:
     """Returns a table row for every rate (counts per second) that a set-up changes."""
     here = {value.point.model_dump_json(): value for value in reproduction.values if _is_throughput(value)}
     rates = [
@@ -163,7 +163,7 @@ def _changed_rate_rows(reproduction: PaperReproduction) -> list[list[str]]:
     ]
     rows = []
     for name, above in here.items():
-        cells = [_changed_rate_text(one.get(name), above) for one in rates]
+        cells = [_throughput_change_text(one.get(name), above) for one in rates]
         if any(cell != NONE for cell in cells):
             point = above.point
             rows.append(
@@ -178,7 +178,7 @@ def _changed_rate_rows(reproduction: PaperReproduction) -> list[list[str]]:
     return rows
 
 
-def _changed_rate_text(other: MeasuredValue | None, above: MeasuredValue) -> str:
+def _throughput_change_text(other: MeasuredValue | None, above: MeasuredValue) -> str:
     """Returns the rate under a set-up, with its ratio to the rate without it, as text."""
     if other is None:
         return NONE
@@ -192,9 +192,9 @@ def _is_throughput(value: MeasuredValue) -> bool:
     return (value.metric, value.stat) == ("throughput", "total")
 
 
-def _changed_figure_rows(reproduction: PaperReproduction) -> list[list[str]]:
+def _paper_value_change_table_rows(reproduction: PaperReproduction) -> list[list[str]]:
     """Returns a table row for each published figure that a set-up changes, with our values and ratios."""
-    own = [setup.figures_changed_by_setup() for setup in _current_and_paper_setup_results(reproduction)]
+    own = [setup.paper_values_changed_by_configuration() for setup in _current_and_paper_setup_results(reproduction)]
     kernels = {compared_row.published.kernel for compared_row in reproduction.compared.values()}
     boards = {compared_row.published.board for compared_row in reproduction.compared.values()}
     rows = []

@@ -5,7 +5,7 @@ figures and statements select that one."""
 
 from collections.abc import Collection, Iterable, Iterator
 
-from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, PaperSetup
+from rtoslab.catalogue import Catalogue, Experiment, PaperFirmwareConfiguration, PaperFolder
 from rtoslab.plan import DEFAULTS, PlannedPoint, PlanOptions, config_with_defaults, experiment_points
 from rtoslab.results import PointId
 
@@ -14,7 +14,7 @@ def measurement_points_of_paper_setup(
     catalogue: Catalogue,
     paper: PaperFolder,
     experiments: Iterable[Experiment],
-    setup: PaperSetup,
+    setup: PaperFirmwareConfiguration,
     options: PlanOptions,
     known: Collection[str] = (),
 ) -> Iterator[PlannedPoint]:
@@ -25,7 +25,7 @@ def measurement_points_of_paper_setup(
     version is not among `known`, the kernels with reference results.
     """
     for experiment in experiments:
-        for kernel, name in _kernels_changed_by_setup(
+        for kernel, name in _kernels_changed_by_configuration(
             paper, setup, experiment, catalogue.buildable_kernels, known
         ).items():
             config = {**experiment.config, **setup.config_for_kernel(kernel)}
@@ -39,7 +39,9 @@ def measurement_points_of_paper_setup(
             yield from experiment_points(catalogue, experiment.model_copy(update={**only, "config": config}), options)
 
 
-def point_replaced_by_paper_setup(paper: PaperFolder, setup: PaperSetup, point: PointId) -> PointId | None:
+def original_point_of_paper_setup_point(
+    paper: PaperFolder, setup: PaperFirmwareConfiguration, point: PointId
+) -> PointId | None:
     """Returns the point without a set-up's changes that a point of the set-up replaces. None if the point is not of the
     set-up."""
     changes = setup.config_for_kernel(point.kernel)
@@ -73,7 +75,7 @@ def point_replaced_by_paper_setup(paper: PaperFolder, setup: PaperSetup, point: 
     return point.model_copy(update={"config": dict(sorted(config.items()))})
 
 
-def point_key_without_length(paper: PaperFolder, point: PointId) -> str:
+def point_key_without_window_and_samples(paper: PaperFolder, point: PointId) -> str:
     """Returns a point's identity as text, without the window or number of samples."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     longer = {"samples"}.union(*(experiment.full_config.keys() - experiment.sweep.keys() for experiment in experiments))
@@ -91,8 +93,12 @@ def _find_experiment(paper: PaperFolder, point: PointId, kernel: str) -> Experim
     return None
 
 
-def _kernels_changed_by_setup(
-    paper: PaperFolder, setup: PaperSetup, experiment: Experiment, here: Collection[str], known: Collection[str]
+def _kernels_changed_by_configuration(
+    paper: PaperFolder,
+    setup: PaperFirmwareConfiguration,
+    experiment: Experiment,
+    here: Collection[str],
+    known: Collection[str],
 ) -> dict[str, str]:
     """Returns the kernels that a set-up changes, each with the source tree or kernel that is built for it. `here` can
     be built, `known` have reference results."""

@@ -9,16 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rtoslab.analyses import point_id_without_placement
-from rtoslab.catalogue import PaperFolder, PaperSetup
-from rtoslab.papers.setups import point_key_without_length, point_replaced_by_paper_setup
+from rtoslab.analyses import measurement_id_without_code_placement
+from rtoslab.catalogue import PaperFirmwareConfiguration, PaperFolder
+from rtoslab.papers.setups import original_point_of_paper_setup_point, point_key_without_window_and_samples
 from rtoslab.reference import StoredProgramSize
-from rtoslab.results import MeasuredPoint, UnexecutedProgramSize
-from rtoslab.store import AnyResult, StoredPoint
+from rtoslab.results import BuildOnlyProgramSize, MeasuredPoint
+from rtoslab.store import AnyResult, StoredMeasurementPoint
 
 
 @dataclass(frozen=True, slots=True)
-class ValueSource:
+class MeasuredValueOrigin:
     """The source of the values of one measured point: kernel, version, run or reference."""
 
     kernel: str
@@ -40,31 +40,31 @@ class ResultsByVersion:
     today: dict[str, list[AnyResult]] = field(default_factory=dict)
     """Today's version of kernels whose authors' version is in `main`. Keys as in `setups`."""
     setups: dict[str, dict[str, list[AnyResult]]] = field(default_factory=dict)
-    """Keyed by set-up, then by the point of the suites that they represent (`point_key_without_length`), in all its
-    placements."""
+    """Keyed by set-up, then by the point of the suites that they represent (`point_key_without_window_and_samples`), in
+    all its placements."""
 
 
 def value_sources_by_run(
     paper: PaperFolder,
-    run: Sequence[StoredPoint],
-    beside: Sequence[StoredPoint],
+    run: Sequence[StoredMeasurementPoint],
+    beside: Sequence[StoredMeasurementPoint],
     own: Sequence[StoredProgramSize] = (),
     lent: Sequence[StoredProgramSize] = (),
-) -> dict[str, ValueSource]:
+) -> dict[str, MeasuredValueOrigin]:
     """Returns the source (kernel, version, run or reference) of every measured point and program size, by its run
     id."""
     points = [(point.result, point.manifest, mine) for mine in (False, True) for point in (beside if mine else run)]
     weights = [(weight.weight, weight.manifest, mine) for mine in (False, True) for weight in (lent if mine else own)]
     return {
-        result.run_id: _make_measured_value_source(paper, result.point.kernel, manifest, is_reference=is_reference)
+        result.run_id: _make_measured_value_origin(paper, result.point.kernel, manifest, is_reference=is_reference)
         for result, manifest, is_reference in (*points, *weights)
-        if isinstance(result, MeasuredPoint | UnexecutedProgramSize)
+        if isinstance(result, MeasuredPoint | BuildOnlyProgramSize)
     }
 
 
-def _make_measured_value_source(
+def _make_measured_value_origin(
     paper: PaperFolder, kernel: str, manifest: Mapping[str, Any], *, is_reference: bool
-) -> ValueSource:
+) -> MeasuredValueOrigin:
     """Returns the source (kernel, version) of a measured point, from its manifest."""
     build, target = manifest.get("build"), manifest.get("target")
     version = build.get("kernel_version", "") if isinstance(build, dict) else ""
@@ -74,7 +74,7 @@ def _make_measured_value_source(
     role = paper.facts.paper_kernel_by_source_tree.get(kernel)
     substitutes = {item.kernel for item in paper.facts.version if item.stands_in}
     rules = tuple(item for item in assumed if _does_timing_rule_apply_to_board(item, board))
-    return ValueSource(kernel, str(version), is_reference, role is not None and role not in substitutes, rules)
+    return MeasuredValueOrigin(kernel, str(version), is_reference, role is not None and role not in substitutes, rules)
 
 
 def _does_timing_rule_apply_to_board(rule: str, board: Mapping[str, Any]) -> bool:
@@ -94,15 +94,17 @@ def sort_results_by_version(paper: PaperFolder, results: Iterable[AnyResult]) ->
     in_setups: dict[str, dict[str, list[AnyResult]]] = {item.id: {} for item in paper.facts.setup}
     for result in results:
         point = result.point.model_copy(update={"kernel": _kernel_name_in_paper(paper, result)})
-        meant = {setup.id: point_replaced_by_paper_setup(paper, setup, point) for setup in paper.facts.setup}
+        meant = {setup.id: original_point_of_paper_setup_point(paper, setup, point) for setup in paper.facts.setup}
         for name, stood_for in meant.items():
             if stood_for is not None:
-                key = point_key_without_length(paper, point_id_without_placement(stood_for))
+                key = point_key_without_window_and_samples(paper, measurement_id_without_code_placement(stood_for))
                 in_setups[name].setdefault(key, []).append(
                     _result_under_kernel_name(result, result.point.kernel, stood_for.config)
                 )
         if not any(meant.values()):
-            plain.setdefault(point_key_without_length(paper, point_id_without_placement(point)), []).append(result)
+            plain.setdefault(
+                point_key_without_window_and_samples(paper, measurement_id_without_code_placement(point)), []
+            ).append(result)
     matches = ResultsByVersion()
     for key, candidates in plain.items():
         best = _results_of_preferred_kernel_version(paper, candidates)
@@ -123,11 +125,11 @@ def sort_results_by_version(paper: PaperFolder, results: Iterable[AnyResult]) ->
 
 
 def sort_program_sizes_by_version(
-    paper: PaperFolder, weights: Iterable[UnexecutedProgramSize]
-) -> tuple[list[UnexecutedProgramSize], list[UnexecutedProgramSize]]:
+    paper: PaperFolder, weights: Iterable[BuildOnlyProgramSize]
+) -> tuple[list[BuildOnlyProgramSize], list[BuildOnlyProgramSize]]:
     """Sorts program sizes into those with the versions that the paper measured, and those with today's versions in
     their place."""
-    by_point: dict[str, dict[str, UnexecutedProgramSize]] = {}
+    by_point: dict[str, dict[str, BuildOnlyProgramSize]] = {}
     for weight in weights:
         role = paper.facts.paper_kernel_by_source_tree.get(weight.point.kernel, weight.point.kernel)
         plain = weight.model_copy(update={"point": weight.point.model_copy(update={"kernel": role})})
@@ -174,7 +176,7 @@ def _results_of_preferred_kernel_version(paper: PaperFolder, candidates: Sequenc
     return [*measured[best]] or by_kernel[best]
 
 
-def replace_results_of_setup(
+def replace_results_of_paper_setup(
     paper: PaperFolder, plain: Sequence[AnyResult], changed: Mapping[str, Sequence[AnyResult]]
 ) -> list[AnyResult]:
     """Returns the results of the suites, with those replaced that a set-up changes. The length of the measurement may
@@ -182,14 +184,15 @@ def replace_results_of_setup(
     plain_results = (
         any_result
         for any_result in plain
-        if point_key_without_length(paper, point_id_without_placement(any_result.point)) not in changed
+        if point_key_without_window_and_samples(paper, measurement_id_without_code_placement(any_result.point))
+        not in changed
     )
     return [*plain_results, *(result for results in changed.values() for result in results)]
 
 
-def setup_of_todays_versions(
-    paper: PaperFolder, sorted_results: ResultsByVersion, sources: Mapping[str, ValueSource]
-) -> PaperSetup | None:
+def configuration_with_current_kernels(
+    paper: PaperFolder, sorted_results: ResultsByVersion, sources: Mapping[str, MeasuredValueOrigin]
+) -> PaperFirmwareConfiguration | None:
     """Returns a set-up that describes today's kernel versions. None if no other version than today's is used."""
     if not sorted_results.today:
         return None
@@ -200,4 +203,6 @@ def setup_of_todays_versions(
         if isinstance(result, MeasuredPoint)
     )
     title = f"the kernels' current versions: {', '.join(names)}" if names else "the kernels' current versions"
-    return PaperSetup(id="today", title=title, evidence="The current versions of the kernels instead of the authors'.")
+    return PaperFirmwareConfiguration(
+        id="today", title=title, evidence="The current versions of the kernels instead of the authors'."
+    )

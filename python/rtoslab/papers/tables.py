@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rtoslab.analyses import CodePlacementValueRange, MeasuredValue
-from rtoslab.catalogue import PublishedRow, RedrawnTable
+from rtoslab.catalogue import PublishedValueRow, RedrawnTable
 from rtoslab.papers.compare import ComparedFigure
 from rtoslab.papers.footnotes import TableFootnotes
 from rtoslab.papers.paper_charts import kernel_version_notes_of_values, value_origin_notes
@@ -28,16 +28,16 @@ AXES = {"us": "time, \N{MICRO SIGN}s", "ns": "time, ns", "cycles": "cycles of th
 def redraw_paper_table(table: RedrawnTable, reproduction: PaperReproduction) -> TableData:
     """Redraws a paper's table with the published figure, ours and their ratio. A table without further axes also has
     our number of samples, the kernel's version, and the values of today's version. Otherwise these are in the note."""
-    published, compared = reproduction.paper.published_rows, reproduction.compared
+    published, compared = reproduction.paper.paper_values_by_row_id, reproduction.compared
     today = reproduction.today.compared if reproduction.today is not None else {}
-    rows = _published_rows(table, published)
+    rows = _paper_values_of_table(table, published)
     labels = [
         name
         for name in LABELS
         if name not in table.across and (name == "metric" or len({getattr(row, name) for row in rows}) > 1)
     ]
     heads = list(dict.fromkeys(_redrawn_column_head(table, row) for row in rows))
-    cells: dict[tuple[str, ...], dict[str, PublishedRow]] = {}
+    cells: dict[tuple[str, ...], dict[str, PublishedValueRow]] = {}
     for row in rows:
         cells.setdefault(tuple(_readable_unit(str(getattr(row, name))) for name in labels), {})[
             _redrawn_column_head(table, row)
@@ -60,9 +60,9 @@ def redraw_paper_table(table: RedrawnTable, reproduction: PaperReproduction) -> 
     for label, value in cells.items():
         line = list(label)
         for head in heads:
-            line += _comparison_cells(value.get(head), compared, notes)
+            line += _paper_comparison_table_cells(value.get(head), compared, notes)
         if full:
-            line += _samples_and_version(compared.get(value[heads[0]].id))
+            line += _sample_count_and_kernel_version(compared.get(value[heads[0]].id))
         if with_today:
             today_row = today.get(value[heads[0]].id)
             line += (
@@ -102,7 +102,7 @@ def _is_from_different_result(other: ComparedFigure, above: ComparedFigure | Non
     return above is None or other.value is None or above.value is None or other.value.run_id != above.value.run_id
 
 
-def _samples_and_version(ours: ComparedFigure | None) -> tuple[str, str]:
+def _sample_count_and_kernel_version(ours: ComparedFigure | None) -> tuple[str, str]:
     """Returns the number of samples and the kernel version of our value, as texts. Dashes without a value."""
     if ours is None or ours.value is None:
         return NONE, NONE
@@ -117,7 +117,7 @@ def _sample_counts_note(values: Sequence[MeasuredValue], full: bool) -> list[str
     return [f"n = {counts[0]:,}." if len(counts) == 1 else f"n = {counts[0]:,} to {counts[-1]:,}."]
 
 
-def _comparison_csv_records(row: PublishedRow, ours: ComparedFigure) -> list[Record]:
+def _comparison_csv_records(row: PublishedValueRow, ours: ComparedFigure) -> list[Record]:
     """Returns a published figure and ours as rows of numbers for the exported CSV."""
     axes: Record = {"row": row.id, "metric": row.metric, "stat": row.stat, "board": row.board}
     fields: Record = {"unit": row.unit, "kernel": row.kernel}
@@ -131,7 +131,7 @@ def _comparison_csv_records(row: PublishedRow, ours: ComparedFigure) -> list[Rec
         "flags": value_origin_notes(ours.source),
         "note": ours.reason,
     }
-    printed: Record = {"value": row.number_in_paper, "version": row.version, "note": ours.no_ratio}
+    printed: Record = {"value": row.paper_value_as_number, "version": row.version, "note": ours.no_ratio}
     return [{"source": "paper", **axes, **fields, **printed}, {"source": "here", **axes, **fields, **own}]
 
 
@@ -146,11 +146,11 @@ def _is_measured_in_one_code_placement(compared_row: ComparedFigure, compared: M
 
 
 def published_and_our_values_chart(
-    table: RedrawnTable, published: Mapping[int, PublishedRow], compared: Mapping[int, ComparedFigure]
+    table: RedrawnTable, published: Mapping[int, PublishedValueRow], compared: Mapping[int, ComparedFigure]
 ) -> list[ChartData]:
     """Returns charts with the published figures and ours as two marks on a line, one chart for each unit. Empty if the
     table has no number."""
-    rows = [row for row in _published_rows(table, published) if row.number_in_paper is not None]
+    rows = [row for row in _paper_values_of_table(table, published) if row.paper_value_as_number is not None]
     kernels = {row.kernel for row in rows}
     stats = {row.stat for row in rows}
     charts = []
@@ -159,7 +159,7 @@ def published_and_our_values_chart(
         for row in (item for item in rows if item.unit == unit):
             name = row.metric + (f", {row.stat}" if len(stats) > 1 else "")
             name += f" ({row.kernel})" if len(kernels) > 1 else ""
-            marks.append({"x": name, "series": "paper", "y": row.number_in_paper})
+            marks.append({"x": name, "series": "paper", "y": row.paper_value_as_number})
             ours = compared.get(row.id)
             if ours is not None and ours.our_value is not None:
                 marks.append(
@@ -189,7 +189,7 @@ def our_value_text(compared_row: ComparedFigure) -> str:
 def _our_value_with_paper_decimals(compared_row: ComparedFigure, here: float) -> str:
     """Returns our value with as many decimals as the paper prints for its figure."""
     text = compared_row.published.value
-    if compared_row.published.number_in_paper is None:
+    if compared_row.published.paper_value_as_number is None:
         return f"{here:,.4g}"
     if "e" in text.lower():
         return f"{here:.3g}"
@@ -210,7 +210,7 @@ def ratio_to_paper_text(compared_row: ComparedFigure) -> str:
     return text if least == most else f"{text} ({least} to {most})"
 
 
-def _published_rows(table: RedrawnTable, published: Mapping[int, PublishedRow]) -> list[PublishedRow]:
+def _paper_values_of_table(table: RedrawnTable, published: Mapping[int, PublishedValueRow]) -> list[PublishedValueRow]:
     """Returns the published figures of a table, under the names that the table gives them."""
     return [
         published[ident].model_copy(update={"metric": table.names.get(str(ident), published[ident].metric)})
@@ -223,13 +223,13 @@ def _readable_unit(text: str) -> str:
     return UNITS.get(text, text)
 
 
-def _redrawn_column_head(table: RedrawnTable, row: PublishedRow) -> str:
+def _redrawn_column_head(table: RedrawnTable, row: PublishedValueRow) -> str:
     """Returns the head of the table's columns that a published figure belongs to."""
     return " ".join(_readable_unit(str(getattr(row, name))) for name in table.across)
 
 
-def _comparison_cells(
-    row: PublishedRow | None, compared: Mapping[int, ComparedFigure], notes: TableFootnotes
+def _paper_comparison_table_cells(
+    row: PublishedValueRow | None, compared: Mapping[int, ComparedFigure], notes: TableFootnotes
 ) -> Sequence[str]:
     """Returns the table's cells for the paper's figure, ours and the ratio. A footnote says why a value of ours is
     missing."""

@@ -8,7 +8,7 @@ from rtoslab.base import BuildError
 from rtoslab.catalogue import Catalogue, PaperFolder, SizeMeasurementProgram
 from rtoslab.footprint import build_footprint_program
 from rtoslab.reference import StoredProgramSize
-from rtoslab.results import FailedMeasurement, ImageBytes, PointId, UnexecutedProgramSize
+from rtoslab.results import BuildOnlyProgramSize, FailedMeasurement, ImageBytes, PointId
 from rtoslab.store import manifest_hash
 
 BENCHMARK = "footprint"
@@ -27,7 +27,7 @@ def measure_minimal_program_sizes(
             if name not in kernels:
                 continue
             version = program.model_copy(update={"kernel": name})
-            point = _minimal_program_point_id(version)
+            point = _minimal_program_measurement_point(version)
             try:
                 weights.append(_measure_program_size(catalogue, version, point))
             except BuildError as cause:
@@ -36,7 +36,7 @@ def measure_minimal_program_sizes(
     return weights, failures
 
 
-def program_size_values(weight: UnexecutedProgramSize) -> Iterator[MeasuredValue]:
+def program_size_values(weight: BuildOnlyProgramSize) -> Iterator[MeasuredValue]:
     """Yields the sizes of a program's sections in bytes as values, counted as the tool `size` does."""
     for section in ("text", "data", "bss"):
         size = getattr(weight.image, f"{section}_bytes")
@@ -45,7 +45,7 @@ def program_size_values(weight: UnexecutedProgramSize) -> Iterator[MeasuredValue
         )  # fmt: skip
 
 
-def _minimal_program_point_id(program: SizeMeasurementProgram) -> PointId:
+def _minimal_program_measurement_point(program: SizeMeasurementProgram) -> PointId:
     """Returns the identity of a minimal program's point."""
     return PointId(
         benchmark=BENCHMARK,
@@ -69,6 +69,6 @@ def _measure_program_size(catalogue: Catalogue, program: SizeMeasurementProgram,
     run_id = manifest_hash(manifest)[:16]
     return StoredProgramSize(
         Path(),
-        UnexecutedProgramSize(run_id=run_id, point=point, clock_hz=clock_hz, image=ImageBytes(**sizes)),
+        BuildOnlyProgramSize(run_id=run_id, point=point, clock_hz=clock_hz, image=ImageBytes(**sizes)),
         manifest,
     )

@@ -12,10 +12,10 @@ from rtoslab.parity.costs import (
     read_cost_file,
     update_cost_file,
 )
-from rtoslab.parity.subjects import find_unfair_differences, has_comparable_points, points_to_compare
+from rtoslab.parity.subjects import find_unfair_differences, has_comparable_points, label_points_for_comparison
 from rtoslab.parity.unfairness import (
     ComparedMeasuredPoint,
     UnfairDifference,
-    group_comparable_points,
+    group_comparable_measurements,
     unfair_differences_in_groups,
 )

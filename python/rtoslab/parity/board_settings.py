@@ -70,7 +70,7 @@ def fairness_condition_of_board_setting(concept_id: str) -> FairnessCondition:
     """Returns the condition of a fair comparison that a board setting stands for. Its title names the register."""
     key = concept_id.removeprefix(STATE_PREFIX)
     setting = _key_without_core_prefix(key)
-    title, why, off_on = _KNOWN_SETTINGS.get(setting) or (_setting_title(setting), *_UNKNOWN_SETTING)
+    title, why, off_on = _KNOWN_SETTINGS.get(setting) or (_title_of_unlisted_board_setting(setting), *_UNKNOWN_SETTING)
     core = "" if setting == key else f" of {key.partition('.')[0].replace('core', 'core ')}"
     return FairnessCondition(
         concept_id, f"{title}{core} at the beginning of the window", why, off_on, is_board_setting=True
@@ -88,7 +88,7 @@ def _key_without_core_prefix(key: str) -> str:
     return rest if core.startswith("core") and core[4:].isdigit() else key
 
 
-def _setting_title(key: str) -> str:
+def _title_of_unlisted_board_setting(key: str) -> str:
     """Returns the title of a board setting that is not among the known ones."""
     if not key.startswith(_URGENCY):
         return key

@@ -27,7 +27,7 @@ class FairnessCondition:
     is_board_setting: bool = False
     """Whether it is read from the board as the window opened. Then no option sets it."""
 
-    def value_text(self, value: str) -> str:
+    def condition_value_text(self, value: str) -> str:
         """Returns a value of the condition as a text for readers, such as `on` for `1`."""
         if self.off_on is None:
             return value
@@ -155,7 +155,9 @@ def fairness_condition_values(manifest: Mapping[str, Any], kernel: Kernel | None
     return facts
 
 
-def kernel_of_point(catalogue: Catalogue, manifest: Mapping[str, Any], kernel_name: str) -> Kernel | None:
+def catalogue_kernel_of_measurement(
+    catalogue: Catalogue, manifest: Mapping[str, Any], kernel_name: str
+) -> Kernel | None:
     """Returns the catalogue's facts on a point's kernel. None if the kernel is not known.
 
     A reference result may have a kernel whose tree is not named here. Then the manifest says which of our ports it was
@@ -177,7 +179,7 @@ def _deciding_macro_value(source: str | None, macros: Mapping[str, str]) -> str 
     return source[1:] if source.startswith("=") else macros.get(source)
 
 
-def condition_as_config_value(concept: FairnessCondition, value: str) -> str:
+def fairness_condition_as_config_value(concept: FairnessCondition, value: str) -> str:
     """Returns the value of a condition as `--config` takes it: a compiler by its name, not by its version text."""
     if concept.id != "compiler":
         return value

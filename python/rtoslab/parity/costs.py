@@ -14,10 +14,10 @@ from typing import Final
 from pydantic import Field
 
 from rtoslab.analyses import (
-    FigureRatio,
     MeasuredTimeInCodePlacements,
+    MeasuredValueRatio,
     geometric_mean_ratio,
-    primary_times_in_code_placements,
+    main_point_times_in_code_placements,
 )
 from rtoslab.base import PlanError, StrictModel, digest_of_values, make_folder, toml_lines, write_file_atomically
 from rtoslab.catalogue import read_validated_toml
@@ -112,11 +112,11 @@ def configuration_costs_from_points(
     on the place of their code.
     """
     groups: dict[tuple[str, ...], list[tuple[dict[str, str], MeasuredTimeInCodePlacements]]] = {}
-    for time in primary_times_in_code_placements(points, place_bound_ids):
+    for time in main_point_times_in_code_placements(points, place_bound_ids):
         who = (time.point.kernel, time.point.board, time.point.benchmark, str(time.point.cores))
         place = (*who, str(time.point.window_ms), time.metric)
         groups.setdefault(place, []).append((config_with_defaults(time.point.config), time))
-    ratios: dict[tuple[str, str, str, str, str], dict[str, list[FigureRatio]]] = {}
+    ratios: dict[tuple[str, str, str, str, str], dict[str, list[MeasuredValueRatio]]] = {}
     for (kernel, board, benchmark, *_), rows in groups.items():
         for key, before, after, ratio in _cost_ratios_of_single_setting_changes(rows):
             by_benchmark = ratios.setdefault((kernel, board, key, before, after), {})
@@ -152,7 +152,7 @@ def _ratio_to_percent(ratio: float) -> float:
 
 def _cost_ratios_of_single_setting_changes(
     rows: Sequence[tuple[dict[str, str], MeasuredTimeInCodePlacements]],
-) -> Iterable[tuple[str, str, str, FigureRatio]]:
+) -> Iterable[tuple[str, str, str, MeasuredValueRatio]]:
     """Yields (key, value before, value after, ratio of the times) for each two points that differ in one configuration
     key only.
 

@@ -8,17 +8,19 @@ from rtoslab.parity.costs import configuration_costs_from_points, read_configura
 from rtoslab.parity.unfairness import (
     ComparedMeasuredPoint,
     UnfairDifference,
-    group_comparable_points,
+    group_comparable_measurements,
     unfair_differences_in_groups,
 )
 from rtoslab.results import MeasuredPoint, PointId
-from rtoslab.store import StoredPoint
+from rtoslab.store import StoredMeasurementPoint
 
 _MEASURING_OPTIONS = ("instrument", "samples", PLACEMENT)
 """Options that say how something was measured, not what."""
 
 
-def points_to_compare(points: Sequence[StoredPoint], run_name: str = "") -> list[ComparedMeasuredPoint]:
+def label_points_for_comparison(
+    points: Sequence[StoredMeasurementPoint], run_name: str = ""
+) -> list[ComparedMeasuredPoint]:
     """Returns the measured points as sides of a comparison, each named by how it differs from the others.
 
     The first of several placements counts. `run_name`: begins each name.
@@ -36,18 +38,18 @@ def points_to_compare(points: Sequence[StoredPoint], run_name: str = "") -> list
     ]
 
 
-def _board_settings_at_window_opening(stored: StoredPoint) -> Mapping[str, str | int]:
+def _board_settings_at_window_opening(stored: StoredMeasurementPoint) -> Mapping[str, str | int]:
     """Returns the board's settings as they were when the point's measurement window opened. Empty if the point was not
     measured."""
     return stored.result.state if isinstance(stored.result, MeasuredPoint) else {}
 
 
-def _points_by_build_identity(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:
+def _points_by_build_identity(points: Sequence[StoredMeasurementPoint]) -> list[tuple[PointId, StoredMeasurementPoint]]:
     """Returns the measured points, each with its identity without the options that only say how it was measured.
 
     The first of several points that differ in these options only stays.
     """
-    by_key: dict[tuple[str, str], tuple[PointId, StoredPoint]] = {}
+    by_key: dict[tuple[str, str], tuple[PointId, StoredMeasurementPoint]] = {}
     for stored_point in points:
         if isinstance(stored_point.result, MeasuredPoint):
             point = stored_point.result.point
@@ -58,7 +60,7 @@ def _points_by_build_identity(points: Sequence[StoredPoint]) -> list[tuple[Point
     return list(by_key.values())
 
 
-def find_unfair_differences(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[UnfairDifference]:
+def find_unfair_differences(catalogue: Catalogue, points: Sequence[StoredMeasurementPoint]) -> list[UnfairDifference]:
     """Returns the unfair differences between a report's points (conditions that were not equal), with what they are
     known to cost.
 
@@ -70,12 +72,12 @@ def find_unfair_differences(catalogue: Catalogue, points: Sequence[StoredPoint])
     )
     return unfair_differences_in_groups(
         catalogue,
-        group_comparable_points(points_to_compare(points)),
+        group_comparable_measurements(label_points_for_comparison(points)),
         [*costs_of_points, *read_configuration_costs(catalogue.root)],
     )
 
 
-def has_comparable_points(points: Sequence[StoredPoint]) -> bool:
+def has_comparable_points(points: Sequence[StoredMeasurementPoint]) -> bool:
     """Whether two or more measured points have the same benchmark, board and number of cores."""
     places = [(point.benchmark, point.board, point.cores) for point, _ in _points_by_build_identity(points)]
     return len(set(places)) < len(places)

@@ -17,10 +17,10 @@ from rtoslab.parity.concepts import (
     CONCEPTS,
     FIXED_BY_BUILD_FILES,
     FairnessCondition,
-    condition_as_config_value,
+    catalogue_kernel_of_measurement,
     config_key_of_condition,
+    fairness_condition_as_config_value,
     fairness_condition_values,
-    kernel_of_point,
 )
 from rtoslab.parity.costs import AS_USUAL, ConfigurationCost, find_configuration_cost
 from rtoslab.reference import REFERENCE_MARK
@@ -62,7 +62,7 @@ class UnfairDifference:
         return f"{self.concept.title}: {sides}. Unfair because {self.concept.why_unfair}."
 
     @property
-    def cost_text(self) -> str:
+    def unfair_difference_cost_text(self) -> str:
         """Returns what the difference is known to cost, as text. If it was not measured, the text says how to measure
         it."""
         costs_text = [f"{change}: {_percent_text(item, self.benchmarks)}" for change, item in self.costs]
@@ -75,7 +75,7 @@ class UnfairDifference:
         return "; ".join(costs_text) or f"not measured; {unknown}"
 
 
-def group_comparable_points(subjects: Iterable[ComparedMeasuredPoint]) -> list[list[ComparedMeasuredPoint]]:
+def group_comparable_measurements(subjects: Iterable[ComparedMeasuredPoint]) -> list[list[ComparedMeasuredPoint]]:
     """Returns the points in groups that a reader would compare: of one benchmark, board and number of cores."""
     groups: dict[tuple[str, str, int], list[ComparedMeasuredPoint]] = {}
     for subject in subjects:
@@ -113,7 +113,10 @@ def _unfair_differences_in_group(
     costs: Sequence[ConfigurationCost],
 ) -> Iterable[UnfairDifference]:
     """Yields the conditions that were not equal within one group of points."""
-    kernels = {_kernel_name(item): kernel_of_point(catalogue, item.manifest, _kernel_name(item)) for item in group}
+    kernels = {
+        _kernel_name(item): catalogue_kernel_of_measurement(catalogue, item.manifest, _kernel_name(item))
+        for item in group
+    }
     facts = [fairness_condition_values(item.manifest, kernels[_kernel_name(item)]) for item in group]
     states = _comparable_board_settings(group)
     facts = [known | state for known, state in zip(facts, states, strict=True)]
@@ -125,7 +128,7 @@ def _unfair_differences_in_group(
         holders: dict[str, list[ComparedMeasuredPoint]] = {}
         for subject, known in zip(group, facts, strict=True):
             if concept.id in known:
-                holders.setdefault(concept.value_text(known[concept.id]), []).append(subject)
+                holders.setdefault(concept.condition_value_text(known[concept.id]), []).append(subject)
         if len(holders) < 2 or (concept.is_board_setting and manifest_fairness_condition_id(concept.id) in reported):
             continue
         reported.add(concept.id)
@@ -161,14 +164,17 @@ def _known_costs_of_unfair_difference(
         key = "" if facts is None else config_key_of_condition(concept, facts)
         for (first, before), (second, after) in combinations(sides, 2):
             spellings = product(
-                _config_value_spellings(first, kernel, key, condition_as_config_value(concept, before)),
-                _config_value_spellings(second, kernel, key, condition_as_config_value(concept, after)),
+                _config_value_spellings(first, kernel, key, fairness_condition_as_config_value(concept, before)),
+                _config_value_spellings(second, kernel, key, fairness_condition_as_config_value(concept, after)),
             )
             board = first.point.board
             known = (find_configuration_cost(costs, kernel, board, key, pair) for pair in spellings)
             cost = next(filter(None, known), None)
             if cost is not None:
-                yield f"{kernel}, from {concept.value_text(before)} to {concept.value_text(after)}", cost
+                yield (
+                    f"{kernel}, from {concept.condition_value_text(before)} to {concept.condition_value_text(after)}",
+                    cost,
+                )
 
 
 def _config_value_spellings(subject: ComparedMeasuredPoint, kernel: str, key: str, value: str) -> tuple[str, ...]:
@@ -181,22 +187,22 @@ def _percent_text(cost: ConfigurationCost, benchmarks: Sequence[str]) -> str:
     """Returns the largest changes in percent as text, with the names of their benchmarks."""
     compared = {name: value for name, value in cost.percent.items() if name in benchmarks}
     ordered = sorted((compared or cost.percent).items(), key=lambda item: -abs(item[1]))
-    if len(ordered) > 1 and all(_has_no_effect(cost, name, value) for name, value in ordered):
+    if len(ordered) > 1 and all(_is_effect_on_benchmark_negligible(cost, name, value) for name, value in ordered):
         return f"less than {_LEAST_PERCENT} % in each of {count_with_noun(len(ordered), 'benchmark')}"
     shown = ", ".join(
-        f"{name} {_signed_number_text(value)} %{_placement_range_text(cost, name)}"
+        f"{name} {_signed_number_text(value)} %{_change_range_over_placements_text(cost, name)}"
         for name, value in ordered[:MOST_NAMES]
     )
     return shown + (f" and {len(ordered) - MOST_NAMES} smaller" if len(ordered) > MOST_NAMES else "")
 
 
-def _has_no_effect(cost: ConfigurationCost, name: str, value: float) -> bool:
+def _is_effect_on_benchmark_negligible(cost: ConfigurationCost, name: str, value: float) -> bool:
     """Whether a change of a benchmark's time, and its whole range over placements, is too small to be shown."""
     least, most = cost.band.get(name, (value, value))
     return max(abs(value), abs(least), abs(most)) < _LEAST_PERCENT
 
 
-def _placement_range_text(cost: ConfigurationCost, name: str) -> str:
+def _change_range_over_placements_text(cost: ConfigurationCost, name: str) -> str:
     """Returns the range of a benchmark's change over placements of the code, as text in brackets. Empty if there is
     nothing to say."""
     least, most = map(_signed_number_text, cost.band.get(name, (0.0, 0.0)))

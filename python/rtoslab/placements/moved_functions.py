@@ -41,7 +41,7 @@ class FunctionInCodePlacements:
         return max(self.cycles) - min(self.cycles)
 
     @property
-    def figure_correlation(self) -> float | None:
+    def correlation_with_benchmark_value(self) -> float | None:
         """Returns the correlation (from -1 to 1) of the function's cycles with the benchmark's figure, over the
         placements of the code.
 

@@ -14,11 +14,13 @@ EXPLAINS = 0.5
 """From this share of a function's spread on, the report says that its own place explains it."""
 
 
-def placement_study_report(studies: Sequence[CodePlacementStudy]) -> ReportDocument:
+def code_placement_study_report(studies: Sequence[CodePlacementStudy]) -> ReportDocument:
     """Returns the report on how the placement of the code changes the figures of a benchmark."""
     first = studies[0].point
     sections = [
-        section for study in studies for section in (_placement_figures_section(study), _moved_functions_section(study))
+        section
+        for study in studies
+        for section in (_code_placement_values_report_section(study), _moved_functions_section(study))
     ]
     return ReportDocument(
         title=f"{first.title} in {count_with_noun(len(studies[0].placements), 'placement')}",
@@ -55,7 +57,7 @@ def _value_range_sentence(name: str, band: CodePlacementValueRange) -> str:
     )
 
 
-def _placement_figures_section(study: CodePlacementStudy) -> ReportSection:
+def _code_placement_values_report_section(study: CodePlacementStudy) -> ReportSection:
     """Returns the report section on the figures of one benchmark in each placement of the code."""
     rows = [
         [
@@ -75,7 +77,11 @@ def _placement_figures_section(study: CodePlacementStudy) -> ReportSection:
         tables.append(TableData(f"{name}, by placement", ("placement", ">cycles", ">to median"), item))
     prose = ("Placement 0 is the linker's own order. The instructions are the same in all placements.",)
     return ReportSection(
-        f"figures{_instrument_suffix(study)}", f"Figures{_instrument_title_suffix(study)}", prose, (), tables
+        f"figures{_section_id_suffix_of_instrument(study)}",
+        f"Figures{_instrument_title_suffix(study)}",
+        prose,
+        (),
+        tables,
     )
 
 
@@ -83,7 +89,7 @@ def _moved_functions_section(study: CodePlacementStudy) -> ReportSection:
     """Returns the report section on the functions whose cycles change with the placement of the code."""
     title, ident = (
         f"Functions whose cycles changed{_instrument_title_suffix(study)}",
-        f"functions{_instrument_suffix(study)}",
+        f"functions{_section_id_suffix_of_instrument(study)}",
     )
     if not study.functions:
         return ReportSection(
@@ -94,7 +100,7 @@ def _moved_functions_section(study: CodePlacementStudy) -> ReportSection:
         [
             function.name,
             f"{function.cycle_range_over_code_placements:,.2f}",
-            _share_as_text(function.figure_correlation),
+            _share_as_text(function.correlation_with_benchmark_value),
             _share_as_text(function.variance_explained_by_cache_line_offset),
             _first_cache_line_offset_text(function.mean_cycles_by_cache_line_offset[:1]),
             _first_cache_line_offset_text(function.mean_cycles_by_cache_line_offset[-1:]),
@@ -134,7 +140,7 @@ def _functions_table_sentences(study: CodePlacementStudy) -> list[str]:
     ]
 
 
-def _instrument_suffix(study: CodePlacementStudy) -> str:
+def _section_id_suffix_of_instrument(study: CodePlacementStudy) -> str:
     """Returns the instrument as the ending of a section's id. Empty for a benchmark that counts."""
     instrument = study.point.config.get("instrument", "")
     return f"-{instrument}" if instrument else ""
@@ -191,7 +197,7 @@ def _function_as_json(function: FunctionInCodePlacements) -> dict[str, Any]:
         "name": function.name,
         "cycles": list(function.cycles),
         "addresses": None if function.addresses is None else list(function.addresses),
-        "with_figure": function.figure_correlation,
+        "with_figure": function.correlation_with_benchmark_value,
         "own_place": function.variance_explained_by_cache_line_offset,
         "places": [
             {"offset": one.offset, "cycles": one.cycles, "placements": one.placements}

@@ -11,11 +11,11 @@ from rtoslab.analyses import (
 )
 from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import build_point_image, read_elf
+from rtoslab.images import build_measurement_point_image, read_elf
 from rtoslab.measure import MeasurementPointOutcome
 from rtoslab.placements.moved_functions import FunctionInCodePlacements, functions_affected_by_code_placement
 from rtoslab.plan import MeasurementPlan, PlannedPoint
-from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable, PointId
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicableMeasurement, PointId
 
 LEAST_MOVED = 0.01
 """Cycles per count or per sample. A function that changed less is left out."""
@@ -52,16 +52,16 @@ def make_code_placement_studies(
             groups.setdefault(repr(replace(point, placement=0)), []).append((point, outcome.result))
     studies = [_make_code_placement_study(catalogue, group) for group in groups.values() if len(group) > 1]
     if not studies:
-        why = _missing_points_clause(outcomes)
+        why = _reasons_for_missing_measurements(outcomes)
         raise PlanError(f"No point was measured in two placements, so nothing can be compared{why}.")
     return studies
 
 
-def _missing_points_clause(outcomes: Sequence[MeasurementPointOutcome]) -> str:
+def _reasons_for_missing_measurements(outcomes: Sequence[MeasurementPointOutcome]) -> str:
     """Returns why points were not measured, as a clause. Empty if no reason is known."""
     results = [outcome.result for outcome in outcomes]
     for result in results:
-        if isinstance(result, NotApplicable):
+        if isinstance(result, NotApplicableMeasurement):
             return f": {result.reason}"
     first = next((result for result in results if isinstance(result, FailedMeasurement)), None)
     return f": {first.message.rstrip('.')}" if first else ""
@@ -84,7 +84,7 @@ def _make_code_placement_study(
     }
     cycles = [cycles_by_function(item) for item in results]
     line_bytes = catalogue.find_board(points[0].board).facts.memory.line_bytes
-    symbols = [read_elf(build_point_image(catalogue, item).elf_path).symbols for item in points]
+    symbols = [read_elf(build_measurement_point_image(catalogue, item).elf_path).symbols for item in points]
     whole = [sum(cycle.values()) for cycle in cycles]
     first = results[0].point
     return CodePlacementStudy(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         MeasurementPlan,
         PlannedPoint,
         PlanOptions,
-        add_second_kernel_to_point,
+        add_second_kernel_to_measurement,
         experiment_points,
         make_measurement_plan,
         make_planned_point,

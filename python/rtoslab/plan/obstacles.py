@@ -18,7 +18,12 @@ from rtoslab.catalogue import (
 )
 from rtoslab.intake import parse_integer as as_integer
 from rtoslab.plan.point_options import DEFAULT_COMPILER
-from rtoslab.trees import OPTIMISATIONS, missing_tree_files, reason_kernel_tree_version_mismatch, why_export_is_unusable
+from rtoslab.trees import (
+    OPTIMISATIONS,
+    missing_tree_files,
+    reason_kernel_export_is_unusable,
+    reason_kernel_tree_version_mismatch,
+)
 
 _SWITCH = ("0", "1")
 MAX_PLACEMENT = 99_999
@@ -64,7 +69,7 @@ def _reason_kernel_tree_cannot_be_built(kernel: CatalogueEntry[Kernel], board: B
         return None
     if not Path(tree.path).is_dir():
         return f"the tree {tree.id} is not where {_missing_kernel_tree_remedy(tree)}"
-    unfit = _port_obstacle(kernel.facts.title, wants, board) if wants is not None else None
+    unfit = _reason_kernel_port_lacks_board_support(kernel.facts.title, wants, board) if wants is not None else None
     if unfit is not None:
         return unfit
     if tree.cores and board.core not in tree.cores:
@@ -72,7 +77,7 @@ def _reason_kernel_tree_cannot_be_built(kernel: CatalogueEntry[Kernel], board: B
     return _reason_kernel_tree_does_not_match(tree, board.core) or reason_kernel_tree_version_mismatch(kernel)
 
 
-def _port_obstacle(title: str, wants: KernelTreeRequirements, board: Board) -> str | None:
+def _reason_kernel_port_lacks_board_support(title: str, wants: KernelTreeRequirements, board: Board) -> str | None:
     """Returns why a port for source trees does not support a board's core or chip, as a clause. None if it does."""
     if board.core not in wants.cores:
         return f"the port of {title} is for {', '.join(wants.cores)}"
@@ -105,7 +110,7 @@ def _missing_kernel_tree_remedy(tree: SourceTree) -> str:
 def _reason_kernel_export_cannot_link(kernel: CatalogueEntry[Kernel], key: str) -> str | None:
     """Returns why a kernel cannot be linked from the libraries that its own build system made (exports). None if it can
     be."""
-    return None if kernel.facts.export is None else why_export_is_unusable(kernel, key)
+    return None if kernel.facts.export is None else reason_kernel_export_is_unusable(kernel, key)
 
 
 def _reason_required_service_is_missing(
@@ -118,14 +123,14 @@ def _reason_required_service_is_missing(
     """Returns which service, series of intervals or core the benchmark needs and kernel or board lack, as a clause.
     None if they have all."""
     params = {key.removeprefix("param."): value for key, value in config.items() if key.startswith("param.")}
-    needed = benchmark.facts.apply_benchmark_parameters(params).needed_services(params)
+    needed = benchmark.facts.with_task_count_from_parameters(params).kernel_services_needed_by_benchmark(params)
     lacking = kernel.facts.why_lacking_services(needed)
     absent = benchmark.facts.absent_series(kernel.facts)
     if lacking is None and len(absent) == len(benchmark.facts.series):
         lacking = next(iter(absent.values()), None)
     if lacking is not None:
         return lacking
-    few = _core_count_obstacle(benchmark.facts, needed, cores)
+    few = _reason_core_count_is_unsuitable(benchmark.facts, needed, cores)
     if few is not None:
         return few
     untimed = _reason_handlers_cannot_be_timed(benchmark.facts, kernel.facts, cores)
@@ -152,7 +157,7 @@ def _reason_handlers_cannot_be_timed(benchmark: Benchmark, kernel: Kernel, cores
     return None
 
 
-def _core_count_obstacle(benchmark: Benchmark, needed: Collection[str], cores: int) -> str | None:
+def _reason_core_count_is_unsuitable(benchmark: Benchmark, needed: Collection[str], cores: int) -> str | None:
     """Returns why the benchmark needs another number of cores than `cores`, as a clause. None if the number is
     right."""
     if benchmark.pair and cores > 1:

@@ -20,12 +20,14 @@ def repeat_plan_in_code_placements(catalogue: Catalogue, plan: MeasurementPlan, 
     if given is not None:
         raise PlanError(f"--placements and --config placement={given.placement} exclude each other; leave one out.")
     points = (
-        _planned_point_in_code_placement(catalogue, point, number) for point in plan.points for number in range(count)
+        _plan_measurement_in_code_placement(catalogue, point, number)
+        for point in plan.points
+        for number in range(count)
     )
     return replace(plan, points=tuple(points))
 
 
-def _planned_point_in_code_placement(catalogue: Catalogue, point: PlannedPoint, number: int) -> PlannedPoint:
+def _plan_measurement_in_code_placement(catalogue: Catalogue, point: PlannedPoint, number: int) -> PlannedPoint:
     """Returns the point in one placement, with the reason if it cannot be linked so."""
     why = point.not_applicable or reason_code_placement_cannot_link(catalogue.find_kernel(point.kernel).facts, number)
     return replace(point, placement=number, not_applicable=why)

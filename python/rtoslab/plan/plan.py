@@ -94,7 +94,7 @@ class PlannedPoint:
             f" by {self.instrument}" if self.instrument else ""
         )
 
-    def point_on_other_core(self) -> "PlannedPoint":
+    def measurement_on_other_core(self) -> "PlannedPoint":
         """Returns the point of the kernel on the other core, which is measured at the same time."""
         assert self.beside is not None
         assert self.core is not None
@@ -129,7 +129,7 @@ def make_measurement_plan(catalogue: Catalogue, names: Iterable[str], options: P
     suites: list[str] = []
     seen: set[str] = set()
     for name in names:
-        suite, experiments = catalogue.find_experiments(name)
+        suite, experiments = catalogue.find_experiments_of_suite_or_benchmark(name)
         if suite:
             suites.append(suite.id)
         for experiment in experiments:
@@ -149,7 +149,7 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Pla
         experiment.benchmarks, options.kernels or experiment.kernels, options.boards or experiment.boards,
         options.cores or experiment.cores, *experiment.sweep.values(),
     )  # fmt: skip
-    _require_features(catalogue, {**experiment.config, **options.config})
+    _require_known_board_features(catalogue, {**experiment.config, **options.config})
     external = [item for item in experiment.bring_your_own if item in catalogue.buildable_kernels]
     full = options.full and experiment.paper_window_ms
     window_ms = options.window_ms or full or experiment.window_ms
@@ -157,7 +157,7 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Pla
     return [
         _make_single_kernel_point(catalogue, point)
         if beside is None
-        else add_second_kernel_to_point(catalogue, point, beside, core)
+        else add_second_kernel_to_measurement(catalogue, point, beside, core)
         for benchmark in experiment.benchmarks
         for name in options.kernels or (*experiment.kernels, *external)
         for kernel, beside, core in split_kernel_pair_name(catalogue, name)
@@ -166,7 +166,7 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Pla
         for config in (
             {**given, **swept, **options.config} for swept in _sweep_combinations(experiment.sweep, options.config)
         )
-        for point in _planned_points_of_benchmark(
+        for point in _plan_measurements_of_benchmark(
             catalogue.find_benchmark(benchmark),
             kernel,
             catalogue.find_board(board),
@@ -197,7 +197,7 @@ def _make_single_kernel_point(catalogue: Catalogue, point: PlannedPoint) -> Plan
     return replace(point, not_applicable=f"{facts.title} is a test of two kernels: {PAIR_EXAMPLE}")
 
 
-def add_second_kernel_to_point(
+def add_second_kernel_to_measurement(
     catalogue: Catalogue, point: PlannedPoint, beside: str, core: int | None
 ) -> PlannedPoint:
     """Returns the point with the kernel `beside` on the other core, or with the reason why that is impossible."""
@@ -215,7 +215,7 @@ def add_second_kernel_to_point(
     return replace(point, beside=beside, core=core, not_applicable=why)
 
 
-def _require_features(catalogue: Catalogue, config: Mapping[str, str]) -> None:
+def _require_known_board_features(catalogue: Catalogue, config: Mapping[str, str]) -> None:
     """Raises UnknownNameError for a `feature.` key in the settings that no board has."""
     known = {name for board in catalogue.boards.values() for name in board.facts.features}
     for key in config:
@@ -233,7 +233,7 @@ def require_measurement_count_within_limit(*axes: Sequence[object]) -> None:
         )
 
 
-def _planned_points_of_benchmark(
+def _plan_measurements_of_benchmark(
     benchmark: CatalogueEntry[Benchmark],
     kernel: CatalogueEntry[Kernel],
     board: CatalogueEntry[Board],
@@ -249,7 +249,7 @@ def _planned_points_of_benchmark(
         return [make_planned_point(benchmark, kernel, board, cores, long_enough_ms, config)]
     limit_ms = options.window_ms or benchmark.facts.limit_ms
     plain = make_planned_point(benchmark, kernel, board, cores, limit_ms, config)
-    samples, lack = _sample_count(
+    samples, lack = _sample_count_per_series(
         benchmark.facts.restrict_to_kernel_services(kernel.facts), board.facts, config, full=options.full
     )
     several = cores > 1 and benchmark.facts.min_cores == 1
@@ -278,7 +278,7 @@ def _parse_instruments(instrument: str | None) -> list[str]:
     return names
 
 
-def _sample_count(
+def _sample_count_per_series(
     benchmark: Benchmark, board: Board, config: Mapping[str, str], *, full: bool
 ) -> tuple[int, str | None]:
     """Returns how many samples to take of each series, and why that is impossible, as a clause or None. It is the

@@ -25,7 +25,7 @@ class PlannedPointOption:
     example: str
     """Empty for an option that is set by other means than `--config`."""
 
-    def config_text(self, point: object) -> str | None:
+    def option_value_text(self, point: object) -> str | None:
         """Returns the option's value in a point's settings, as text. None if the point has the default."""
         value = getattr(point, self.key)
         text = str(int(value)) if isinstance(value, bool) else str(value)

@@ -6,14 +6,19 @@
 
 from rtoslab.project.budgets import exceeded_budgets, exceeded_interval_budget
 from rtoslab.project.building import build_project_image
-from rtoslab.project.judging import NOTHING_MEASURED, ProjectJudgement, judge_project, project_result_sentences
+from rtoslab.project.judging import (
+    NOTHING_MEASURED,
+    ProjectRegressionGateResult,
+    judge_project,
+    project_result_sentences,
+)
 from rtoslab.project.measuring import find_measured_function, measure_project, observed_image_of_project
 from rtoslab.project.project_baseline import read_project_baseline, write_project_baseline
 from rtoslab.project.project_file import Project, ProjectDiagnosisLimits, read_project
 from rtoslab.project.summary import (
+    changes_not_exceeding_limits_table,
     judgement_as_json,
     judgement_as_junit,
     judgement_as_markdown,
-    other_changes_table,
     performance_regression_table,
 )

@@ -1,10 +1,10 @@
 """Compares measured functions and intervals with the budgets in the project file."""
 
 from rtoslab.instruments import MeasuredCalls, MeasuredFunction, MeasuredInterval
-from rtoslab.project.project_file import ProjectFunction, ProjectIntervalBudget
+from rtoslab.project.project_file import MeasuredProjectFunction, ProjectIntervalBudget
 
 
-def exceeded_budgets(function: ProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction) -> list[str]:
+def exceeded_budgets(function: MeasuredProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction) -> list[str]:
     """Returns a line for each budget that a function exceeds, or that could not be checked. `function`: its entry in
     the project file."""
     name, cut_text = f"{function.image}: {function.name}", calls.cut_reason and f" ({calls.cut_reason})"

@@ -51,7 +51,7 @@ def build_project_image(
     if placement is not None:
         number, source_folder = placement
         source = source_folder / "rtoslab_placement.s"
-        write_file_atomically(source, _padding_source(number), "the placement's source")
+        write_file_atomically(source, _padding_assembler_code(number), "the placement's source")
         environment |= dict(zip(_VARIABLES, (str(number), str(source)), strict=True))
     try:
         done = subprocess.run(image.build, cwd=folder, stdin=subprocess.DEVNULL, stdout=2, env=environment, check=False)
@@ -65,7 +65,7 @@ def build_project_image(
         raise BuildError(f"The image {name!r} was not built: `{command}` ended with {done.returncode}; see its output.")
 
 
-def _padding_source(placement: int) -> str:
+def _padding_assembler_code(placement: int) -> str:
     """Returns the assembler source of the padding that moves the code in a placement.
 
     The flag R makes the linker retain it though nothing refers to it.

@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, CodePlacementValueRange, NamedFigure
+from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, CodePlacementValueRange, NamedMetricValue
 from rtoslab.base import count_with_noun
-from rtoslab.compare import CALLS, GrowthLimit, MeasuredValueLimits, first_three_clauses_text
+from rtoslab.compare import CALLS, MeasuredValueLimits, MetricGrowthLimit, first_three_clauses_text
 from rtoslab.project.measuring import COUNTS, ImageMeasuredValues, median_over_code_placements
 
 CHANGED: Final = "changed"
@@ -42,8 +42,8 @@ class FigureChange:
     image: str
     item: str
     figure: str
-    before: NamedFigure
-    after: NamedFigure
+    before: NamedMetricValue
+    after: NamedMetricValue
     cause: str
     functions: tuple[str, ...] = ()
     """The functions whose code differs, the settings or the objects, where these are the cause."""
@@ -73,21 +73,21 @@ class FigureChange:
         return self.before.id
 
     @property
-    def cause_text(self) -> str:
+    def value_change_cause_text(self) -> str:
         """Returns why the figure changed, with the names of what differs, as text."""
         more = f" and {len(self.functions) - MOST_NAMES} more" if len(self.functions) > MOST_NAMES else ""
         return f"{self.cause}: {', '.join(self.functions[:MOST_NAMES])}{more}" if self.functions else self.cause
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectJudgement:
+class ProjectRegressionGateResult:
     """The result of the gate for a user's project."""
 
     changes: tuple[FigureChange, ...]
     """The changes of every figure that both sides have."""
-    regressions: tuple[tuple[FigureChange, GrowthLimit], ...]
+    regressions: tuple[tuple[FigureChange, MetricGrowthLimit], ...]
     """The changes beyond their limit, the largest share first."""
-    passed_moves: tuple[tuple[FigureChange, GrowthLimit], ...]
+    passed_moves: tuple[tuple[FigureChange, MetricGrowthLimit], ...]
     """Changes beyond their limit where the code only moved, which the project lets pass."""
     exceeded_budgets: tuple[str, ...]
     """A line for each exceeded budget."""
@@ -109,13 +109,13 @@ def judge_project(
     rules: MeasuredValueLimits,
     *,
     moved: str,
-) -> ProjectJudgement:
+) -> ProjectRegressionGateResult:
     """Returns which figures of a project became worse than its baseline (`before`) by more than their limits.
 
     `moved`: "pass" lets figures pass whose code only moved.
     """
     changes: list[FigureChange] = []
-    lost = _nothing_measured_clauses(after)
+    lost = _clause_if_nothing_was_measured(after)
     notes: list[str] = []
     for name, now in after.items():
         lost += [f"{name}: {now.cut_reason}"] if now.cut_reason else []
@@ -156,7 +156,7 @@ def judge_project(
     ]
     worse.sort(key=lambda pair: (-pair[0].change_in_percent, pair[0].name_of_measured_value))
     passing = [item for item in worse if moved == "pass" and item[0].cause == MOVED]
-    return ProjectJudgement(
+    return ProjectRegressionGateResult(
         changes=tuple(changes),
         regressions=tuple(item for item in worse if item not in passing),
         passed_moves=tuple(passing),
@@ -176,10 +176,10 @@ def _is_compared_with_limit(change: FigureChange) -> bool:
     return change.before.unit != INSTRUCTIONS or change.cause == CHANGED
 
 
-def _nothing_measured_clauses(after: Mapping[str, ImageMeasuredValues]) -> list[str]:
+def _clause_if_nothing_was_measured(after: Mapping[str, ImageMeasuredValues]) -> list[str]:
     """Returns a clause if nothing was measured: no function of any image was called and no interval ended. Otherwise
     empty."""
-    if any(figures.is_measured for figures in after.values()):
+    if any(figures.is_any_call_or_interval_measured for figures in after.values()):
         return []
     return [NOTHING_MEASURED]
 
@@ -232,16 +232,16 @@ def _value_changes_of_project_item(
     for figure, before in first.figures.items():
         after = second.figures.get(figure)
         if after is not None:
-            unit = _figure_unit(figure)
+            unit = _unit_of_project_value(figure)
             label = f"{image}/{key}.{figure}"
             overlap = len(before) > 1 and min(after) <= max(before) and min(before) <= max(after)
-            old, new = (_make_figure_over_placements(label, unit, values) for values in (before, after))
+            old, new = (_make_value_over_code_placements(label, unit, values) for values in (before, after))
             why = (cause, functions) if unit in {CYCLES, INSTRUCTIONS} else ("", ())
             changes.append(FigureChange(image, key, figure, old, new, *why, overlap and unit == CYCLES))
     return changes
 
 
-def _figure_unit(figure: str) -> str:
+def _unit_of_project_value(figure: str) -> str:
     """Returns the unit of a figure, which its name shows."""
     if figure in COUNTS:
         return CALLS
@@ -250,9 +250,9 @@ def _figure_unit(figure: str) -> str:
     return BYTES if figure.endswith("_bytes") else CYCLES
 
 
-def _make_figure_over_placements(label: str, unit: str, values: Sequence[float]) -> NamedFigure:
+def _make_value_over_code_placements(label: str, unit: str, values: Sequence[float]) -> NamedMetricValue:
     """Returns a figure from its value in each placement of the code."""
-    return NamedFigure(
+    return NamedMetricValue(
         label,
         unit,
         median_over_code_placements(values),
@@ -318,11 +318,11 @@ def _changed_code_sentence(change: FigureChange) -> str:
     moved, or lies where it lay."""
     if change.functions:
         subject = "code" if change.cause in {CHANGED, OTHER_CODE} else "cause"
-        return f" The {subject}: {change.cause_text}."
+        return f" The {subject}: {change.value_change_cause_text}."
     return f" The cause: {change.cause}." if change.cause in {OTHER_WORK, UNKNOWN} else ""
 
 
-def project_result_sentences(judged: ProjectJudgement) -> str:
+def project_result_sentences(judged: ProjectRegressionGateResult) -> str:
     """Returns the result of comparing a project with its baseline, in sentences."""
     figures = count_with_noun(len(judged.changes), "figure")
     if judged.unanswered:

@@ -25,12 +25,12 @@ from rtoslab.instruments import (
     ObservedImage,
     ObservedRunSection,
     find_observed_image,
-    measure_calls,
+    measure_function_calls,
     measure_intervals,
 )
 from rtoslab.project.budgets import exceeded_budgets, exceeded_interval_budget
 from rtoslab.project.building import build_project_image, temporary_padding_source_folder
-from rtoslab.project.project_file import Project, ProjectFunction, ProjectImage
+from rtoslab.project.project_file import MeasuredProjectFunction, Project, ProjectImage
 from rtoslab.targets import parse_device_request
 
 DIGITS: Final = 12
@@ -40,7 +40,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectItemMeasuredValues:
+class ProjectValuesByCodePlacement:
     """The figures of a function, an interval or an image's sizes, with a value for each placement."""
 
     figures: Mapping[str, tuple[float, ...]]
@@ -62,7 +62,7 @@ class ImageMeasuredValues:
     compiler: str
     """The compiler that the ELF file names. Empty if it names none."""
     placements: int
-    items: Mapping[str, ProjectItemMeasuredValues]
+    items: Mapping[str, ProjectValuesByCodePlacement]
     """Keyed by name. `image` is its size."""
     functions: Mapping[str, str] = field(default_factory=dict)
     """By name, the digest of the instructions of each function that ran since reset and has a symbol of its own."""
@@ -80,7 +80,7 @@ class ImageMeasuredValues:
     """Why the measured part is not the requested one. Empty if it is."""
 
     @property
-    def is_measured(self) -> bool:
+    def is_any_call_or_interval_measured(self) -> bool:
         """Whether the image called a measured function, or ended a measured interval."""
         return any(value for item in self.items.values() for key in COUNTS for value in item.figures.get(key, ()))
 
@@ -95,7 +95,7 @@ class _MeasuredImagePlacement:
     subject: ObservedImage
     calls: MeasuredCalls | None
     intervals: MeasuredIntervals | None
-    items: Mapping[str, ProjectItemMeasuredValues]
+    items: Mapping[str, ProjectValuesByCodePlacement]
     functions: Mapping[str, str]
     data: Mapping[str, str]
 
@@ -103,7 +103,7 @@ class _MeasuredImagePlacement:
     def state(self) -> dict[str, int | str]:
         """Returns the board's settings at the end of the run, and a digest of its description."""
         measured = self.calls or self.intervals
-        board = _digest_of_named_values([("board", self.subject.board.model_dump_json())])
+        board = _digest_of_names_and_values([("board", self.subject.board.model_dump_json())])
         return {"board.toml": board, **measured.state} if measured else {}
 
 
@@ -115,7 +115,7 @@ def measure_project(
     return {name: _measure_project_image(catalogue, project, name, folder, progress) for name in project.image}
 
 
-def measured_function_label(function: ProjectFunction) -> str:
+def measured_function_label(function: MeasuredProjectFunction) -> str:
     """Returns the name of a function in tables and the baseline, with the kind of cycles if that is not the usual
     one."""
     return function.name if function.by == "inclusive" else f"{function.name}, {function.by}"
@@ -143,13 +143,13 @@ def _measure_project_image(
         compiler=compilers_named_in_elf(first.subject.elf),
         placements=len(used),
         items={
-            key: _merge_item_over_code_placements([(first if key == IMAGE else item).items[key] for item in used])
+            key: _merge_project_values_over_placements([(first if key == IMAGE else item).items[key] for item in used])
             for key in first.items
         },
         functions=first.functions,
         state=first.state,
         data=first.data,
-        run=_run_conditions(image),
+        run=_image_run_settings(image),
         problem=problem,
         exceeded_budgets=tuple(
             f"{item} (in placement 0, the image as it is built)" if len(used) > 1 else item for item in over
@@ -158,7 +158,7 @@ def _measure_project_image(
     )
 
 
-def _run_conditions(image: ProjectImage) -> dict[str, int | str]:
+def _image_run_settings(image: ProjectImage) -> dict[str, int | str]:
     """Returns what an image runs for and with, by the keys of the project file."""
     keys = {"start": image.start, "until": image.until, "attach": " ".join(image.attach), "for_ms": image.for_ms}
     return {key: value for key, value in keys.items() if value}
@@ -181,7 +181,7 @@ def _measure_image_placement(
     subject = observed_image_of_project(catalogue, image, folder)
     functions = [project_function for project_function in project.function if project_function.image == name]
     required = [interval for interval in project.interval if interval.image == name]
-    calls = measure_calls(subject, [function.name for function in functions]) if functions else None
+    calls = measure_function_calls(subject, [function.name for function in functions]) if functions else None
     intervals = (
         measure_intervals(subject, [(interval.start, interval.until) for interval in required]) if required else None
     )
@@ -190,7 +190,7 @@ def _measure_image_placement(
     digests = function_code_digests(subject.elf, ran)
     sizes = {symbol.name: symbol.size for symbol in elf.symbols if symbol.is_function}
     items = {
-        IMAGE: ProjectItemMeasuredValues(
+        IMAGE: ProjectValuesByCodePlacement(
             {f"{key}_bytes": (value,) for key, value in berkeley_sizes(elf.sections).items()}
         )
     }
@@ -206,23 +206,23 @@ def _measure_image_placement(
     return _MeasuredImagePlacement(subject, calls, intervals, items, codes, data_object_digests(subject.elf))
 
 
-def find_measured_function(calls: MeasuredCalls, required: ProjectFunction) -> MeasuredFunction:
+def find_measured_function(calls: MeasuredCalls, required: MeasuredProjectFunction) -> MeasuredFunction:
     """Returns the measured function that the project file names."""
     return next(function for function in calls.functions if required.name in function.function.requested)
 
 
 def _values_of_measured_function(
-    function: ProjectFunction,
+    function: MeasuredProjectFunction,
     calls: MeasuredCalls,
     measured: MeasuredFunction,
     digests: Mapping[str, tuple[str, int]],
     sizes: Mapping[str, int],
-) -> ProjectItemMeasuredValues:
+) -> ProjectValuesByCodePlacement:
     """Returns a function's figures, with digests of the code that took its cycles. `sizes`: the functions' sizes in
     bytes."""
     spread, tally = measured.cycles.get(function.by), measured.tally
     figures: dict[str, tuple[float, ...]] = {"calls": (tally.calls,)}
-    figures |= _cycle_statistics_figures(spread)
+    figures |= _cycle_statistics_as_named_values(spread)
     counted = measured.instructions.get("exclusive" if function.by == "exclusive" else "inclusive")
     figures |= _instruction_count_statistics(counted, ("min", "median", "max"))
     depths = [tally.stack_bytes, *(call.stack_bytes for call in measured.open)]
@@ -232,11 +232,11 @@ def _values_of_measured_function(
     figures |= {"size_bytes": (size,)} if size else {}
     responsible = _functions_in_measured_cycles(function, calls, measured)
     functions = frozenset[str]() if responsible == calls.ran else responsible
-    return ProjectItemMeasuredValues(figures, *_code_digests(responsible, digests), functions)
+    return ProjectValuesByCodePlacement(figures, *_code_digests(responsible, digests), functions)
 
 
 def _functions_in_measured_cycles(
-    function: ProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction
+    function: MeasuredProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction
 ) -> frozenset[str]:
     """Returns all functions whose instructions may have taken the function's cycles."""
     tally, cycles = measured.tally, measured.cycles
@@ -250,16 +250,16 @@ def _functions_in_measured_cycles(
 
 def _values_of_measured_interval(
     measured: MeasuredInterval, ran: frozenset[str], digests: Mapping[str, tuple[str, int]]
-) -> ProjectItemMeasuredValues:
+) -> ProjectValuesByCodePlacement:
     """Returns an interval's figures, with digests of the code that may have run in it. `ran`: all functions that
     ran."""
     figures: dict[str, tuple[float, ...]] = {"count": (measured.count,)}
-    figures |= _cycle_statistics_figures(measured.cycles)
+    figures |= _cycle_statistics_as_named_values(measured.cycles)
     figures |= _instruction_count_statistics(measured.instructions, ("min",))  # others may have an interrupt in them
-    return ProjectItemMeasuredValues(figures, *_code_digests(ran, digests))
+    return ProjectValuesByCodePlacement(figures, *_code_digests(ran, digests))
 
 
-def _cycle_statistics_figures(spread: CallStatistics | None) -> dict[str, tuple[float, ...]]:
+def _cycle_statistics_as_named_values(spread: CallStatistics | None) -> dict[str, tuple[float, ...]]:
     """Returns the statistics of cycles as figures by name. Empty for None. Calls that never ended do not count."""
     if spread is None:
         return {}
@@ -281,10 +281,10 @@ def _code_digests(names: Iterable[str], digests: Mapping[str, tuple[str, int]]) 
     if not sorted_names or not all(name in digests for name in sorted_names):
         return "", ""
     code, places = ([(name, digests[name][part]) for name in sorted_names] for part in (0, 1))
-    return _digest_of_named_values(code), _digest_of_named_values(places)
+    return _digest_of_names_and_values(code), _digest_of_names_and_values(places)
 
 
-def _digest_of_named_values(rows: Sequence[tuple[str, str | int]]) -> str:
+def _digest_of_names_and_values(rows: Sequence[tuple[str, str | int]]) -> str:
     """Returns a digest of names and values, 12 hex digits."""
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:DIGITS]
 
@@ -305,7 +305,9 @@ def _incomparable_placements_reason(placed: Sequence[_MeasuredImagePlacement]) -
     return ""
 
 
-def _merge_item_over_code_placements(items: Sequence[ProjectItemMeasuredValues]) -> ProjectItemMeasuredValues:
+def _merge_project_values_over_placements(
+    items: Sequence[ProjectValuesByCodePlacement],
+) -> ProjectValuesByCodePlacement:
     """Returns one item with the values of its figures in all placements. Figures that a placement lacks are left
     out."""
     shared = [key for key in items[0].figures if all(key in item.figures for item in items)]

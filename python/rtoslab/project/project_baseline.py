@@ -16,13 +16,13 @@ from rtoslab.base import (
     StrictModel,
     __version__,
     digest_of_values,
-    toml_key,
+    format_toml_key,
     toml_lines,
     write_file_atomically,
 )
 from rtoslab.catalogue import read_validated_toml
 from rtoslab.intake import is_file_or_pipe, printable_path
-from rtoslab.project.measuring import ImageMeasuredValues, ProjectItemMeasuredValues
+from rtoslab.project.measuring import ImageMeasuredValues, ProjectValuesByCodePlacement
 
 FORMAT: Final = 2
 UNSEALED: Final = 1
@@ -49,7 +49,7 @@ class BaselineImage(StrictModel):
     """What the image ran for and with."""
 
 
-class BaselineItem(StrictModel):
+class ProjectBaselineEntry(StrictModel):
     """The stored figures of a function, an interval or an image's sizes."""
 
     image: str
@@ -64,11 +64,11 @@ class BaselineItem(StrictModel):
     figures: dict[str, Value]
     """A number, or one for each placement where they differ."""
 
-    def repeat_values_per_code_placement(self, placements: int) -> ProjectItemMeasuredValues:
+    def duplicate_values_for_code_placements(self, placements: int) -> ProjectValuesByCodePlacement:
         """Returns the item as it was measured, with a value of each figure for each of so many placements."""
         values = self.figures.items()
         figures = {key: value if isinstance(value, tuple) else (value,) * placements for key, value in values}
-        return ProjectItemMeasuredValues(figures, self.code, self.places, frozenset(self.functions))
+        return ProjectValuesByCodePlacement(figures, self.code, self.places, frozenset(self.functions))
 
 
 class ProjectBaseline(StrictModel):
@@ -82,7 +82,7 @@ class ProjectBaseline(StrictModel):
     simulator: str = ""
     """Digest of the virtual board's sources."""
     image: dict[str, BaselineImage]
-    item: tuple[BaselineItem, ...] = Field(default=())
+    item: tuple[ProjectBaselineEntry, ...] = Field(default=())
 
     @property
     def content_digest(self) -> str:
@@ -96,9 +96,9 @@ class ProjectBaseline(StrictModel):
 
     def values_by_measured_image(self) -> dict[str, ImageMeasuredValues]:
         """Returns the figures of each image as they were measured, by name."""
-        values: dict[str, dict[str, ProjectItemMeasuredValues]] = {name: {} for name in self.image}
+        values: dict[str, dict[str, ProjectValuesByCodePlacement]] = {name: {} for name in self.image}
         for one in self.item:
-            values[one.image][one.name] = one.repeat_values_per_code_placement(self.image[one.image].placements)
+            values[one.image][one.name] = one.duplicate_values_for_code_placements(self.image[one.image].placements)
         return {
             name: ImageMeasuredValues(
                 item.board,
@@ -106,7 +106,7 @@ class ProjectBaseline(StrictModel):
                 item.compiler,
                 item.placements,
                 {
-                    one.name: one.repeat_values_per_code_placement(item.placements)
+                    one.name: one.duplicate_values_for_code_placements(item.placements)
                     for one in self.item
                     if one.image == name
                 },
@@ -147,7 +147,7 @@ def read_project_baseline(path: Path) -> ProjectBaseline:
                 "--store` to write it again."
             )
         placements = baseline.image[item.image].placements
-        for name, values in item.repeat_values_per_code_placement(placements).figures.items():
+        for name, values in item.duplicate_values_for_code_placements(placements).figures.items():
             if len(values) != placements:
                 raise CatalogueError(
                     f"{path}, {item.name}, {name}: {len(values)} values for {placements} "
@@ -162,7 +162,7 @@ def write_project_baseline(figures: Mapping[str, ImageMeasuredValues], simulator
 
     Raises StoreError.
     """
-    baseline = _make_baseline(figures, simulator)
+    baseline = _make_project_baseline(figures, simulator)
     lines = [
         "# Figures that `rtoslab gate` compares with new ones; `rtoslab gate --store` writes this file.",
         *toml_lines(
@@ -175,7 +175,7 @@ def write_project_baseline(figures: Mapping[str, ImageMeasuredValues], simulator
         ),
     ]
     for name, image in baseline.image.items():
-        key = toml_key(name)
+        key = format_toml_key(name)
         lines += ["", f"[image.{key}]", *toml_lines(image.model_dump(exclude={*_TABLES}))]
         for table in _TABLES:
             entries = getattr(image, table)
@@ -188,7 +188,7 @@ def write_project_baseline(figures: Mapping[str, ImageMeasuredValues], simulator
     write_file_atomically(path, "\n".join(lines) + "\n", "the baseline")
 
 
-def _make_baseline(figures: Mapping[str, ImageMeasuredValues], simulator: str) -> ProjectBaseline:
+def _make_project_baseline(figures: Mapping[str, ImageMeasuredValues], simulator: str) -> ProjectBaseline:
     """Returns the content of an rtoslab.baseline.toml that has these figures."""
     images = {
         name: BaselineImage(
@@ -198,7 +198,7 @@ def _make_baseline(figures: Mapping[str, ImageMeasuredValues], simulator: str) -
         for name, entry in figures.items()
     }  # fmt: skip
     items = [
-        BaselineItem(
+        ProjectBaselineEntry(
             image=name, name=key, code=item.code, places=item.places if item.code else "",
             functions=tuple(sorted(item.functions)) if item.code else (),
             figures={one: entry if len(set(entry)) > 1 else entry[0] for one, entry in item.figures.items()},

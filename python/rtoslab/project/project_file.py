@@ -39,7 +39,7 @@ class ProjectImage(StrictModel):
     RTOSLAB_PLACEMENT."""
 
 
-class ProjectFunction(StrictModel):
+class MeasuredProjectFunction(StrictModel):
     """A function of a user's project to measure, with its budget."""
 
     image: str
@@ -105,7 +105,7 @@ class Project(StrictModel):
     """The content of a user's rtoslab.toml."""
 
     image: dict[str, ProjectImage]
-    function: tuple[ProjectFunction, ...] = ()
+    function: tuple[MeasuredProjectFunction, ...] = ()
     interval: tuple[ProjectIntervalBudget, ...] = ()
     gate: ProjectGate = Field(default_factory=ProjectGate)
     diagnose: ProjectDiagnosisLimits | None = None
@@ -118,13 +118,13 @@ def read_project(folder: Path, *, to_measure: bool = True) -> Project:
     needs none.
     """
     project: Project = read_validated_toml(folder / PROJECT_FILE, Project)
-    require_images(project)
+    require_project_items_name_images(project)
     if to_measure:
         _require_measured_images(project)
     return project
 
 
-def require_images(project: Project) -> None:
+def require_project_items_name_images(project: Project) -> None:
     """Raises CatalogueError if functions and intervals name no image, or two of them have the same name."""
     images = [("function", function) for function in project.function] + [
         ("interval", interval) for interval in project.interval
@@ -137,7 +137,7 @@ def require_images(project: Project) -> None:
                 f"{PROJECT_FILE}, {kind} {quote_text(item.name)}: no image is named {quote_text(item.image)}; known: "
                 f"{known}."
             )
-        by = item.by if isinstance(item, ProjectFunction) else ""
+        by = item.by if isinstance(item, MeasuredProjectFunction) else ""
         if (item.image, item.name, by) in names:
             raise CatalogueError(
                 f"{PROJECT_FILE}: {quote_text(item.name)} of {quote_text(item.image)} is there twice; remove one."

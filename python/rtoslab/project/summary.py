@@ -4,28 +4,34 @@ import math
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
-from rtoslab.analyses import NamedFigure
+from rtoslab.analyses import NamedMetricValue
 from rtoslab.base import TitledTable
 from rtoslab.intake import escape_markdown, escape_paragraph, escape_xml_characters
-from rtoslab.project.judging import FigureChange, ProjectJudgement, project_result_sentences
+from rtoslab.project.judging import FigureChange, ProjectRegressionGateResult, project_result_sentences
 from rtoslab.reports import measured_value_with_range_text
 
 _COLUMNS: Final = ("figure", "before", "now", "change", "allowed", "code")
 
 
-def performance_regression_table(judged: ProjectJudgement) -> TitledTable:
+def performance_regression_table(judged: ProjectRegressionGateResult) -> TitledTable:
     """Returns a table of the figures that became worse by more than their limits, the largest share first."""
-    rows = [(*_changed_figure_cells(change), str(limit), change.cause_text) for change, limit in judged.regressions]
+    rows = [
+        (*_changed_figure_cells(change), str(limit), change.value_change_cause_text)
+        for change, limit in judged.regressions
+    ]
     return TitledTable("regressions", "Exceeded their limits", _COLUMNS, rows)
 
 
-def other_changes_table(judged: ProjectJudgement) -> TitledTable:
+def changes_not_exceeding_limits_table(judged: ProjectRegressionGateResult) -> TitledTable:
     """Returns a table of all other figures that changed."""
     worse = [change for change, _ in judged.regressions]
     others = [
         figure_change for figure_change in judged.changes if figure_change.change_in_unit and figure_change not in worse
     ]
-    rows = [(*_changed_figure_cells(other), "placement" if other.overlap else "", other.cause_text) for other in others]
+    rows = [
+        (*_changed_figure_cells(other), "placement" if other.overlap else "", other.value_change_cause_text)
+        for other in others
+    ]
     return TitledTable("changes", "Other changes", (*_COLUMNS[:4], "verdict", "code"), rows)
 
 
@@ -40,7 +46,7 @@ def _changed_figure_cells(change: FigureChange) -> tuple[str, str, str, str]:
     )
 
 
-def _figure_with_range_text(metric: NamedFigure) -> str:
+def _figure_with_range_text(metric: NamedMetricValue) -> str:
     """Returns a figure as text, with its range over placements of the code."""
     return (
         _number_as_text(metric.value)
@@ -49,7 +55,7 @@ def _figure_with_range_text(metric: NamedFigure) -> str:
     )
 
 
-def _code_placement_range_ends(metric: NamedFigure) -> list[float] | None:
+def _code_placement_range_ends(metric: NamedMetricValue) -> list[float] | None:
     """Returns the smallest and largest value of a figure over placements. None if there is one placement only."""
     return None if metric.band is None else [metric.band.smallest, metric.band.largest]
 
@@ -59,10 +65,10 @@ def _number_as_text(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 
-def judgement_as_markdown(judged: ProjectJudgement) -> str:
+def judgement_as_markdown(judged: ProjectRegressionGateResult) -> str:
     """Returns the result of `rtoslab gate` as Markdown, for the summary of a pull request."""
     lines = ["# rtoslab gate", "", escape_paragraph(project_result_sentences(judged)), ""]
-    for table in (performance_regression_table(judged), other_changes_table(judged)):
+    for table in (performance_regression_table(judged), changes_not_exceeding_limits_table(judged)):
         if table.rows:
             lines += [f"## {table.title}", "", _markdown_row(table.columns), f"|---|{'---:|' * 3}---|---|"]
             lines += [*(_markdown_row([str(cell) for cell in row]) for row in table.rows), ""]
@@ -77,7 +83,7 @@ def _markdown_row(cells: Any) -> str:
     return "| " + " | ".join(escape_markdown(cell) for cell in cells) + " |"
 
 
-def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
+def judgement_as_json(judged: ProjectRegressionGateResult) -> dict[str, Any]:
     """Returns the result of `rtoslab gate` as a JSON object."""
     limits = {change.name_of_measured_value: str(limit) for change, limit in judged.regressions}
     return {
@@ -108,7 +114,7 @@ def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
     }
 
 
-def judgement_as_junit(judged: ProjectJudgement) -> str:
+def judgement_as_junit(judged: ProjectRegressionGateResult) -> str:
     """Returns the result of `rtoslab gate` as JUnit XML, with a test case for each figure, budget and missing
     answer."""
     limits = {change.name_of_measured_value: limit for change, limit in judged.regressions}

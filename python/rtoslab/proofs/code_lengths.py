@@ -60,12 +60,12 @@ def executes_measured_code(settings: Mapping[str, str]) -> bool:
 def measured_benchmark_code_length(benchmark: str, key: str, compiler: str) -> CodeLength | None:
     """Returns the measured length of a benchmark's own code in instructions. None if it was not measured with this
     compiler."""
-    table = _read_code_lengths()
+    table = _read_benchmark_code_lengths_file()
     return table.lengths.get(benchmark, {}).get(key) if compiler == table.compiler else None
 
 
 @cache
-def _read_code_lengths() -> CodeLengths:
+def _read_benchmark_code_lengths_file() -> CodeLengths:
     """Returns the content of `code_lengths.toml`."""
     table = read_toml_table(CODE_LENGTHS, "the lengths of the benchmarks' own code", CatalogueError)
     return validate_table(table, CODE_LENGTHS.name, CodeLengths)

@@ -21,7 +21,7 @@ LEAST_AGREEMENT: Final = 0.9
 """The least coefficient of correlation of what was observed with what was drawn."""
 
 
-def drawn_numbers(state: int) -> Iterator[int]:
+def random_numbers_from_state(state: int) -> Iterator[int]:
     """Yields the numbers that `bench_draw` of firmware/include/bench/draw.h draws from this state on."""
     while True:
         state ^= state << 13 & _WORD
@@ -30,16 +30,19 @@ def drawn_numbers(state: int) -> Iterator[int]:
         yield state
 
 
-def drawn_percentages(state: int) -> Iterator[int]:
+def random_percentages_from_state(state: int) -> Iterator[int]:
     """Yields the numbers from 0 to 99 that a stress task draws."""
-    for number in drawn_numbers(state):
+    for number in random_numbers_from_state(state):
         yield (number >> 16) * 100 >> 16
 
 
-def does_number_agree(state: int, percent: int, iterations: int, accesses: int, tolerance: int) -> bool:
+def is_access_count_plausible(state: int, percent: int, iterations: int, accesses: int, tolerance: int) -> bool:
     """Whether a stress task, which draws from this state, may have had so many accesses since its start. `iterations`
     are those in the window, which opens soon after the start."""
-    drawn = np.fromiter(islice(drawn_percentages(state), iterations + _EARLIER_ITERATIONS), dtype=np.int64) < percent
+    drawn = (
+        np.fromiter(islice(random_percentages_from_state(state), iterations + _EARLIER_ITERATIONS), dtype=np.int64)
+        < percent
+    )
     totals = np.cumsum(np.insert(drawn, 0, 0))[iterations:]
     return bool(np.any(np.abs(totals - accesses) <= tolerance))
 
@@ -61,6 +64,6 @@ def best_agreement_with_draws(observed: Sequence[float], drawn: NDArray[np.float
     return float(np.max(np.divide(products, spreads, out=np.zeros_like(products), where=spreads > 0)))
 
 
-def first_draws(state: int, observations: int) -> NDArray[np.uint32]:
+def first_random_numbers(state: int, observations: int) -> NDArray[np.uint32]:
     """Returns the numbers drawn from a state for this many observations, and for those before the window."""
-    return np.fromiter(islice(drawn_numbers(state), _EARLIER_DRAWS + observations), dtype=np.uint32)
+    return np.fromiter(islice(random_numbers_from_state(state), _EARLIER_DRAWS + observations), dtype=np.uint32)

@@ -50,7 +50,7 @@ class BenchmarkProofParameters(StrictModel):
 
 
 @dataclass(frozen=True, slots=True)
-class ProofEvidence:
+class BenchmarkProofEvidence:
     """Everything that the proofs of one run examine: the firmware's records, the probes' observations, and known
     facts."""
 
@@ -80,7 +80,7 @@ class ProofEvidence:
         return self.decoded.params.get("pinned") != "0" and "affinity" not in self.benchmark.services
 
     @property
-    def compared_core_groups(self) -> list[tuple[str, list[int]]]:
+    def core_groups_for_count_comparison(self) -> list[tuple[str, list[int]]]:
         """Returns the name and the cores of each group of cores whose counts are compared. If tasks are pinned to
         cores, each core is a group. Otherwise all cores are one group, because a task may run on any of them."""
         if self.are_tasks_pinned:
@@ -88,7 +88,7 @@ class ProofEvidence:
         return [("all cores", list(self.cores))]
 
     @property
-    def task_groups_with_common_count(self) -> list[tuple[str, int]]:
+    def task_groups_with_shared_counter(self) -> list[tuple[str, int]]:
         """Returns the name and the core of each group of tasks that count together: one group per core if tasks are
         pinned to cores, else one with `ALL_CORES`."""
         if self.are_tasks_pinned or len(self.cores) == 1:
@@ -108,18 +108,18 @@ class ProofEvidence:
     def known_instructions(self) -> float | None:
         """Returns the most instructions of the benchmark's own code in one round of its loop. None if the kernel has no
         known limit, or if a setting changes the code of the benchmark and the port."""
-        return self._known_kernel_limit(self.known_benchmark_code_limits.instructions)
+        return self._kernel_specific_limit(self.known_benchmark_code_limits.instructions)
 
     def known_benchmark_code_cycles(self) -> float | None:
         """Returns the most cycles of the benchmark's own code between two kernel calls or switches. None if the kernel
         has no known limit, or if a setting changes the code or its speed."""
         return (
-            self._known_kernel_limit(self.known_benchmark_code_limits.own_cycles)
+            self._kernel_specific_limit(self.known_benchmark_code_limits.own_cycles)
             if self.is_instruction_speed_usual()
             else None
         )
 
-    def executed_instructions(self, core: int) -> int:
+    def count_executed_instructions(self, core: int) -> int:
         """Returns how many instructions of the benchmark's own code a core executed at least once in the measurement
         window."""
         own = self.observed.own if self.observed else ()
@@ -144,7 +144,7 @@ class ProofEvidence:
         """Whether no setting of the run changes how long an instruction takes, such as clock or wait states."""
         return not any(key in _PACE_SETTINGS or key.startswith(_PACE_GROUPS) for key in self.settings)
 
-    def _known_kernel_limit(self, of_kernels: Mapping[str, float]) -> float | None:
+    def _kernel_specific_limit(self, of_kernels: Mapping[str, float]) -> float | None:
         """Returns this kernel's limit from a table of limits per kernel. None if there is none, or if it does not hold
         for this run.
 
@@ -201,7 +201,7 @@ class ProofEvidence:
         tasks = {task.handle for task in self.decoded.tasks if task.core == core} - self.benchmark_runner_tasks()
         return sum(
             count
-            for switch, count in self.task_switches(core).items()
+            for switch, count in self.task_switch_counts_on_core(core).items()
             if switch.cause == service and switch.before in tasks and switch.after not in tasks
         )
 
@@ -270,7 +270,7 @@ class ProofEvidence:
         if self.kernel.behaviour.same_tick_order == "slept" or self.observed is None:
             return handles
         turn = handles[:1]
-        switches = self.task_switches(core)
+        switches = self.task_switch_counts_on_core(core)
         while len(turn) < len(handles):
             after = {switch.after: count for switch, count in switches.items() if switch.before == turn[-1]}
             turn.append(max(after, key=lambda handle: after[handle], default=None))
@@ -281,7 +281,7 @@ class ProofEvidence:
         window."""
         return {task.handle for task in self.decoded.tasks if task.index >= self.benchmark.tasks_per_core}
 
-    def task_switches(self, core: int) -> Counter[TaskSwitch]:
+    def task_switch_counts_on_core(self, core: int) -> Counter[TaskSwitch]:
         """Returns how often each context switch happened on one core, without switches into or out of a control
         task."""
         assert self.observed is not None
@@ -298,7 +298,7 @@ class ProofEvidence:
         """Returns how often each core switched to each task: the task's control block, then the core."""
         switches: defaultdict[int | None, Counter[int]] = defaultdict(Counter)
         for core in self.cores:
-            for switch, count in self.task_switches(core).items():
+            for switch, count in self.task_switch_counts_on_core(core).items():
                 switches[switch.after][core] += count
         return switches
 
@@ -344,7 +344,7 @@ class ProofEvidence:
         return {check.name: check.value for check in self.decoded.checks if check.core == core}
 
 
-def make_benchmark_proof_finding(
+def make_judged_proof_finding(
     rule: str, demands: str, problems: list[str], observations: list[str]
 ) -> BenchmarkProofFinding:
     """Returns the finding of a proof that was judged. The proof holds if there are no problems. `demands` says what the
@@ -353,14 +353,14 @@ def make_benchmark_proof_finding(
     return BenchmarkProofFinding(rule=rule, demands=demands, saw="; ".join(problems or observations), verdict=verdict)
 
 
-def unjudged_benchmark_proof_finding(
+def make_unjudged_proof_finding(
     rule: str, demands: str, reason: str = "this target has no probes"
 ) -> BenchmarkProofFinding:
     """Returns the finding of a proof that could not be judged on this target, with the reason."""
     return BenchmarkProofFinding(rule=rule, demands=demands, saw=reason, verdict=ProofVerdict.UNSEEN)
 
 
-def compare_event_count(
+def compare_event_count_with_required(
     where: str, counted: str, value: int, required: float, tolerance: float, extra: int = 0
 ) -> tuple[str, bool]:
     """Returns a sentence that compares a count of events with the required one, and whether they agree. Up to `extra`

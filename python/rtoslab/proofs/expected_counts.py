@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rtoslab.base import UnknownNameError
-from rtoslab.proofs.evidence import ProofEvidence
+from rtoslab.proofs.evidence import BenchmarkProofEvidence
 from rtoslab.targets import MeasuredCodeInterval
 
 
@@ -16,23 +16,25 @@ class ExpectedEventCount:
     """The name of a parameter. Its value multiplies the count."""
     slack: int
 
-    def count_of_expected_events(self, evidence: ProofEvidence) -> int:
+    def count_of_expected_events(self, evidence: BenchmarkProofEvidence) -> int:
         """Returns the expected number of events in an interval of this run, with the parameter's value filled in."""
         return self.count * (int(evidence.decoded.params[self.per]) if self.per is not None else 1)
 
-    def is_event_count_accepted(self, evidence: ProofEvidence, count: int, extra: int = 0, spared: int = 0) -> bool:
+    def is_event_count_accepted(
+        self, evidence: BenchmarkProofEvidence, count: int, extra: int = 0, spared: int = 0
+    ) -> bool:
         """Whether an observed number of events is as expected. Up to `extra` events more and up to `spared` events
         fewer are accepted beside the usual slack."""
         return -self.slack - spared <= count - self.count_of_expected_events(evidence) <= self.slack + extra
 
-    def describe_expected_event_count(self, evidence: ProofEvidence, one: str, several: str) -> str:
+    def describe_expected_event_count(self, evidence: BenchmarkProofEvidence, one: str, several: str) -> str:
         """Returns the expected number of events in words: `1 call`, `200 calls, give or take 2`."""
         number = self.count_of_expected_events(evidence)
         around = f", give or take {self.slack}" if self.slack else ""
         return f"{number or 'no'} {one if number == 1 else several}{around}"
 
 
-def intervals_kept_as_samples(evidence: ProofEvidence, series: str) -> list[MeasuredCodeInterval]:
+def code_intervals_that_became_samples(evidence: BenchmarkProofEvidence, series: str) -> list[MeasuredCodeInterval]:
     """Returns the observed intervals of a measured series that became samples, without the surplus ones."""
     ids = evidence.benchmark.series_ids
     if series not in ids:

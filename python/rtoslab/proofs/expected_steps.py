@@ -101,19 +101,21 @@ def _parse_step(words: str, text: str, params: Mapping[str, str]) -> ExpectedBen
             return ExpectedBenchmarkStep(text, "interrupt", name=line)
         case ["pin", ("up" | "down") as level]:
             return ExpectedBenchmarkStep(text, "pin", name=level)
-        case [("switch" | "preempt") as kind, one, other] if _is_actor_word(one) and _is_actor_word(other):
+        case [("switch" | "preempt") as kind, one, other] if _is_task_or_handler_word(one) and _is_task_or_handler_word(
+            other
+        ):
             return ExpectedBenchmarkStep(text, kind, one, other)
-        case [who, ("start" | "stop") as kind, series] if _is_actor_word(who):
+        case [who, ("start" | "stop") as kind, series] if _is_task_or_handler_word(who):
             return ExpectedBenchmarkStep(text, kind, who, series)
-        case [who, "fill"] if _is_actor_word(who):
+        case [who, "fill"] if _is_task_or_handler_word(who):
             return ExpectedBenchmarkStep(text, "fill", who)
-        case [who, service, *operands] if _is_actor_word(who):
+        case [who, service, *operands] if _is_task_or_handler_word(who):
             fails = operands[-1:] == [FAILS]
             return ExpectedBenchmarkStep(text, "call", who, service, tuple(operands[:-1] if fails else operands), fails)
     raise CatalogueError(f"{text!r} is not a step of a round; correct benchmark.toml, see proofs/expected_steps.py.")
 
 
-def _is_actor_word(word: str) -> bool:
+def _is_task_or_handler_word(word: str) -> bool:
     """Whether a word of a step names who acts: a task's index, a handler, or any of them."""
     return word.isdecimal() or word in _ACTORS
 

@@ -8,8 +8,8 @@ from pydantic import ValidationError
 
 from rtoslab.base import CatalogueError, UnknownNameError
 from rtoslab.catalogue import Benchmark
-from rtoslab.proofs.evidence import ProofEvidence
-from rtoslab.proofs.rules import benchmark_proof_rule_modules, proof_parameters_class
+from rtoslab.proofs.evidence import BenchmarkProofEvidence
+from rtoslab.proofs.rules import benchmark_proof_rule_modules, parameters_class_of_proof_rule
 from rtoslab.results import BenchmarkProofFinding
 
 _WINDOW_PROOFS: Final[tuple[dict[str, Any], ...]] = (
@@ -37,7 +37,7 @@ def services_to_watch(benchmark: Benchmark) -> tuple[str, ...]:
     return tuple(names)
 
 
-def judge_benchmark_proofs(evidence: ProofEvidence) -> tuple[BenchmarkProofFinding, ...]:
+def judge_benchmark_proofs(evidence: BenchmarkProofEvidence) -> tuple[BenchmarkProofFinding, ...]:
     """Returns the finding of every proof of a benchmark run, in the order of benchmark.toml, the implied proofs
     last."""
     parsed = _parse_proofs(evidence.benchmark)
@@ -73,7 +73,7 @@ def _parse_benchmark_proof_tables(
             raise UnknownNameError(f"proof rule (asked for by {benchmark.id})", name, benchmark_proof_rule_modules())
         module = benchmark_proof_rule_modules()[name]
         try:
-            parsed.append((module, proof_parameters_class(module).model_validate(table)))
+            parsed.append((module, parameters_class_of_proof_rule(module).model_validate(table)))
         except ValidationError as cause:
             first = cause.errors()[0]
             where = ".".join(str(part) for part in first["loc"])

@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Final
 
 from rtoslab.catalogue import Kernel
-from rtoslab.proofs.evidence import ProofEvidence
+from rtoslab.proofs.evidence import BenchmarkProofEvidence
 from rtoslab.targets import ObservedBenchmarkStep
 from rtoslab.targets import steps as seen
 
@@ -19,10 +19,10 @@ CLOCK_ARGUMENTS: Final = frozenset({END_TICK, START_TICK})
 _WORD: Final = 0xFFFF_FFFF
 
 
-def observed_benchmark_steps_to_judge(evidence: ProofEvidence) -> tuple[ObservedBenchmarkStep, ...]:
+def observed_benchmark_steps_to_judge(evidence: BenchmarkProofEvidence) -> tuple[ObservedBenchmarkStep, ...]:
     """Returns the observed steps of a run (kernel calls, switches, marks) that proofs examine."""
     assert evidence.observed is not None
-    steps = _add_sleep_lengths_to_steps(
+    steps = _add_sleep_lengths_to_observed_steps(
         evidence.kernel.facts_for_architecture(evidence.board.cpu), evidence.observed.steps
     )
     if evidence.benchmark.kind != "latency":
@@ -38,12 +38,12 @@ def observed_benchmark_steps_to_judge(evidence: ProofEvidence) -> tuple[Observed
     return steps
 
 
-def are_recorded_steps_incomplete(evidence: ProofEvidence) -> bool:
+def are_recorded_steps_incomplete(evidence: BenchmarkProofEvidence) -> bool:
     """Whether a latency benchmark had more steps than the virtual board recorded."""
     return evidence.benchmark.kind == "latency" and evidence.observed is not None and evidence.observed.steps_cut
 
 
-def _add_sleep_lengths_to_steps(
+def _add_sleep_lengths_to_observed_steps(
     kernel: Kernel, steps: Sequence[ObservedBenchmarkStep]
 ) -> tuple[ObservedBenchmarkStep, ...]:
     """Returns the observed steps with the length of each sleep as argument, for a kernel whose sleep call takes the

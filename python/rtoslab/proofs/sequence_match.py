@@ -20,7 +20,7 @@ _PREAMBLE: Final = 400
 
 
 @dataclass(slots=True)
-class MatchResult:
+class StepSequenceMatchResult:
     """The result of matching observed steps with rounds: whole rounds, breaks of the order, own cycles."""
 
     rounds: int = 0
@@ -56,24 +56,24 @@ class _PreparedExpectedStep:
 
 def _prepare_step_comparison(matcher: BenchmarkStepMatcher, step: ExpectedBenchmarkStep) -> _PreparedExpectedStep:
     """Returns an expected step of a benchmark's round with the functions that compare observed steps with it."""
-    may = matcher.make_possible_step_predicate(step) if step.kind != "group" and step.least else lambda _: True
+    may = matcher.make_predicate_for_expected_step(step) if step.kind != "group" and step.least else lambda _: True
     parts = tuple(_prepare_step_comparison(matcher, one) for one in step.parts) if step.kind == "group" else ()
     return _PreparedExpectedStep(
-        step.text, step.kind, step.least, step.repeated, matcher.make_step_predicate(step), may, parts
+        step.text, step.kind, step.least, step.repeated, matcher.make_benchmark_step_predicate(step), may, parts
     )
 
 
-def match_steps_with_repetitions(
+def match_observed_benchmark_steps(
     matcher: BenchmarkStepMatcher, steps: Sequence[ObservedBenchmarkStep], rounds: Sequence[Round], *, only_inside: bool
-) -> MatchResult:
+) -> StepSequenceMatchResult:
     """Matches observed steps (calls, switches, marks) with a benchmark's round and counts the whole rounds. `rounds`
     are alternatives, and the first round may begin anywhere. With `only_inside`, own cycles are counted inside measured
     intervals only."""
-    sequence = _SequenceMatcher(matcher, steps, only_inside)
-    result = MatchResult()
+    sequence = _BenchmarkStepSequenceMatcher(matcher, steps, only_inside)
+    result = StepSequenceMatchResult()
     names = PlaceholderBindings()
     alternatives = [tuple(_prepare_step_comparison(matcher, item) for item in one) for one in rounds]
-    at = sequence.find_next_repetition(0, alternatives, names)
+    at = sequence.find_next_step_repetition(0, alternatives, names)
     if at is None:
         if not sequence.is_beginning_of_repetition(alternatives):
             result.breaks.append(sequence.no_matching_repetition_text(alternatives))
@@ -90,8 +90,8 @@ def match_steps_with_repetitions(
                 sequence, at, alternatives[0], names
             )  # of several that miss their first step it says so
         if best.result.expected:
-            result.breaks.append(sequence.mismatch_text(best.result))
-            at = sequence.find_next_repetition(best.result.end + 1, alternatives, names)
+            result.breaks.append(sequence.step_mismatch_text(best.result))
+            at = sequence.find_next_step_repetition(best.result.end + 1, alternatives, names)
             continue
         names = best.names
         for text, cycles in best.own:
@@ -106,28 +106,31 @@ def match_steps_with_repetitions(
 class _RepetitionMatchAttempt:
     """An attempt to match one round, with the names and own cycles that it would add."""
 
-    def __init__(self, walk: "_SequenceMatcher", at: int, parts: _Parts, names: PlaceholderBindings) -> None:
+    def __init__(
+        self, walk: "_BenchmarkStepSequenceMatcher", at: int, parts: _Parts, names: PlaceholderBindings
+    ) -> None:
         """Matches the expected `parts` with the steps from index `at` on. `names`: the values that names in a round
         have so far."""
         self.names: PlaceholderBindings = names.copy_placeholder_bindings()
         self.own: _Own = []
-        self.result = walk.match_one_repetition(at, parts, self.names, self.own)
+        self.result = walk.match_steps_of_one_repetition(at, parts, self.names, self.own)
 
 
 @dataclass(frozen=True, slots=True)
-class _SequenceMatcher:
+class _BenchmarkStepSequenceMatcher:
     """Matches rounds of expected steps with the observed steps of one core."""
 
     matcher: BenchmarkStepMatcher
     steps: Sequence[ObservedBenchmarkStep]
     only_inside: bool
 
-    def find_next_repetition(self, at: int, rounds: Sequence[_Parts], names: PlaceholderBindings) -> int | None:
+    def find_next_step_repetition(self, at: int, rounds: Sequence[_Parts], names: PlaceholderBindings) -> int | None:
         """Returns the index of the next whole round at or near index `at`. None if there is none near enough."""
         for start in range(at, len(self.steps)):
             likely = [round_ for round_ in rounds if round_[0].may_match(self.steps[start])]
             tries = [
-                self.match_one_repetition(start, round_, names.copy_placeholder_bindings(), None) for round_ in likely
+                self.match_steps_of_one_repetition(start, round_, names.copy_placeholder_bindings(), None)
+                for round_ in likely
             ]
             longest = max((round_.end - start for round_ in tries if round_.whole), default=0)
             # Where a round has hundreds of calls, so has the part of one that comes first.
@@ -137,20 +140,20 @@ class _SequenceMatcher:
 
     def is_beginning_of_repetition(self, rounds: Sequence[_Parts]) -> bool:
         """Whether the observed steps are only the beginning of one of the rounds."""
-        tries = [self.match_one_repetition(0, round_, PlaceholderBindings(), None) for round_ in rounds]
+        tries = [self.match_steps_of_one_repetition(0, round_, PlaceholderBindings(), None) for round_ in rounds]
         return any(0 < round_.end == len(self.steps) and not round_.expected for round_ in tries)
 
     def no_matching_repetition_text(self, rounds: Sequence[_Parts]) -> str:
         """Returns a sentence that says no round matched, and where the best attempt ended."""
         tries = [
-            self.match_one_repetition(start, round_, PlaceholderBindings(), None)
+            self.match_steps_of_one_repetition(start, round_, PlaceholderBindings(), None)
             for start in range(min(_PREAMBLE, len(self.steps)))
             for round_ in rounds
         ]
-        problem = self.mismatch_text(max(tries, key=lambda round_: round_.end)) if tries else "nothing was called"
+        problem = self.step_mismatch_text(max(tries, key=lambda round_: round_.end)) if tries else "nothing was called"
         return f"no whole round in {len(self.steps)} steps; {problem}"
 
-    def mismatch_text(self, attempt: _RepetitionMatchResult) -> str:
+    def step_mismatch_text(self, attempt: _RepetitionMatchResult) -> str:
         """Returns a sentence on the observed step at which an attempt to match a round failed. Empty if every step
         matched."""
         return (
@@ -159,7 +162,7 @@ class _SequenceMatcher:
             else ""
         )
 
-    def match_one_repetition(
+    def match_steps_of_one_repetition(
         self, at: int, parts: _Parts, names: PlaceholderBindings, own: _Own | None
     ) -> _RepetitionMatchResult:
         """Matches the observed steps from index `at` on with the parts of one round. `own` collects the own cycles
@@ -173,7 +176,7 @@ class _SequenceMatcher:
                     return _RepetitionMatchResult(at, whole=times >= least and all(one.least == 0 for one in rest))
                 mine = own if inside or counts_everywhere else None
                 if item.parts:
-                    end = self._match_step_group(at, item.parts, names, mine)
+                    end = self._match_benchmark_step_group(at, item.parts, names, mine)
                     if end is None:
                         break
                     at = end
@@ -194,7 +197,9 @@ class _SequenceMatcher:
                 return _RepetitionMatchResult(at, item.text)
         return _RepetitionMatchResult(at, whole=True)
 
-    def _match_step_group(self, at: int, parts: _Parts, names: PlaceholderBindings, own: _Own | None) -> int | None:
+    def _match_benchmark_step_group(
+        self, at: int, parts: _Parts, names: PlaceholderBindings, own: _Own | None
+    ) -> int | None:
         """Returns the index after one occurrence of a group of steps that begins at index `at`. None if it does not
         match."""
         trial = _RepetitionMatchAttempt(self, at, parts, names)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from rtoslab.catalogue import Kernel
-from rtoslab.proofs.evidence import ProofEvidence
+from rtoslab.proofs.evidence import BenchmarkProofEvidence
 from rtoslab.proofs.expected_steps import ANY, ISR, LINES, OTHER, ExpectedBenchmarkStep
 from rtoslab.targets import FIRST_EXTERNAL, HANDLER, ObservedBenchmarkStep
 from rtoslab.targets import steps as seen
@@ -59,7 +59,7 @@ class PlaceholderBindings:
         """Takes over the bound names from a copy with which a round was matched."""
         self.values, self.blocks, self.unlocated = tried.values, tried.blocks, tried.unlocated
 
-    def match_allocated_block(self, block: int, size: int) -> bool:
+    def does_allocated_heap_block_match(self, block: int, size: int) -> bool:
         """Whether the benchmark has a heap block with this address and size.
         A block of that size without an address gets this one.
         """
@@ -92,7 +92,7 @@ StepTest = Callable[[ObservedBenchmarkStep, PlaceholderBindings], bool]
 class BenchmarkStepMatcher:
     """Compares observed steps of one core (calls, switches, marks) with the expected steps of a benchmark's round."""
 
-    def __init__(self, evidence: ProofEvidence, core: int) -> None:
+    def __init__(self, evidence: BenchmarkProofEvidence, core: int) -> None:
         self._kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
         self._board = evidence.board
         self.dispatches = self._kernel.behaviour.handler_entry == "kernel"
@@ -130,7 +130,7 @@ class BenchmarkStepMatcher:
         self._numbers_of_lines = frozenset(self._lines.values())
         self._inline_yield = probes is not None and self._kernel.symbols.get("yield") == (probes.switch_symbol,)
 
-    def steps_visible_to_probes(
+    def benchmark_steps_visible_to_probes(
         self, wanted_steps: Iterable[ExpectedBenchmarkStep]
     ) -> tuple[ExpectedBenchmarkStep, ...]:
         """Returns the steps of a round that the probes can see.
@@ -142,7 +142,7 @@ class BenchmarkStepMatcher:
             if step.kind == "call" and step.name == "yield" and self._inline_yield:
                 yields = True
             elif step.kind != "pin" or not self._pin_measures:
-                parts = self.steps_visible_to_probes(step.parts)
+                parts = self.benchmark_steps_visible_to_probes(step.parts)
                 visible.append(replace(step, parts=parts, by_yield=yields and step.kind == "switch"))
                 yields = False
         return tuple(visible)
@@ -157,27 +157,31 @@ class BenchmarkStepMatcher:
             return self._pin_measures
         return step.who in self._others or (step.kind in {seen.START, seen.STOP} and step.first == 0)
 
-    def make_step_predicate(self, expected: ExpectedBenchmarkStep) -> StepTest:
+    def make_benchmark_step_predicate(self, expected: ExpectedBenchmarkStep) -> StepTest:
         """Returns a function that tells whether an observed step is the expected one. The function binds the round's
         names."""
-        is_expected_switch = self.make_possible_step_predicate(expected)
+        is_expected_switch = self.make_predicate_for_expected_step(expected)
         if expected.kind == "call":
             return self._make_kernel_call_predicate(expected, is_expected_switch)
         if expected.kind == "either":
-            parts = [self.make_step_predicate(part) for part in expected.parts]
+            parts = [self.make_benchmark_step_predicate(part) for part in expected.parts]
             return lambda step, names: any(part(step, names) for part in parts)
         if expected.kind == "fill":
             is_whose = self._make_actor_predicate(expected.who)
             return lambda step, names: (
-                step.kind == seen.FILL and names.match_allocated_block(step.first, step.second) and is_whose(step.who)
+                step.kind == seen.FILL
+                and names.does_allocated_heap_block_match(step.first, step.second)
+                and is_whose(step.who)
             )
         return lambda step, _: is_expected_switch(step)
 
-    def make_possible_step_predicate(self, expected: ExpectedBenchmarkStep) -> Callable[[ObservedBenchmarkStep], bool]:
+    def make_predicate_for_expected_step(
+        self, expected: ExpectedBenchmarkStep
+    ) -> Callable[[ObservedBenchmarkStep], bool]:
         """Returns a function that tells whether a step can be the expected one, whatever values the round's names
         have."""
         if expected.kind == "either":
-            parts = [self.make_possible_step_predicate(part) for part in expected.parts]
+            parts = [self.make_predicate_for_expected_step(part) for part in expected.parts]
             return lambda step: any(part(step) for part in parts)
         if expected.kind in {"switch", "preempt"}:
             return self._make_task_switch_predicate(expected)

@@ -9,9 +9,9 @@ from rtoslab.records.decoder import (
 from rtoslab.records.samples import DecodedRun, MeasurementWindowCounter
 from rtoslab.records.seal import (
     SEAL_FILE,
-    add_digest_file,
+    add_file_listing_digests,
     find_unexpected_files,
-    read_sealed_folder,
+    read_and_verify_sealed_folder,
     require_files_match_seal,
 )
-from rtoslab.records.wire import OVERRIDES, WireFormatConstants, is_valid_wire_field, read_wire_constants
+from rtoslab.records.wire import OVERRIDES, WireFormatConstants, is_valid_wire_format_field, read_wire_constants

@@ -26,11 +26,11 @@ from rtoslab.records.samples import (
 )
 from rtoslab.records.wire import (
     OVERRIDES,
+    ChecksummedRecordLine,
     WireFormatConstants,
-    WireRecordLine,
-    count_expanded_values,
+    count_values_after_repeat_expansion,
     expand_repeat_counts,
-    is_valid_wire_field,
+    is_valid_wire_format_field,
     parse_record_line,
 )
 
@@ -96,7 +96,7 @@ def decode_unfinished_run(
     from it.
     """
     start = raw.find(_BEGIN)
-    lines: list[WireRecordLine] = []
+    lines: list[ChecksummedRecordLine] = []
     for number, text in enumerate(raw[:STREAM_BYTES][max(start, 0) :].split(b"\n")[:STREAM_LINES], 1):
         try:
             line = parse_record_line(text.removesuffix(b"\r"), number, constants.line_max_chars)
@@ -109,7 +109,7 @@ def decode_unfinished_run(
         return None
     body = {"run": lines[0].fields["run"], "records": str(len(lines)), "status": "ok"}
     return _decode_run_from_record_lines(
-        [*lines, WireRecordLine(0, len(lines), "end", body)], constants, expected, start
+        [*lines, ChecksummedRecordLine(0, len(lines), "end", body)], constants, expected, start
     )
 
 
@@ -135,12 +135,14 @@ def _find_error_of_invalid_run(raw: bytes, first_number: int, constants: WireFor
     return None
 
 
-def _parse_record_lines(stream: bytes, first_number: int, constants: WireFormatConstants) -> list[WireRecordLine]:
+def _parse_record_lines(
+    stream: bytes, first_number: int, constants: WireFormatConstants
+) -> list[ChecksummedRecordLine]:
     """Returns all record lines of a stream, with their numbers from `first_number` on. Raises DecodeError for the first
     defect."""
     texts = stream.split(b"\n")
     tail = texts.pop()
-    lines: list[WireRecordLine] = []
+    lines: list[ChecksummedRecordLine] = []
     ended = False
     for number, text in enumerate(texts, first_number):
         content = text.removesuffix(b"\r")
@@ -167,15 +169,19 @@ def _parse_record_lines(stream: bytes, first_number: int, constants: WireFormatC
 
 
 def _decode_run_from_record_lines(
-    lines: list[WireRecordLine], constants: WireFormatConstants, expected: ExpectedImageIdentity | None, skipped: int
+    lines: list[ChecksummedRecordLine],
+    constants: WireFormatConstants,
+    expected: ExpectedImageIdentity | None,
+    skipped: int,
 ) -> DecodedRun:
     """Returns the run that consists of these record lines. `skipped`: the bytes of noise before them. Raises
     DecodeError."""
     begin, end = _parse_identity_records(lines[0], lines[-1], constants, expected)
-    if end.integer_field("records") != len(lines) - 1:
+    if end.integer_value_of_record_field("records") != len(lines) - 1:
         raise DecodeError(
             end.number,
-            f"the end record speaks of {end.integer_field('records')} records, {len(lines) - 1} were received.",
+            f"the end record speaks of {end.integer_value_of_record_field('records')} records, "
+            f"{len(lines) - 1} were received.",
         )
     windows = tuple(_parse_measurement_window_record(line) for line in _lines_with_record_kind(lines, "window"))
     counts = tuple(
@@ -193,7 +199,11 @@ def _decode_run_from_record_lines(
         windows=windows,
         counts=counts,
         checks=tuple(
-            ReportedCheck(line.text_field("name"), line.integer_field("core"), line.integer_field("value"))
+            ReportedCheck(
+                line.record_text_field_value("name"),
+                line.integer_value_of_record_field("core"),
+                line.integer_value_of_record_field("value"),
+            )
             for line in _lines_with_record_kind(lines, "check")
         ),
         heap=heaps[0] if heaps else None,
@@ -214,12 +224,12 @@ _UNIQUE_KEYS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-def _lines_with_record_kind(lines: list[WireRecordLine], record: str) -> list[WireRecordLine]:
+def _lines_with_record_kind(lines: list[ChecksummedRecordLine], record: str) -> list[ChecksummedRecordLine]:
     """Returns the lines that contain records of this kind."""
     return [line for line in lines if line.record == record]
 
 
-def _require_unique_records(lines: list[WireRecordLine], keys: tuple[str, ...]) -> None:
+def _require_unique_records(lines: list[ChecksummedRecordLine], keys: tuple[str, ...]) -> None:
     """Raises DecodeError if two records have the same values of `keys`."""
     seen: set[tuple[str, ...]] = set()
     for line in lines:
@@ -232,33 +242,38 @@ def _require_unique_records(lines: list[WireRecordLine], keys: tuple[str, ...]) 
 
 
 def _parse_identity_records(
-    first: WireRecordLine, end: WireRecordLine, constants: WireFormatConstants, expected: ExpectedImageIdentity | None
-) -> tuple[ReportedImageIdentity, WireRecordLine]:
+    first: ChecksummedRecordLine,
+    end: ChecksummedRecordLine,
+    constants: WireFormatConstants,
+    expected: ExpectedImageIdentity | None,
+) -> tuple[ReportedImageIdentity, ChecksummedRecordLine]:
     """Returns the image's identity from the begin record, and the end record. Raises DecodeError if they are not of the
     expected run."""
-    if first.integer_field("wire") != constants.wire_version:
+    if first.integer_value_of_record_field("wire") != constants.wire_version:
         raise DecodeError(
-            first.number, f"wire version {first.integer_field('wire')}, this decoder reads {constants.wire_version}."
+            first.number,
+            f"wire version {first.integer_value_of_record_field('wire')}, this decoder reads {constants.wire_version}.",
         )
     begin = ReportedImageIdentity(
-        run=first.text_field("run"),
-        bench=first.text_field("bench"),
-        kernel=first.text_field("kernel"),
-        board=first.text_field("board"),
-        cores=first.integer_field("cores"),
-        clock_hz=first.integer_field("clock_hz"),
-        window_us=first.integer_field("window_us"),
-        timer_hz=first.integer_field("timer_hz"),
-        manifest=first.integer_field("manifest"),
+        run=first.record_text_field_value("run"),
+        bench=first.record_text_field_value("bench"),
+        kernel=first.record_text_field_value("kernel"),
+        board=first.record_text_field_value("board"),
+        cores=first.integer_value_of_record_field("cores"),
+        clock_hz=first.integer_value_of_record_field("clock_hz"),
+        window_us=first.integer_value_of_record_field("window_us"),
+        timer_hz=first.integer_value_of_record_field("timer_hz"),
+        manifest=first.integer_value_of_record_field("manifest"),
     )
     if begin.timer_hz == 0:
         raise DecodeError(first.number, "timer_hz=0 cannot be a unit.")
-    if end.text_field("run") != begin.run:
+    if end.record_text_field_value("run") != begin.run:
         raise DecodeError(
-            end.number, f"the end record belongs to run {end.text_field('run')}, the begin record to {begin.run}."
+            end.number,
+            f"the end record belongs to run {end.record_text_field_value('run')}, the begin record to {begin.run}.",
         )
-    if end.text_field("status") != "ok":
-        raise DecodeError(end.number, f"the end record says status={end.text_field('status')}.")
+    if end.record_text_field_value("status") != "ok":
+        raise DecodeError(end.number, f"the end record says status={end.record_text_field_value('status')}.")
     if expected is not None and (begin.run, begin.manifest) != (expected.run, expected.manifest):
         raise DecodeError(
             first.number,
@@ -268,26 +283,28 @@ def _parse_identity_records(
     return begin, end
 
 
-def _parse_measurement_window_record(line: WireRecordLine) -> MeasuredWindow:
+def _parse_measurement_window_record(line: ChecksummedRecordLine) -> MeasuredWindow:
     """Returns a measurement window from its record. Raises DecodeError if it closes before it opens."""
     window = MeasuredWindow(
-        line.integer_field("n"), line.integer_field("open_ticks"), line.integer_field("close_ticks")
+        line.integer_value_of_record_field("n"),
+        line.integer_value_of_record_field("open_ticks"),
+        line.integer_value_of_record_field("close_ticks"),
     )
     if window.close_ticks <= window.open_ticks:
         raise DecodeError(line.number, "the window closes before it opens.")
     return window
 
 
-def _parse_counter_record(line: WireRecordLine, windows: set[int]) -> MeasurementWindowCounter:
+def _parse_counter_record(line: ChecksummedRecordLine, windows: set[int]) -> MeasurementWindowCounter:
     """Returns a counter's values from its record. `windows`: the numbers of the known windows. Raises DecodeError for
     another."""
     count = MeasurementWindowCounter(
-        line.integer_field("n"),
-        line.integer_field("core"),
-        line.integer_field("index"),
-        line.text_field("name"),
-        line.integer_field("open"),
-        line.integer_field("close"),
+        line.integer_value_of_record_field("n"),
+        line.integer_value_of_record_field("core"),
+        line.integer_value_of_record_field("index"),
+        line.record_text_field_value("name"),
+        line.integer_value_of_record_field("open"),
+        line.integer_value_of_record_field("close"),
     )
     if count.close < count.open:
         raise DecodeError(line.number, f"the counter {count.name} runs backwards.")
@@ -296,7 +313,7 @@ def _parse_counter_record(line: WireRecordLine, windows: set[int]) -> Measuremen
     return count
 
 
-class _RunParameters(dict[str, str]):
+class _BenchmarkRunParameters(dict[str, str]):
     """The parameters of a run. A parameter that the image did not send raises an error."""
 
     def __missing__(self, name: str) -> str:
@@ -304,79 +321,87 @@ class _RunParameters(dict[str, str]):
         raise DecodeError(0, f"there is no param record for {name}; build the image with this version of rtoslab.")
 
 
-def _parse_parameter_records(lines: list[WireRecordLine]) -> dict[str, str]:
+def _parse_parameter_records(lines: list[ChecksummedRecordLine]) -> dict[str, str]:
     """Returns the parameters of a run. Raises DecodeError if one whose name ends in a unit (such as `_ms`) is not a
     number."""
-    params = _RunParameters({line.text_field("name"): line.text_field("value") for line in lines})
+    params = _BenchmarkRunParameters(
+        {line.record_text_field_value("name"): line.record_text_field_value("value") for line in lines}
+    )
     for line in lines:
-        name, value = line.text_field("name"), line.fields["value"]
+        name, value = line.record_text_field_value("name"), line.fields["value"]
         if not name.endswith(_NUMBER_SUFFIXES):
             continue
-        if not is_valid_wire_field(value, "decimal") or (name.endswith("_hz") and value == "0"):
+        if not is_valid_wire_format_field(value, "decimal") or (name.endswith("_hz") and value == "0"):
             raise DecodeError(
                 line.number, f"the parameter {escape_to_one_line(name[:40])} cannot be {value[:40] or 'empty'}."
             )
     return params
 
 
-def _parse_task_record(line: WireRecordLine) -> ReportedTask:
+def _parse_task_record(line: ChecksummedRecordLine) -> ReportedTask:
     """Returns a task under test from its record."""
     return ReportedTask(
-        line.integer_field("core"),
-        line.integer_field("index"),
-        line.text_field("name"),
-        line.integer_field("priority"),
-        line.integer_field("handle"),
-        line.integer_field("stack_bytes"),
+        line.integer_value_of_record_field("core"),
+        line.integer_value_of_record_field("index"),
+        line.record_text_field_value("name"),
+        line.integer_value_of_record_field("priority"),
+        line.integer_value_of_record_field("handle"),
+        line.integer_value_of_record_field("stack_bytes"),
     )
 
 
-def _parse_empty_measurement(line: WireRecordLine) -> EmptyMeasurement:
+def _parse_empty_measurement(line: ChecksummedRecordLine) -> EmptyMeasurement:
     """Returns an empty measurement from its record (`ruler`). Raises DecodeError if it lacks values, or if their units
     differ."""
     repeats = {key: line.field_value(key) for key in line.fields if key not in {"name", "core", "n"}}
     values = tuple(item for value in repeats.values() if isinstance(value, tuple) for item in value)
     units = {key.rpartition("_")[2] if "_" in key else "ticks" for key in repeats}
-    if len(units) != 1 or len(values) != line.integer_field("n"):
+    if len(units) != 1 or len(values) != line.integer_value_of_record_field("n"):
         raise DecodeError(
-            line.number, f"the ruler promises {line.integer_field('n')} repeats of one unit and brings {len(values)}."
+            line.number,
+            f"the ruler promises {line.integer_value_of_record_field('n')} repeats of one unit and brings "
+            f"{len(values)}.",
         )
-    return EmptyMeasurement(line.text_field("name"), line.integer_field("core"), units.pop(), values)
+    return EmptyMeasurement(
+        line.record_text_field_value("name"), line.integer_value_of_record_field("core"), units.pop(), values
+    )
 
 
-def _parse_heap_record(line: WireRecordLine) -> HeapReport:
+def _parse_heap_record(line: ChecksummedRecordLine) -> HeapReport:
     """Returns the use of the heap from its record. Raises DecodeError if more was used than the heap has."""
-    counted = line.integer_field("allocations") if "allocations" in line.fields else None
-    heap = HeapReport(line.integer_field("size_bytes"), line.integer_field("peak_bytes"), counted)
+    counted = line.integer_value_of_record_field("allocations") if "allocations" in line.fields else None
+    heap = HeapReport(
+        line.integer_value_of_record_field("size_bytes"), line.integer_value_of_record_field("peak_bytes"), counted
+    )
     if heap.peak_bytes > heap.size_bytes:
         raise DecodeError(line.number, f"a peak of {heap.peak_bytes} bytes in a heap of {heap.size_bytes}.")
     return heap
 
 
-def _parse_stack_record(line: WireRecordLine) -> StackReport:
+def _parse_stack_record(line: ChecksummedRecordLine) -> StackReport:
     """Returns the use of a task's stack from its record. Raises DecodeError if more was used than the stack has."""
     stack = StackReport(
-        line.integer_field("core"),
-        line.integer_field("index"),
-        line.integer_field("used_bytes"),
-        line.integer_field("size_bytes"),
+        line.integer_value_of_record_field("core"),
+        line.integer_value_of_record_field("index"),
+        line.integer_value_of_record_field("used_bytes"),
+        line.integer_value_of_record_field("size_bytes"),
     )
     if stack.used_bytes > stack.size_bytes:
         raise DecodeError(line.number, f"{stack.used_bytes} bytes used of a stack of {stack.size_bytes}.")
     return stack
 
 
-def _parse_sample_records(lines: list[WireRecordLine]) -> Iterator[MetricSamples]:
+def _parse_sample_records(lines: list[ChecksummedRecordLine]) -> Iterator[MetricSamples]:
     """Yields the samples of each record line.
 
     They are counted before they are expanded: a few characters may stand for a million values.
     """
     left = SERIAL_VALUES
     for line in lines:
-        count = count_expanded_values(line.fields["values"])
-        if count != line.integer_field("n"):
-            raise DecodeError(line.number, f"n={line.integer_field('n')} but {count} values.")
+        count = count_values_after_repeat_expansion(line.fields["values"])
+        if count != line.integer_value_of_record_field("n"):
+            raise DecodeError(line.number, f"n={line.integer_value_of_record_field('n')} but {count} values.")
         left -= count
         if left < 0:
             raise DecodeError(line.number, f"the stream holds more than {SERIAL_VALUES:,} samples; ask for fewer.")
-        yield MetricSamples(line.text_field("metric"), count, expand_repeat_counts(line.fields["values"]))
+        yield MetricSamples(line.record_text_field_value("metric"), count, expand_repeat_counts(line.fields["values"]))

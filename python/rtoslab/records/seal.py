@@ -19,7 +19,7 @@ FORMAT: Final = 1
 _AGAIN = "restore it from a copy, or delete the folder {folder} and run again."
 
 
-def add_digest_file(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
+def add_file_listing_digests(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Returns the files of the folder `name`, and with them a new seal file that has the digest of each."""
     body = {
         "files": {item: hashlib.sha256(content).hexdigest() for item, content in sorted(files.items())},
@@ -44,7 +44,7 @@ def require_files_match_seal(name: str, files: Mapping[str, bytes], folder: Path
             raise AlteredFileError(f"{folder / item} was changed after it was stored; {again}")
 
 
-def read_sealed_folder(folder: Path) -> dict[str, bytes]:
+def read_and_verify_sealed_folder(folder: Path) -> dict[str, bytes]:
     """Returns the files of a sealed folder, its seal included. Other files in it are ignored.
 
     Raises AlteredFileError for a file that was altered, is missing or cannot be read."""
@@ -58,7 +58,7 @@ def read_sealed_folder(folder: Path) -> dict[str, bytes]:
 
 def find_unexpected_files(folder: Path, files: Mapping[str, bytes]) -> list[str]:
     """Returns the names of the files in a sealed folder that are not among `files`, the result of
-    `read_sealed_folder`."""
+    `read_and_verify_sealed_folder`."""
     return sorted({path.name for path in folder.iterdir()} - set(files))
 
 

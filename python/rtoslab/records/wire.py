@@ -93,7 +93,7 @@ _FORMS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class WireRecordLine:
+class ChecksummedRecordLine:
     """One well-formed line of the record stream. Its CRC is right, and its record and every field are known."""
 
     number: int
@@ -106,20 +106,20 @@ class WireRecordLine:
         """Returns a field's value in its type: integer, text or integers."""
         return _convert_field_value(self.fields[key], RECORDS[self.record].get(key, L))
 
-    def integer_field(self, key: str) -> int:
+    def integer_value_of_record_field(self, key: str) -> int:
         """Returns the value of a field that is an integer."""
         value = self.field_value(key)
         assert isinstance(value, int)
         return value
 
-    def text_field(self, key: str) -> str:
+    def record_text_field_value(self, key: str) -> str:
         """Returns the value of a text field. Percent-encoded characters are decoded."""
         value = self.field_value(key)
         assert isinstance(value, str)
         return value
 
 
-def parse_record_line(raw: bytes, number: int, line_max_chars: int) -> WireRecordLine:
+def parse_record_line(raw: bytes, number: int, line_max_chars: int) -> ChecksummedRecordLine:
     """Returns one line of the record stream, which is given without its line end, as its parts. Raises DecodeError with
     the line's `number`."""
     if len(raw) > line_max_chars:
@@ -134,7 +134,7 @@ def parse_record_line(raw: bytes, number: int, line_max_chars: int) -> WireRecor
     name = record.decode()
     if name not in RECORDS:
         raise DecodeError(number, f"unknown record {name!r}.")
-    line = WireRecordLine(number, int(seq), name, _split_fields(body.decode("ascii"), number))
+    line = ChecksummedRecordLine(number, int(seq), name, _split_fields(body.decode("ascii"), number))
     _require_record_fields(line)
     return line
 
@@ -150,7 +150,7 @@ def _split_fields(body: str, number: int) -> dict[str, str]:
     return fields
 
 
-def _require_record_fields(line: WireRecordLine) -> None:
+def _require_record_fields(line: ChecksummedRecordLine) -> None:
     """Raises DecodeError if a field of the line is missing, unknown to its record, or not of the right form."""
     forms = RECORDS[line.record]
     missing = [key for key in forms if key not in line.fields and key not in OPTIONAL.get(line.record, ())]
@@ -162,15 +162,15 @@ def _require_record_fields(line: WireRecordLine) -> None:
             if line.record != "ruler" or not RULER_REPEAT.fullmatch(key):
                 raise DecodeError(line.number, f"the {line.record} record has no key {key!r}.")
             form = L
-        if not is_valid_wire_field(value, form):
+        if not is_valid_wire_format_field(value, form):
             raise DecodeError(line.number, f"{key}={value[:40]} is not a {form} value.")
 
 
-def is_valid_wire_field(value: str, form: str) -> bool:
+def is_valid_wire_format_field(value: str, form: str) -> bool:
     """Whether a field's text has this form of the wire format (such as `decimal`), with numbers that fit into 64
     bits."""
     if form == I:
-        return is_valid_wire_field(value, D) or is_valid_wire_field(value, X)
+        return is_valid_wire_format_field(value, D) or is_valid_wire_format_field(value, X)
     if not _FORMS[form].fullmatch(value):
         return False
     if form == D:
@@ -200,7 +200,7 @@ def expand_repeat_counts(text: str) -> tuple[int, ...]:
     return tuple(values)
 
 
-def count_expanded_values(text: str) -> int:
+def count_values_after_repeat_expansion(text: str) -> int:
     """Returns how many values `expand_repeat_counts` would return for a text, without making them."""
     return sum(int(run.partition("x")[2] or 1) for run in text.split(","))
 

@@ -9,27 +9,27 @@ from rtoslab.reference.code_digest import (
     store_equivalent_code_digests,
 )
 from rtoslab.reference.reference_file import (
-    ReferenceFile,
+    ReferenceResultsFile,
     StoredProgramSize,
     reference_file_path,
     reference_file_paths,
     write_reference_file,
 )
-from rtoslab.reference.sealed_lines import json_lines_with_digest, lines_checked_by_digest
+from rtoslab.reference.sealed_lines import json_lines_with_digest, verify_and_strip_digest_line
 from rtoslab.reference.stored_rows import (
     StoredRow,
+    make_stored_row_of_code_placements,
     replace_values_by_code_placement,
     stored_row_as_json,
     stored_row_from_json,
-    stored_row_from_points,
 )
 from rtoslab.reference.substitutes import (
     REFERENCE_MARK,
     mark_kernels_as_reference,
     program_sizes_of_paper,
     read_reference_files,
-    reference_points_for_paper_kernels,
     reference_points_for_unmeasured_kernels,
+    reference_results_for_paper_kernels,
     reference_values_by_code_placement,
 )
 from rtoslab.reference.tree_age import source_tree_changes_since

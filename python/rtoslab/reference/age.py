@@ -12,13 +12,13 @@ from rtoslab.reference.code_digest import (
     oldest_equal_code_digest,
     read_code_digests,
 )
-from rtoslab.reference.reference_file import ReferenceFile
+from rtoslab.reference.reference_file import ReferenceResultsFile
 from rtoslab.results import MeasuredPoint
-from rtoslab.store import StoredPoint
+from rtoslab.store import StoredMeasurementPoint
 from rtoslab.targets import timing_version
 
 
-def changes_since_point_was_measured(root: Path, point: StoredPoint) -> list[str]:
+def changes_since_point_was_measured(root: Path, point: StoredMeasurementPoint) -> list[str]:
     """Returns what has changed since a point was measured: files of the firmware, or `the virtual board`. Empty if
     nothing has.
 
@@ -28,7 +28,7 @@ def changes_since_point_was_measured(root: Path, point: StoredPoint) -> list[str
     return _find_changed_firmware_files(root, [point.manifest])
 
 
-def changes_since_reference(root: Path, reference: ReferenceFile) -> list[str]:
+def changes_since_reference(root: Path, reference: ReferenceResultsFile) -> list[str]:
     """Returns what has changed since the points and sizes in a reference file were measured."""
     measured = [point.manifest for point in reference.points if isinstance(point.result, MeasuredPoint)]
     return _find_changed_firmware_files(root, [*measured, *(weight.manifest for weight in reference.weights)])
@@ -54,10 +54,10 @@ def _find_changed_firmware_files(root: Path, manifests: Sequence[Any]) -> list[s
     )
     # What is only weighed runs on no board.
     targets = [manifest["target"] for manifest in manifests if "target" in manifest]
-    return [*(("the virtual board",) if any(map(_has_other_board_timing, targets)) else ()), *changed]
+    return [*(("the virtual board",) if any(map(_has_virtual_board_timing_changed, targets)) else ()), *changed]
 
 
-def _has_other_board_timing(target: Mapping[str, Any]) -> bool:
+def _has_virtual_board_timing_changed(target: Mapping[str, Any]) -> bool:
     """Returns whether a virtual board takes other cycles than its manifest's `target`, or that does not say which."""
     version = target.get("timing_version")
     return version is None or "chip" not in target or version != timing_version(target["chip"])

@@ -18,7 +18,7 @@ from typing import Any, Final
 from rtoslab.base import AlteredFileError, memoize_by_contents, sha256_of_file, write_file_atomically
 from rtoslab.catalogue import OPTIONAL_SERVICES
 from rtoslab.intake import read_text
-from rtoslab.reference.sealed_lines import json_lines_with_digest, lines_checked_by_digest
+from rtoslab.reference.sealed_lines import json_lines_with_digest, verify_and_strip_digest_line
 
 FILE: Final = "code_digests.ndjson"
 _C: Final = frozenset({".c", ".h", ".S", ".ld", ".in"})
@@ -65,7 +65,9 @@ def _without_comments_and_space(name: str, content: bytes) -> bytes:
     except ValueError:
         return content
     if kind in _C and not _COUNTS_LINES.search(text):
-        return _without_blank_lines_and_ends(_COMMENTS_AND_TEXTS.sub(lambda match: match[1] or " ", text)).encode()
+        return _without_blank_lines_and_end_spaces(
+            _COMMENTS_AND_TEXTS.sub(lambda match: match[1] or " ", text)
+        ).encode()
     if kind in _CMAKE:
         lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
         over_lines = "#[" in text or any(line.count('"') % 2 for line in lines)
@@ -88,7 +90,7 @@ def _without_unused_keys(earlier: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in kept.items() if key != "lacks"} | ({"lacks": lacks} if lacks else {})
 
 
-def _without_blank_lines_and_ends(text: str) -> str:
+def _without_blank_lines_and_end_spaces(text: str) -> str:
     """Returns a text without blank lines and without space at the ends of lines."""
     lines = (line.strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line)
@@ -110,7 +112,7 @@ def _read_code_digests_file(path: Path, _sha256: str) -> Mapping[str, str]:
     try:
         return dict(
             pair
-            for line in lines_checked_by_digest(read_text(path, "the digests of code", AlteredFileError))
+            for line in verify_and_strip_digest_line(read_text(path, "the digests of code", AlteredFileError))
             for pair in json.loads(line).items()
         )
     except ValueError as cause:

@@ -35,7 +35,7 @@ def count_distribution_values(stored: Mapping[str, Any]) -> int:
     return sum(counts) * len(stored["columns"])
 
 
-def distribution_to_samples(stored: Mapping[str, Any]) -> dict[str, Any]:
+def expand_sample_distribution(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the samples of a stored distribution as the fields of `SeriesSamples`. Equal samples are next to each
     other.
 

@@ -15,20 +15,24 @@ from typing import Any, Final
 from rtoslab.analyses import (
     ValuesByCodePlacement,
     code_placement_number_text,
-    group_points_over_placements,
+    group_measurements_over_code_placements,
     point_values_by_code_placement,
 )
 from rtoslab.base import AlteredFileError, StoreError, make_folder, write_file_atomically
 from rtoslab.intake import SERIAL_VALUES, STORED_BYTES, parse_json_object, read_text
-from rtoslab.reference.distributions import count_distribution_values, distribution_to_samples, samples_to_distribution
-from rtoslab.reference.sealed_lines import json_lines_with_digest, lines_checked_by_digest
+from rtoslab.reference.distributions import (
+    count_distribution_values,
+    expand_sample_distribution,
+    samples_to_distribution,
+)
+from rtoslab.reference.sealed_lines import json_lines_with_digest, verify_and_strip_digest_line
 from rtoslab.reference.shared_parts import (
     common_keys_and_values,
-    merge_common_and_individual_parts,
-    without_common_part,
+    merge_object_with_common_part,
+    remove_shared_mapping_entries,
 )
-from rtoslab.results import MeasuredPoint, NotApplicable, PointId, ResultFile, UnexecutedProgramSize
-from rtoslab.store import StoredPoint
+from rtoslab.results import BuildOnlyProgramSize, MeasuredPoint, NotApplicableMeasurement, PointId, ResultFile
+from rtoslab.store import StoredMeasurementPoint
 
 FOLDER: Final = "reference"
 FORMAT: Final = 1
@@ -41,18 +45,18 @@ class StoredProgramSize:
     """The size of a kernel's program as a reference file stores it, and how it was built."""
 
     path: Path
-    weight: UnexecutedProgramSize
+    weight: BuildOnlyProgramSize
     manifest: dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class ReferenceFile:
+class ReferenceResultsFile:
     """The content of a reference file: a paper's points with one kernel, and the sizes of its programs."""
 
     path: Path
     paper: str
     kernel: str
-    points: tuple[StoredPoint, ...]
+    points: tuple[StoredMeasurementPoint, ...]
     weights: tuple[StoredProgramSize, ...] = ()
     placed: tuple[ValuesByCodePlacement, ...] = ()
     """The values of its points in all their placements. The first is the one of `points`."""
@@ -68,15 +72,23 @@ def reference_file_paths(root: Path, paper: str = "*") -> list[Path]:
     return sorted((root / FOLDER).glob(f"{paper}/*.jsonl"))
 
 
-def write_reference_file(path: Path, points: Sequence[StoredPoint], weights: Sequence[StoredProgramSize] = ()) -> None:
+def write_reference_file(
+    path: Path, points: Sequence[StoredMeasurementPoint], weights: Sequence[StoredProgramSize] = ()
+) -> None:
     """Writes a reference file with the points that were measured or do not apply. Failed ones are left out.
 
     Raises StoreError. A point in several placements is written in the first, with its values in all. One that failed in
     the first placement is left out, whatever the others' results are.
     """
     own = [point for point in points if code_placement_number_text(point.result.point) == "0"]
-    measured = [stored_point for stored_point in own if isinstance(stored_point.result, MeasuredPoint | NotApplicable)]
-    groups = group_points_over_placements(point.result for point in points if isinstance(point.result, MeasuredPoint))
+    measured = [
+        stored_point
+        for stored_point in own
+        if isinstance(stored_point.result, MeasuredPoint | NotApplicableMeasurement)
+    ]
+    groups = group_measurements_over_code_placements(
+        point.result for point in points if isinstance(point.result, MeasuredPoint)
+    )
     placed = [
         point_values_by_code_placement(group)
         for group in groups
@@ -97,7 +109,7 @@ def write_reference_file(path: Path, points: Sequence[StoredPoint], weights: Seq
     write_file_atomically(path, json_lines_with_digest(objects), "the reference results")
 
 
-def read_reference_file(path: Path, like_points: Collection[PointId] | None = None) -> ReferenceFile:
+def read_reference_file(path: Path, like_points: Collection[PointId] | None = None) -> ReferenceResultsFile:
     """Returns the content of a reference file.
 
     Raises AlteredFileError, which names the file, if it was altered or is of another version. `like_points`: read only
@@ -106,15 +118,17 @@ def read_reference_file(path: Path, like_points: Collection[PointId] | None = No
     """
     text = read_text(path, "the reference results", AlteredFileError, STORED_BYTES)
     try:
-        head, *lines = lines_checked_by_digest(text)
+        head, *lines = verify_and_strip_digest_line(text)
         header = _parse_header(path, head)
         parsed = list(
             _parse_reference_lines(
                 lines if like_points is None else _reference_lines_that_may_contain_points(like_points, lines)
             )
         )
-        points = tuple(_point_from_json(path, point, header["manifest"]) for point in parsed if "result" in point)
-        placed = tuple(_values_from_json(point[_PLACED]) for point in parsed if _PLACED in point)
+        points = tuple(
+            _reference_measurement_from_json(path, point, header["manifest"]) for point in parsed if "result" in point
+        )
+        placed = tuple(_code_placement_values_from_json(point[_PLACED]) for point in parsed if _PLACED in point)
         weights = tuple(_program_size_from_json(path, point) for point in parsed if _WEIGHT in point)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
@@ -122,7 +136,7 @@ def read_reference_file(path: Path, like_points: Collection[PointId] | None = No
             f"{path} cannot be read as reference results ({why}); restore the file, or measure the results again "
             f"with `rtoslab kernel reference refresh {path.parent.name}`."
         ) from None
-    return ReferenceFile(path, header["paper"], header["kernel"], points, weights, placed)
+    return ReferenceResultsFile(path, header["paper"], header["kernel"], points, weights, placed)
 
 
 def _reference_lines_that_may_contain_points(points: Collection[PointId], lines: Iterable[str]) -> list[str]:
@@ -156,13 +170,13 @@ def _parse_header(path: Path, line: str) -> dict[str, Any]:
     return header
 
 
-def with_kernel_name(point: StoredPoint, kernel: str) -> StoredPoint:
+def with_kernel_name(point: StoredMeasurementPoint, kernel: str) -> StoredMeasurementPoint:
     """Returns the point with another name for its kernel."""
     identity = point.result.point.model_copy(update={"kernel": kernel})
     return replace(point, result=point.result.model_copy(update={"point": identity}))
 
 
-def _reference_point_as_json(point: StoredPoint, common: Mapping[str, Any]) -> dict[str, Any]:
+def _reference_point_as_json(point: StoredMeasurementPoint, common: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a point as a JSON object for a reference file. `common`: what the manifests of all points share."""
     result = point.result
     dumped = result.model_dump(mode="json", exclude={"series", "code"})
@@ -170,18 +184,20 @@ def _reference_point_as_json(point: StoredPoint, common: Mapping[str, Any]) -> d
         dumped["series"] = [samples_to_distribution(samples) for samples in result.series]
     return {
         "result": dumped,
-        "manifest": without_common_part(point.manifest, common) if isinstance(result, MeasuredPoint) else {},
+        "manifest": remove_shared_mapping_entries(point.manifest, common) if isinstance(result, MeasuredPoint) else {},
     }
 
 
-def _point_from_json(path: Path, line: Mapping[str, Any], common: Mapping[str, Any]) -> StoredPoint:
+def _reference_measurement_from_json(
+    path: Path, line: Mapping[str, Any], common: Mapping[str, Any]
+) -> StoredMeasurementPoint:
     """Returns the point in a line of a reference file. `common`: what the manifests of all points share."""
     stored = line["result"]
     if "series" in stored:
-        stored["series"] = [distribution_to_samples(series) for series in stored["series"]]
+        stored["series"] = [expand_sample_distribution(series) for series in stored["series"]]
     result = ResultFile.model_validate({"result": stored}).result
-    manifest = merge_common_and_individual_parts(common, line["manifest"]) if isinstance(result, MeasuredPoint) else {}
-    return StoredPoint(path, result, manifest)
+    manifest = merge_object_with_common_part(common, line["manifest"]) if isinstance(result, MeasuredPoint) else {}
+    return StoredMeasurementPoint(path, result, manifest)
 
 
 def _values_as_json(placed: ValuesByCodePlacement) -> dict[str, Any]:
@@ -190,7 +206,7 @@ def _values_as_json(placed: ValuesByCodePlacement) -> dict[str, Any]:
     return {_PLACED: {"run_id": placed.run_id, "values": values}}
 
 
-def _values_from_json(line: Mapping[str, Any]) -> ValuesByCodePlacement:
+def _code_placement_values_from_json(line: Mapping[str, Any]) -> ValuesByCodePlacement:
     """Returns the values of a point in all placements from their JSON object."""
     by_name = {
         (str(metric), str(stat), str(unit), int(occurrence)): tuple(float(number) for number in numbers)
@@ -201,4 +217,4 @@ def _values_from_json(line: Mapping[str, Any]) -> ValuesByCodePlacement:
 
 def _program_size_from_json(path: Path, line: Mapping[str, Any]) -> StoredProgramSize:
     """Returns the size of a program from a line of a reference file."""
-    return StoredProgramSize(path, UnexecutedProgramSize.model_validate(line[_WEIGHT]), line["manifest"])
+    return StoredProgramSize(path, BuildOnlyProgramSize.model_validate(line[_WEIGHT]), line["manifest"])

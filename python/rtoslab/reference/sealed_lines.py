@@ -21,7 +21,7 @@ def json_lines_with_digest(objects: Iterable[Mapping[str, Any]]) -> str:
     return text + object_as_json_line({_SEAL: _text_digest(text)})
 
 
-def lines_checked_by_digest(text: str) -> list[str]:
+def verify_and_strip_digest_line(text: str) -> list[str]:
     """Returns the lines before the last one, which has their digest. Raises ValueError if the digest is not theirs."""
     *lines, seal = text.splitlines(keepends=True) or [""]
     if parse_json_object(seal) != {_SEAL: _text_digest("".join(lines))}:

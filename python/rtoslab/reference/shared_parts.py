@@ -19,25 +19,23 @@ def common_keys_and_values(objects: Sequence[Mapping[str, Any]]) -> dict[str, An
     return common
 
 
-def without_common_part(whole: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
+def remove_shared_mapping_entries(whole: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
     """Returns what an object has besides the common part of several."""
     own: dict[str, Any] = {}
     for key, value in whole.items():
         if key not in common:
             own[key] = value
         elif value != common[key]:
-            own[key] = without_common_part(value, common[key])
+            own[key] = remove_shared_mapping_entries(value, common[key])
     return own
 
 
-def merge_common_and_individual_parts(common: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]:
+def merge_object_with_common_part(common: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the whole object, merged from the common part and its own part."""
     merged = dict(common)
     for key, value in part.items():
         mine = merged.get(key)
         merged[key] = (
-            merge_common_and_individual_parts(mine, value)
-            if isinstance(mine, dict) and isinstance(value, dict)
-            else value
+            merge_object_with_common_part(mine, value) if isinstance(mine, dict) and isinstance(value, dict) else value
         )
     return merged

@@ -11,7 +11,7 @@ from typing import Any
 from rtoslab.analyses import CodePlacementValueRange, MeasuredValue, point_values_by_code_placement, values_of_points
 from rtoslab.images import without_log_path
 from rtoslab.results import MeasuredPoint, PointId
-from rtoslab.store import StoredPoint
+from rtoslab.store import StoredMeasurementPoint
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class StoredRow:
     """Whether it was measured in one placement only, though the placement may change its figures."""
 
 
-def stored_row_from_points(
-    represented_point: PointId, kernel: str, points: Sequence[StoredPoint], reason: str
+def make_stored_row_of_code_placements(
+    represented_point: PointId, kernel: str, points: Sequence[StoredMeasurementPoint], reason: str
 ) -> StoredRow:
     """Returns the row with a point's values in its measured placements. If none was measured, the row has the reason.
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from rtoslab.catalogue import DEFAULT_OPT, Catalogue, CatalogueEntry, Kernel, SourceTree, kernel_export_identifier
 from rtoslab.reference.age import digest_of_file_now
-from rtoslab.reference.reference_file import ReferenceFile
+from rtoslab.reference.reference_file import ReferenceResultsFile
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.trees import find_kernel_export_tree, find_repositories, linked_libraries_digest
 
@@ -19,7 +19,7 @@ _COMMIT: Final = 12
 """The digits of a commit that are shown."""
 
 
-def source_tree_changes_since(catalogue: Catalogue, reference: ReferenceFile) -> list[str]:
+def source_tree_changes_since(catalogue: Catalogue, reference: ReferenceResultsFile) -> list[str]:
     """Returns how the kernel sources that the user added differ from those of a reference file. Empty if they do not,
     or there are none."""
     kernel = catalogue.kernels.get(reference.kernel)
@@ -104,12 +104,12 @@ def _describe_changed_git_commits(ident: str, tree: SourceTree, measured: Mappin
         for repository in measured.get("repositories", ())
     }
     return [
-        f"{ident} is at {_commit_text(*now[key])}, not {_commit_text(*before[key])}"
+        f"{ident} is at {_short_commit_hash_text(*now[key])}, not {_short_commit_hash_text(*before[key])}"
         for key in sorted(now.keys() & before.keys(), key=str)
         if now[key] != before[key]
     ]
 
 
-def _commit_text(commit: str, dirty: bool) -> str:
+def _short_commit_hash_text(commit: str, dirty: bool) -> str:
     """Returns a short commit hash as text, with a remark if files were edited."""
     return f"{commit[:_COMMIT]}{', edited' if dirty else ''}"

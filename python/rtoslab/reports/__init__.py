@@ -3,13 +3,13 @@
 from rtoslab.reports.deviations import (
     MARK,
     Deviations,
-    declared_deviations,
+    add_footnotes_for_deviating_kernels,
+    add_kernel_deviation_footnotes,
+    contract_deviations_by_kernel,
     deviation_footnote,
-    mark_deviations,
-    mark_report_of_deviating_kernels,
 )
 from rtoslab.reports.document import make_report_document
-from rtoslab.reports.export_files import export_document
+from rtoslab.reports.export_files import write_report_charts_and_tables
 from rtoslab.reports.formats import report_formats
 from rtoslab.reports.sections.parity import measurement_fairness_report_section
 from rtoslab.reports.sections.wording import join_in_sentence

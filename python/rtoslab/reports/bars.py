@@ -21,8 +21,8 @@ from rtoslab.reports.palette import (
     inline_chart_data,
     is_published_value,
     label_wrap_expression,
-    range_line_layers,
     series_colour_encoding,
+    value_range_chart_layers,
 )
 
 _NUMBER: Final = 10
@@ -100,7 +100,7 @@ def draw_upright_bars(chart: ChartData, *extra: alt.Chart, least_top: float = 0.
     layers = [
         marks,
         *extra,
-        *range_line_layers(base, ours),
+        *value_range_chart_layers(base, ours),
         *_published_value_layers(base, rows, series, slot),
         *_bar_value_label_layers(base, ours, turned, log=log),
     ]
@@ -198,7 +198,7 @@ def _published_value_layers(
         for number, item in enumerate(series if across else [row["series"]]):
             band = {} if number == 0 else {"low": None, "high": None}
             printed.append({**row, **band, "series": item, "across": across, "said": label})
-    layers = range_line_layers(base.properties(data=inline_chart_data(printed)), printed)
+    layers = value_range_chart_layers(base.properties(data=inline_chart_data(printed)), printed)
     for across, wide in ((False, 1.0), (True, 1.18)):
         mine = [row for row in printed if row["across"] is across]
         if mine:

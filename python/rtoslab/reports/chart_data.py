@@ -83,7 +83,7 @@ class ChartData:
 
     def split_into_readable_charts(self) -> "list[ChartData]":
         """Returns the chart in parts that a reader can follow: by board, then by family of tests, then by number."""
-        return list(_split_large_chart(self, (_group_by_board, _group_chart_rows_by_test_family)))
+        return list(_split_large_chart(self, (_group_chart_rows_by_board, _group_chart_rows_by_test_family)))
 
     @property
     def is_too_large_to_read(self) -> bool:
@@ -124,7 +124,7 @@ def _histogram_cycles_text(row: dict[str, Any]) -> str:
     return f"{low:,.0f} to {high - 1:,.0f} cycles"
 
 
-def _group_by_board(rows: Rows) -> dict[str, list[dict[str, Any]]]:
+def _group_chart_rows_by_board(rows: Rows) -> dict[str, list[dict[str, Any]]]:
     """Groups a chart's rows by their board."""
     return _group_chart_rows(rows, lambda row: str(row.get("board", "")))
 

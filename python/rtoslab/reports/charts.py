@@ -122,7 +122,7 @@ def _draw_cycle_use_chart(chart: ChartData) -> Drawn:
     """Draws a chart of the cycles of each core, as shares by what they were used for."""
     title = "share of the core's cycles in the window"
     x = alt.X("share:Q", title=title, stack="zero", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%"))
-    return _draw_stacked_by_cause(chart.rows, "share", x)
+    return _draw_stacked_cycle_cause_bars(chart.rows, "share", x)
 
 
 def _draw_cycles_per_loop_pass_chart(chart: ChartData) -> Drawn:
@@ -130,14 +130,14 @@ def _draw_cycles_per_loop_pass_chart(chart: ChartData) -> Drawn:
     core."""
     title = "cycles of a core per count, relative to one core alone"
     x = alt.X("multiple:Q", title=title, stack="zero", axis=alt.Axis(tickCount=8, format=".1f"))
-    return _draw_stacked_by_cause(chart.rows, "multiple", x)
+    return _draw_stacked_cycle_cause_bars(chart.rows, "multiple", x)
 
 
 _WIDEST_NAME: Final = 340
 """Pixels. A longer name is cut."""
 
 
-def _draw_stacked_by_cause(rows: Sequence[dict[str, Any]], field: str, x: alt.X) -> Drawn:
+def _draw_stacked_cycle_cause_bars(rows: Sequence[dict[str, Any]], field: str, x: alt.X) -> Drawn:
     """Draws a chart with a horizontal bar for each test and run, divided into what its cycles were used for. `field`:
     the key of the parts' lengths."""
     tests, lines = distinct_row_texts(rows, "test"), distinct_row_texts(rows, "row")

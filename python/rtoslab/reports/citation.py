@@ -12,7 +12,7 @@ from typing import Final
 
 from rtoslab.base import CatalogueError, __version__, find_checkout_root
 from rtoslab.reports.table import ReportDocument
-from rtoslab.store import JournalSession, git_revision, newest_session
+from rtoslab.store import JournalSession, git_revision, newest_measurement_session
 
 AUTHORS: Final = "The rtoslab contributors"
 SUBTITLE: Final = "a laboratory for real-time kernels"
@@ -38,14 +38,14 @@ class Citation:
 
 def citation_of(document: ReportDocument) -> Citation:
     """Returns the citation of a report, with the version, commits and dates of the runs that its points come from."""
-    sessions = _last_sessions(document)
-    versions = _distinct_matching_texts(_VERSION, (point.manifest.get("rtoslab") for point in document.points)) or [
-        __version__
-    ]
-    commits = _distinct_matching_texts(
+    sessions = _last_measurement_sessions(document)
+    versions = _distinct_texts_matching_pattern(
+        _VERSION, (point.manifest.get("rtoslab") for point in document.points)
+    ) or [__version__]
+    commits = _distinct_texts_matching_pattern(
         _REVISION, (session.revision for session in sessions) if document.points else [_checkout_revision()]
     )
-    dates = sorted(_distinct_matching_texts(_DATE, (session.date[:10] for session in sessions)))
+    dates = sorted(_distinct_texts_matching_pattern(_DATE, (session.date[:10] for session in sessions)))
     return make_citation(versions, [_commit_with_changes_text(commit) for commit in commits], dates)
 
 
@@ -72,12 +72,12 @@ def make_citation(versions: list[str], commits: list[str], dates: list[str]) -> 
     return Citation(sentence, "\n".join(["@misc{rtoslab,", *lines, "}"]).replace("_", r"\_") + "\n")
 
 
-def _last_sessions(document: ReportDocument) -> list[JournalSession]:
+def _last_measurement_sessions(document: ReportDocument) -> list[JournalSession]:
     """Returns the last session (one call of `rtoslab run`) of each run directory that the report's points come from."""
     sessions = []
     for run in dict.fromkeys(point.folder.parent.parent for point in document.points):
         with suppress(OSError):  # a failed point without stored data
-            sessions.append(newest_session(run))
+            sessions.append(newest_measurement_session(run))
     return sessions
 
 
@@ -94,7 +94,7 @@ def _commit_with_changes_text(revision: str) -> str:
     return f"{revision.removesuffix('+')} with changes" if revision.endswith("+") else revision
 
 
-def _distinct_matching_texts(form: re.Pattern[str], texts: Iterable[object]) -> list[str]:
+def _distinct_texts_matching_pattern(form: re.Pattern[str], texts: Iterable[object]) -> list[str]:
     """Returns the texts that match the regular expression `form`, each once.
     A manifest comes from outside, so it may contain others.
     """

@@ -19,8 +19,8 @@
 the port contract), and any other |
 | `note` | text | why `value` is missing, or what a reader must know of it |
 
-`mark_deviations_in_section` adds the flag `deviates` to records of a kernel that deviates, except those whose `source`
-is `paper`. The maker of records need not add it.
+`add_deviation_footnotes_to_section` adds the flag `deviates` to records of a kernel that deviates, except those whose
+`source` is `paper`. The maker of records need not add it.
 
 **Without records.** A column of numbers is split: the column itself has plain numbers, `<column> low` and
 `<column> high` have the band, `<column> unit` the unit that the cells show, and a list has a column for each member.
@@ -67,7 +67,7 @@ Cell = str | float | int | None
 
 def table_as_csv_rows(table: TableData) -> list[list[Cell]]:
     """Returns a table as the rows of a CSV file. The first row has the names of the columns."""
-    return records_as_csv_rows(table.records) if table.records else _split_table(table)
+    return records_as_csv_rows(table.records) if table.records else _split_table_into_csv_rows(table)
 
 
 def chart_as_csv_rows(chart: ChartData) -> list[list[Cell]]:
@@ -78,7 +78,7 @@ def chart_as_csv_rows(chart: ChartData) -> list[list[Cell]]:
     rows = [[_finite_or_none(row.get(name)) for name in heads] for row in chart.rows]
     all_flags = _decode_flag_symbols_in_cell(chart.caption[:1])
     flags = [
-        _join_flags([*all_flags, *(flag for cell in row for flag in _decode_flag_symbols_in_cell(cell))])
+        _join_csv_record_flags([*all_flags, *(flag for cell in row for flag in _decode_flag_symbols_in_cell(cell))])
         for row in rows
     ]
     if not any(flags):
@@ -128,7 +128,7 @@ class _CsvTableColumn:
         return max(map(len, self.numbers), default=0)
 
 
-def _split_table(table: TableData) -> list[list[Cell]]:
+def _split_table_into_csv_rows(table: TableData) -> list[list[Cell]]:
     """Returns a table of texts as CSV rows. Each number is split from its range, unit and marks, which have columns of
     their own."""
     columns = [
@@ -140,23 +140,26 @@ def _split_table(table: TableData) -> list[list[Cell]]:
     heads: list[Cell] = []
     cells: list[Sequence[Cell]] = []
     for column in columns:
-        for name, values in _split_column(column):
+        for name, values in _split_column_into_csv_columns(column):
             heads.append(name)
             cells.append(values)
     count = len(table.rows)
     everywhere = _decode_flag_symbols_in_cell(table.title)
     flags = [
-        _join_flags([*everywhere, *(flag for item in columns for flag in _table_row_flags(item, at))])
+        _join_csv_record_flags([*everywhere, *(flag for item in columns for flag in _table_row_flags(item, at))])
         for at in range(count)
     ]
     if any(flags) or any(item.longest_cell_list_length for item in columns):
-        notes = [_join_flags(note for item in columns for note in _cell_notes(item, at)) for at in range(count)]
+        notes = [
+            _join_csv_record_flags(note for item in columns for note in _csv_notes_of_table_cell(item, at))
+            for at in range(count)
+        ]
         heads += [_name_unused_by_columns("flags", heads), _name_unused_by_columns("note", heads)]
         cells += [flags, notes]
     return [heads, *(list(row) for row in zip(*cells, strict=True))]
 
 
-def _split_column(column: _CsvTableColumn) -> Iterable[tuple[str, Sequence[Cell]]]:
+def _split_column_into_csv_columns(column: _CsvTableColumn) -> Iterable[tuple[str, Sequence[Cell]]]:
     """Yields the name and the cells of each CSV column into which a table's column is split."""
     if not column.longest_cell_list_length:
         yield column.name, column.texts
@@ -204,7 +207,7 @@ def _table_row_flags(column: _CsvTableColumn, at: int) -> list[str]:
     return _decode_flag_symbols_in_cell(column.texts[at])
 
 
-def _cell_notes(column: _CsvTableColumn, at: int) -> list[str]:
+def _csv_notes_of_table_cell(column: _CsvTableColumn, at: int) -> list[str]:
     """Returns the notes in row `at` of a table's column of numbers: text in brackets, or the whole text of a cell
     without a number."""
     text, numbers = column.texts[at].strip(), column.numbers[at]
@@ -219,7 +222,7 @@ def _decode_flag_symbols_in_cell(cell: object) -> list[str]:
     return [flag for mark, flag in _FLAGS.items() if mark in cell] if isinstance(cell, str) else []
 
 
-def _join_flags(words: Iterable[str]) -> str:
+def _join_csv_record_flags(words: Iterable[str]) -> str:
     """Returns the flags as one text with semicolons, each flag once."""
     return "; ".join(dict.fromkeys(words))
 

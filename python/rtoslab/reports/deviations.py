@@ -17,7 +17,7 @@ _NAMING_KEYS: Final = {"series", "row", "x", "facet", "test"}
 """Keys of a chart's rows that are shown at its axes, in its legend and above its panels."""
 
 
-def declared_deviations(measured: Sequence[MeasuredPoint]) -> dict[str, dict[str, str]]:
+def contract_deviations_by_kernel(measured: Sequence[MeasuredPoint]) -> dict[str, dict[str, str]]:
     """Returns, for each deviating kernel, the checks of the port contract that it fails as declared, with observation
     and reason."""
     by_kernel: dict[str, dict[str, str]] = {}
@@ -47,7 +47,7 @@ def mark_deviating_names(text: str, names: Iterable[str]) -> str:
     return text
 
 
-def mark_deviations_in_section(
+def add_deviation_footnotes_to_section(
     section: ReportSection,
     kernels: Deviations,
     other_names: Iterable[str] = (),
@@ -76,13 +76,13 @@ def _flag_deviating_records(records: Sequence[Record], names: Sequence[str], *, 
     """Returns the records, those of deviating kernels with the flag `deviates`. Published figures get none."""
     return [
         {**record, "flags": "; ".join(filter(None, (str(record.get("flags") or ""), DEVIATES)))}
-        if _is_deviating_record(record, names, all_deviate=all_deviate)
+        if _is_record_of_deviating_kernel(record, names, all_deviate=all_deviate)
         else record
         for record in records
     ]
 
 
-def _is_deviating_record(record: Record, names: Sequence[str], *, all_deviate: bool) -> bool:
+def _is_record_of_deviating_kernel(record: Record, names: Sequence[str], *, all_deviate: bool) -> bool:
     """Whether a record must get the flag `deviates`: its kernel deviates, it is no paper's figure, and it has no flag
     yet."""
     if record.get("source") == "paper":
@@ -137,7 +137,7 @@ def _mark_deviating_kernels_in_table(
     return replace(outcome, note=note, footnote=footnote)
 
 
-def mark_deviations(
+def add_kernel_deviation_footnotes(
     document: ReportDocument, measured: Sequence[MeasuredPoint], names: Mapping[str, str] | None = None
 ) -> ReportDocument:
     """Returns the report with a mark and a footnote in every table and chart that names a kernel which deviates from
@@ -145,20 +145,25 @@ def mark_deviations(
 
     If all results deviate, titles and captions are marked. `names`: other names of kernels -> id.
     """
-    return mark_report_of_deviating_kernels(
-        document, declared_deviations(measured), names, all_deviate=all(result.deviations for result in measured)
+    return add_footnotes_for_deviating_kernels(
+        document,
+        contract_deviations_by_kernel(measured),
+        names,
+        all_deviate=all(result.deviations for result in measured),
     )
 
 
-def mark_report_of_deviating_kernels(
+def add_footnotes_for_deviating_kernels(
     document: ReportDocument, kernels: Deviations, names: Mapping[str, str] | None = None, *, all_deviate: bool
 ) -> ReportDocument:
-    """Returns the report with marks and footnotes for these deviating kernels, as `mark_deviations` does."""
+    """Returns the report with marks and footnotes for these deviating kernels, as `add_kernel_deviation_footnotes`
+    does."""
     if not kernels:
         return document
     also = [name for name, kernel in (names or {}).items() if kernel in kernels and name not in kernels]
     sections = tuple(
-        mark_deviations_in_section(section, kernels, also, all_deviate=all_deviate) for section in document.sections
+        add_deviation_footnotes_to_section(section, kernels, also, all_deviate=all_deviate)
+        for section in document.sections
     )
     return replace(
         document, sections=sections, summary=" ".join(filter(None, (document.summary, deviation_footnote(kernels))))

@@ -16,7 +16,7 @@ from rtoslab.base import ReportError, count_with_noun
 from rtoslab.catalogue import Catalogue, MeasurementSuite, PaperFolder, read_papers
 from rtoslab.parity import UnfairDifference, find_unfair_differences, has_comparable_points
 from rtoslab.reference import REFERENCE_MARK
-from rtoslab.reports.deviations import MARK, declared_deviations, mark_deviations
+from rtoslab.reports.deviations import MARK, add_kernel_deviation_footnotes, contract_deviations_by_kernel
 from rtoslab.reports.reader_names import kernel_and_board_titles, replace_ids_by_titles
 from rtoslab.reports.sections import (
     answer,
@@ -44,12 +44,15 @@ from rtoslab.reports.sections import (
 from rtoslab.reports.sections.naming import add_median_placement_note
 from rtoslab.reports.sections.speed_figures import speed_figures
 from rtoslab.reports.table import Record, ReportDocument, ReportSection
-from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable, PointId
-from rtoslab.store import StoredPoint
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicableMeasurement, PointId
+from rtoslab.store import StoredMeasurementPoint
 
 
 def make_report_document(
-    catalogue: Catalogue, points: Sequence[StoredPoint], suite_id: str | None, beside: Sequence[StoredPoint] = ()
+    catalogue: Catalogue,
+    points: Sequence[StoredMeasurementPoint],
+    suite_id: str | None,
+    beside: Sequence[StoredMeasurementPoint] = (),
 ) -> ReportDocument:
     """Returns the report on stored points, with all its sections. Raises ReportError if there are no points.
 
@@ -66,7 +69,7 @@ def make_report_document(
     timed = [item for item in shown if item.has_latency_samples]
     own_counts = [placed_point for placed_point in placed if not placed_point.middle.has_latency_samples]
     failed = [point.result for point in points if isinstance(point.result, FailedMeasurement)]
-    absent = [point.result for point in points if isinstance(point.result, NotApplicable)]
+    absent = [point.result for point in points if isinstance(point.result, NotApplicableMeasurement)]
     places = CodePlacementLookup(placed)
 
     def add_note_on_median_code_placement(section: ReportSection | None) -> ReportSection | None:
@@ -76,51 +79,61 @@ def make_report_document(
     names = kernel_and_board_titles(
         catalogue, [*(point.result.point for point in points), *(item.point for item in shown)]
     )
-    deviates = {f"{name}": f"{names[name]}{MARK}" for name in declared_deviations(shown)}
+    deviates = {f"{name}": f"{names[name]}{MARK}" for name in contract_deviations_by_kernel(shown)}
     figures = speed_figures(shown, places, results_depending_on_addresses([*points, *beside]), {**names, **deviates})
     unfair = find_unfair_differences(catalogue, [*points, *beside])
-    cost_sections = (costs.cycles_section, costs.locks_section, costs.functions_section)
+    cost_sections = (
+        costs.core_cycles_report_section,
+        costs.spinlocks_report_section,
+        costs.kernel_functions_report_section,
+    )
     parts: list[ReportSection | None] = [
         answer.fastest_kernels_section(figures, places),
         missing.report_section_of_unmeasured_points(verified, failed, absent),
         speed.throughput_section(measured, places),
         latency.latency_section(timed, places),
         speed.multicore_gain_section(measured, places),
-        scaling.scaling_section(measured, places),
-        add_note_on_median_code_placement(two_kernels.two_kernels_section(measured)),
+        scaling.core_scaling_report_section(measured, places),
+        add_note_on_median_code_placement(two_kernels.concurrent_kernels_report_section(measured)),
         add_note_on_median_code_placement(stress.stress_section(measured)),
-        add_note_on_median_code_placement(losses.losses_section(measured, figures)),
+        add_note_on_median_code_placement(losses.multicore_losses_report_section(measured, figures)),
         *(add_note_on_median_code_placement(make(measured)) for make in cost_sections),
         add_note_on_median_code_placement(tick_cost.tick_cost_section(timed)),
         add_note_on_median_code_placement(tick_cost.next_task_search_section(timed)),
         memory.memory_use_report_section(shown, places),
-        latency.instruments_section(timed, places),
+        latency.instrument_comparison_report_section(timed, places),
         probe_effect.probe_effect_section(middles, places, _intervals_by_benchmark(catalogue)),
-        placements.placements_section(placed),
+        placements.code_placement_report_section(placed),
         paper.paper_section(own_counts, suite, _paper_of_suite(catalogue, suite_id)),
         tests.tests_section(catalogue, verified),
-        reference.reference_section(catalogue.root, beside),
+        reference.reference_results_report_section(catalogue.root, beside),
         parity.measurement_fairness_report_section(unfair, several=has_comparable_points([*points, *beside])),
-        evidence.proofs_section(verified, failed),
+        evidence.measurement_proofs_report_section(verified, failed),
         conformance.conformance_section(points),
         evidence.measuring_costs_section(verified),
-        manifest.manifest_section(points),
+        manifest.manifest_report_section(points),
     ]
     versions = _kernel_versions([*points, *beside])
     document = ReportDocument(
         title=document_title(catalogue, points, suite),
         subtitle=document_subtitle(catalogue, points, suite),
         summary=" ".join(
-            filter(None, (summary.summary_text(verified, failed, absent), _conditions_text(shown, beside, unfair)))
+            filter(
+                None,
+                (
+                    summary.measurement_report_summary_text(verified, failed, absent),
+                    _measurement_conditions_text(shown, beside, unfair),
+                ),
+            )
         ),
         sections=tuple(_add_kernel_versions(part, versions) for part in parts if part is not None),
         points=tuple(points),
     )
-    return replace_ids_by_titles(mark_deviations(document, shown), names)
+    return replace_ids_by_titles(add_kernel_deviation_footnotes(document, shown), names)
 
 
-def _conditions_text(
-    shown: Sequence[MeasuredPoint], beside: Sequence[StoredPoint], unfair: Sequence[UnfairDifference]
+def _measurement_conditions_text(
+    shown: Sequence[MeasuredPoint], beside: Sequence[StoredMeasurementPoint], unfair: Sequence[UnfairDifference]
 ) -> str:
     """Returns the sentences on the conditions of the measurements: pinned tasks, reference results, unequal
     settings."""
@@ -133,7 +146,7 @@ def _conditions_text(
     return " ".join(filter(None, sentences))
 
 
-def _kernel_versions(points: Sequence[StoredPoint]) -> dict[str, str]:
+def _kernel_versions(points: Sequence[StoredMeasurementPoint]) -> dict[str, str]:
     """Returns the version of each kernel from the points' manifests. Kernels that were measured in several versions are
     left out."""
     result: dict[str, set[str]] = {}
@@ -185,7 +198,9 @@ MOST_NAMED = 3
 """Up to this many tests are named in a title. Of more it gives their number."""
 
 
-def document_title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: MeasurementSuite | None) -> str:
+def document_title(
+    catalogue: Catalogue, points: Sequence[StoredMeasurementPoint], suite: MeasurementSuite | None
+) -> str:
     """Returns a report's title: the suite's if the points are those of the suite, else one made of tests, kernels and
     boards."""
     points_ = [point.result.point for point in points]
@@ -210,7 +225,9 @@ def document_title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: M
     return f"{_test_names_text(shown)}: {with_what} on the {where}{several}"
 
 
-def document_subtitle(catalogue: Catalogue, points: Sequence[StoredPoint], suite: MeasurementSuite | None) -> str:
+def document_subtitle(
+    catalogue: Catalogue, points: Sequence[StoredMeasurementPoint], suite: MeasurementSuite | None
+) -> str:
     """Returns a report's subtitle: versions, clock frequencies, the kind of board, and the paper that a suite
     follows."""
     kernels, boards, targets = set(), set(), set()

@@ -33,7 +33,7 @@ _LETTER: Final = 6
 """The width of most of a note's letters, in pixels."""
 
 
-def draw_with_footnote(chart: ChartData) -> str:
+def draw_chart_with_footnote(chart: ChartData) -> str:
     """Returns a chart as SVG for a file of its own. If a mark is on deviating kernels, a footnote below explains it."""
     text, note = draw_chart_as_svg(chart), chart.footnote
     size = _SIZE.search(text)

@@ -15,7 +15,7 @@ from rtoslab.intake import escape_csv_cell, escape_to_one_line
 from rtoslab.reports.citation import Citation, citation_of
 from rtoslab.reports.csv_records import REFERENCE_MARK, Cell, chart_as_csv_rows, table_as_csv_rows
 from rtoslab.reports.deviations import MARK
-from rtoslab.reports.drawing import convert_to_pdf, draw_with_footnote
+from rtoslab.reports.drawing import convert_to_pdf, draw_chart_with_footnote
 from rtoslab.reports.table import ReportDocument, TableData
 
 _EXPORTED_NAME = re.compile(
@@ -34,7 +34,7 @@ _LATEX = {
 }  # fmt: skip
 
 
-def export_document(document: ReportDocument, folder: Path) -> list[Path]:
+def write_report_charts_and_tables(document: ReportDocument, folder: Path) -> list[Path]:
     """Writes each chart and table of a report as files into a folder. Returns their paths. Files of an earlier export
     are removed. Raises StoreError."""
     written = []
@@ -59,16 +59,18 @@ def export_report_files(document: ReportDocument) -> Iterator[tuple[str, str | b
     labels: set[str] = set()
     for section in document.shown_sections:
         for number, chart in enumerate(section.charts, start=1):
-            drawing = draw_with_footnote(chart)
+            drawing = draw_chart_with_footnote(chart)
             yield f"{section.id}-figure{number}.svg", drawing + "\n"
             yield f"{section.id}-figure{number}.pdf", convert_to_pdf(drawing)
             yield f"{section.id}-figure{number}.csv", rows_as_csv_text(chart_as_csv_rows(chart))
         for number, table in enumerate(section.tables, start=1):
-            stem = f"{section.id}-table{number}-{file_name_part(table.title)}"
+            stem = f"{section.id}-table{number}-{title_as_file_name_part(table.title)}"
             yield f"{stem}.csv", rows_as_csv_text(table_as_csv_rows(table))
             yield (
                 f"{stem}.tex",
-                table_as_latex(table, _unique_label(section.id, file_name_part(table.title), labels), f"{stem}.tex"),
+                table_as_latex(
+                    table, _unique_label(section.id, title_as_file_name_part(table.title), labels), f"{stem}.tex"
+                ),
             )
     noted = [data.footnote for section in document.shown_sections for data in section.tables]
     noted += [data.footnote for section in document.shown_sections for data in section.charts]
@@ -95,7 +97,7 @@ def _unique_label(section: str, title: str, labels: set[str]) -> str:
     return label
 
 
-def file_name_part(title: str) -> str:
+def title_as_file_name_part(title: str) -> str:
     """Returns a title in the form of a part of a file name: lower case, with hyphens, at most 40 characters."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].rstrip("-")
 

@@ -27,8 +27,8 @@ from rtoslab.reports.palette import (
     inline_chart_data,
     is_published_value,
     label_wrap_expression,
-    range_line_layers,
     series_colour_encoding,
+    value_range_chart_layers,
     wrapped_line_count,
 )
 
@@ -172,7 +172,7 @@ def _draw_pair_chart(chart: ChartData) -> Drawn:
     )
     return alt.layer(
         joints,
-        *range_line_layers(base, chart.rows, "x"),
+        *value_range_chart_layers(base, chart.rows, "x"),
         marks,
         *_paper_value_diamond_layers(base, chart.rows, fixed=True),
     ).properties(

@@ -136,7 +136,7 @@ def _wrap_name(name: str, letters: int) -> list[str]:
     return textwrap.wrap(name, letters, break_long_words=False) or [name]
 
 
-def range_line_layers(base: alt.Chart, rows: Sequence[dict[str, Any]], axis: str = "y") -> list[alt.Chart]:
+def value_range_chart_layers(base: alt.Chart, rows: Sequence[dict[str, Any]], axis: str = "y") -> list[alt.Chart]:
     """Returns the chart layer with a line from `low` to `high` at each mark, along this axis. Empty if no row has
     them."""
     if not any(row.get("low") != row.get("high") for row in rows):

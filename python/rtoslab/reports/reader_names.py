@@ -75,12 +75,12 @@ def replace_ids_by_titles(document: ReportDocument, names: Mapping[str, str]) ->
         title, comma, board = table.title.rpartition(", ")
         return replace(table, rows=rows, title=f"{title}{comma}{names.get(board, board)}")
 
-    def titles_for_ids_in_section(section: ReportSection) -> ReportSection:
+    def replace_ids_in_report_section(section: ReportSection) -> ReportSection:
         """Returns the section with titles in place of ids."""
         charts = _shorten_series_names([titles_for_ids_in_chart(data) for data in section.charts])
         return replace(section, charts=charts, tables=tuple(map(titles_for_ids_in_table, section.tables)))
 
-    return replace(document, sections=tuple(map(titles_for_ids_in_section, document.sections)))
+    return replace(document, sections=tuple(map(replace_ids_in_report_section, document.sections)))
 
 
 def _is_text_visible_in_chart(key: str, cell: Any) -> bool:

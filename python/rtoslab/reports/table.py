@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from rtoslab.analyses import CodePlacementValueRange, FigureRatio
+from rtoslab.analyses import CodePlacementValueRange, MeasuredValueRatio
 from rtoslab.reports.chart_data import ChartData, Record
 from rtoslab.results import MeasuredPoint
-from rtoslab.store import StoredPoint
+from rtoslab.store import StoredMeasurementPoint
 
 __all__ = [
     "ChartData",
@@ -26,14 +26,16 @@ def cycle_count_text(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 10_000 else f"{value:,.1f}"
 
 
-def measured_value_with_range_text(figure: CodePlacementValueRange | FigureRatio, form: Callable[[float], str]) -> str:
+def measured_value_with_range_text(
+    figure: CodePlacementValueRange | MeasuredValueRatio, form: Callable[[float], str]
+) -> str:
     """Returns a figure as text: its median over placements, and the range if its ends differ in this form. `form`:
     turns a number into text."""
     text, least, most = (form(value) for value in (figure.median, figure.smallest, figure.largest))
     return text if least == most else f"{text} ({least} to {most})"
 
 
-def chart_range_ends(figure: CodePlacementValueRange | FigureRatio, scale: float = 1.0) -> dict[str, float]:
+def chart_range_ends(figure: CodePlacementValueRange | MeasuredValueRatio, scale: float = 1.0) -> dict[str, float]:
     """Returns the ends of a figure's range over placements as `low` and `high` of a chart's row, times `scale`. Empty
     without a range."""
     if figure.smallest == figure.largest:
@@ -98,7 +100,7 @@ class ReportDocument:
     subtitle: str
     summary: str
     sections: tuple[ReportSection, ...]
-    points: tuple[StoredPoint, ...] = field(default=())
+    points: tuple[StoredMeasurementPoint, ...] = field(default=())
 
     @property
     def shown_sections(self) -> tuple[ReportSection, ...]:

@@ -18,23 +18,23 @@ from rtoslab.analyses import (
     counts_per_second_of_point,
     cycle_use_of_cores,
     distinct_point_names,
-    group_points_without_measured_values,
+    group_measurement_points_without_values,
     join_points_over_placements,
     kernel_pairs,
     latencies_by_instrument,
     lock_wait_share,
-    multicore_gains,
+    measurement_id_without_code_placement,
+    multicore_throughput_gains,
     point_id_without_instrument,
-    point_id_without_placement,
     short_test_name,
     task_pinning_sentence,
 )
 from rtoslab.base import count_with_noun
 from rtoslab.catalogue import INSTRUMENTS
-from rtoslab.reports.deviations import MARK, declared_deviations, deviation_footnote, mark_deviating_names
+from rtoslab.reports.deviations import MARK, contract_deviations_by_kernel, deviation_footnote, mark_deviating_names
 from rtoslab.reports.proof_words import successful_proofs_clause
 from rtoslab.reports.table import cycle_count_text, measured_value_with_range_text
-from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable, PointId
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicableMeasurement, PointId
 from rtoslab.store import AnyResult
 
 BANDS: Final = "A figure is the median over placements, with its range in brackets."
@@ -48,7 +48,7 @@ def print_point_results(results: Sequence[AnyResult], console: Console) -> None:
     places = CodePlacementLookup(placed)
     measured = [point.middle for point in placed]
     in_window = [item for item in measured if not item.has_latency_samples]
-    kernels = declared_deviations(measured)
+    kernels = contract_deviations_by_kernel(measured)
     tables: list[Table] = []
     if in_window:
         timed = {item.point.benchmark for item in measured if item.has_latency_samples}
@@ -77,7 +77,7 @@ def print_point_results(results: Sequence[AnyResult], console: Console) -> None:
         single = [measured_point_label(point.middle) for point in placed if len(point.placements) == 1]
         if single:
             console.print(Text(f"Measured in one placement, without a band: {', '.join(single)}."), soft_wrap=True)
-    _print_points_without_figures(results, console)
+    _print_points_without_measurements(results, console)
 
 
 def _merge_results_over_code_placements(
@@ -90,7 +90,7 @@ def _merge_results_over_code_placements(
     return [firsts[id(result)] for result in results if id(result) in firsts]
 
 
-def _print_points_without_figures(results: Sequence[AnyResult], console: Console) -> None:
+def _print_points_without_measurements(results: Sequence[AnyResult], console: Console) -> None:
     """Prints the points that failed, and those that do not apply with the reason."""
     for group, point in _group_unmeasured_results_by_placement(results):
         result = group[0]
@@ -100,18 +100,20 @@ def _print_points_without_figures(results: Sequence[AnyResult], console: Console
             console.print(
                 Text("failed", style="red") + Text(f" {where} ({result.stage}): {result.message}"), soft_wrap=True
             )
-    for (where, reason, tests), boards in _boards_by_reason_for_missing_tests(_tests_by_reason(results)).items():
+    for (where, reason, tests), boards in _boards_by_reason_for_missing_tests(
+        _tests_by_impossibility_reason(results)
+    ).items():
         line = f" {', '.join(tests)} {where.format(board=', '.join(boards))}: {reason}"
         console.print(Text("n/a", style="yellow") + Text(line), soft_wrap=True)
 
 
 def _group_unmeasured_results_by_placement(
     results: Sequence[AnyResult],
-) -> list[tuple[Sequence[FailedMeasurement | NotApplicable], PointId]]:
+) -> list[tuple[Sequence[FailedMeasurement | NotApplicableMeasurement], PointId]]:
     """Groups results without a number that differ only in the placement. Returns each group with the point that stands
     for it."""
     absent = [result for result in results if not isinstance(result, MeasuredPoint)]
-    return group_points_without_measured_values(
+    return group_measurement_points_without_values(
         absent, [result for result in results if isinstance(result, MeasuredPoint)]
     )
 
@@ -126,7 +128,7 @@ def _boards_by_reason_for_missing_tests(
     return by_reason
 
 
-def _tests_by_reason(results: Sequence[AnyResult]) -> dict[tuple[str, str, str], list[str]]:
+def _tests_by_impossibility_reason(results: Sequence[AnyResult]) -> dict[tuple[str, str, str], list[str]]:
     """Returns the tests (or series of a test) that are impossible, by (where, board, reason).
 
     In `where` (the test's conditions) `{board}` stands for the board.
@@ -134,13 +136,13 @@ def _tests_by_reason(results: Sequence[AnyResult]) -> dict[tuple[str, str, str],
     missing: dict[tuple[str, str, str], list[str]] = {}
     for result in results:
         reasons: list[tuple[str, str]] = []
-        if isinstance(result, NotApplicable):
+        if isinstance(result, NotApplicableMeasurement):
             reasons = [(short_test_name(result.point), result.reason)]
         elif isinstance(result, MeasuredPoint):
             reasons = [
                 (f"{short_test_name(result.point)} ({series.title})", series.reason) for series in result.absent_series
             ]
-        point = point_id_without_placement(point_id_without_instrument(result.point)).model_copy(
+        point = measurement_id_without_code_placement(point_id_without_instrument(result.point)).model_copy(
             update={"board": "{board}"}
         )
         where = measured_point_label(result.model_copy(update={"point": point})).partition(" ")[2]
@@ -155,7 +157,7 @@ def print_proofs_of_points(results: Sequence[AnyResult], console: Console) -> No
     """Prints every proof of every point on the terminal."""
     table = Table("test", "cores", "rule", "seen", "verdict", title="Proofs", title_justify="left")
     for result in results:
-        for finding in () if isinstance(result, NotApplicable) else result.proofs:
+        for finding in () if isinstance(result, NotApplicableMeasurement) else result.proofs:
             table.add_row(
                 short_test_name(result.point), str(result.point.cores), finding.rule, finding.saw, finding.verdict.value
             )
@@ -175,12 +177,12 @@ def _throughput_table(results: Sequence[AnyResult], places: CodePlacementLookup)
     cores = sorted({result.point.cores for result in results})
     groups: dict[tuple[str, str], dict[int, AnyResult]] = {}
     measured = [result for result in results if isinstance(result, MeasuredPoint)]
-    kernels = declared_deviations(measured)
+    kernels = contract_deviations_by_kernel(measured)
     alike = distinct_point_names([result.point.model_copy(update={"cores": 1}) for result in results])
     for name, item in zip(alike, results, strict=True):
         series = ", ".join(part for part in name.split(", ") if part != count_with_noun(1, "core"))
         groups.setdefault((item.point.title, mark_deviating_names(series, kernels)), {})[item.point.cores] = item
-    pairs = {gain.many_cores.point.run_id: gain for gain in multicore_gains(measured)}
+    pairs = {gain.many_cores.point.run_id: gain for gain in multicore_throughput_gains(measured)}
     named = any(series for _, series in groups)
     table = Table(title="Throughput, counts per second in the window", title_justify="left")
     table.add_column("test")
@@ -243,7 +245,8 @@ def _multicore_speedup_cells(cells: dict[int, MeasuredPoint], places: CodePlacem
         return ["-", "-"]
     widest = cells[max(cells)]
     pair = next(
-        (gain for gain in multicore_gains(cells.values()) if gain.many_cores.point.run_id == widest.run_id), None
+        (gain for gain in multicore_throughput_gains(cells.values()) if gain.many_cores.point.run_id == widest.run_id),
+        None,
     )
     spins = pair is not None and bool(cycle_use_of_cores(widest))
     return [
@@ -298,7 +301,7 @@ def make_latency_table(measured: Sequence[MeasuredPoint], places: CodePlacementL
         table.add_column("run with")
     for head in (*used, *(head for head, _ in spread)):
         table.add_column(head, justify="right", no_wrap=not places.has_several_placements)
-    kernels = declared_deviations(measured)
+    kernels = contract_deviations_by_kernel(measured)
     for pair, name in zip(compared, names, strict=True):
         of = partial(_latency_statistic_over_placements, pair.latency_by_least_intrusive_instrument, places)
         medians = [_median_with_range_text(pair.by_instrument.get(one), places) for one in used]

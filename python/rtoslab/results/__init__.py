@@ -17,19 +17,19 @@ from rtoslab.results.latency_series import (
 )
 from rtoslab.results.results import (
     AbsentSeries,
+    BuildOnlyProgramSize,
     EmptyMeasurementRepeats,
     FailedMeasurement,
     FunctionCodeLocation,
     HeapUse,
     ImageBytes,
     MeasuredPoint,
-    NotApplicable,
+    NotApplicableMeasurement,
     PointId,
     ResultFile,
     SeriesSamples,
     StackUse,
     TaskCount,
-    UnexecutedProgramSize,
 )
 from rtoslab.results.sample_file import (
     COLUMNS,
@@ -44,6 +44,6 @@ from rtoslab.results.virtual_result import (
     CriticalSectionUse,
     FunctionExecutionCycles,
     LockUse,
-    LockWaitSleepCycles,
-    VirtualObservations,
+    SleepCyclesDuringLockWait,
+    VirtualBoardObservations,
 )

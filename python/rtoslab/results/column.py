@@ -13,7 +13,7 @@ _MOST: Final = np.iinfo(np.int64).max
 _WIDTHS: Final = (np.uint8, np.uint16, np.uint32, np.uint64)
 
 
-class CompactIntegers(Sequence[int]):
+class CompactIntegerSequence(Sequence[int]):
     """A compact sequence of integers, stored in as few bytes each as the largest needs.
     `numpy.asarray` returns signed numbers where they fit.
     """
@@ -45,15 +45,15 @@ class CompactIntegers(Sequence[int]):
     @overload
     def __getitem__(self, place: int) -> int: ...
     @overload
-    def __getitem__(self, place: slice) -> "CompactIntegers": ...
-    def __getitem__(self, place: int | slice) -> "int | CompactIntegers":
-        return CompactIntegers(self._kept[place]) if isinstance(place, slice) else int(self._kept[place])
+    def __getitem__(self, place: slice) -> "CompactIntegerSequence": ...
+    def __getitem__(self, place: int | slice) -> "int | CompactIntegerSequence":
+        return CompactIntegerSequence(self._kept[place]) if isinstance(place, slice) else int(self._kept[place])
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._kept.tolist())
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, CompactIntegers):
+        if isinstance(other, CompactIntegerSequence):
             return np.array_equal(self._kept, other._kept)
         return tuple(self) == other
 
@@ -63,8 +63,8 @@ class CompactIntegers(Sequence[int]):
     def __repr__(self) -> str:
         return f"Column({tuple(self)})"
 
-    def __reduce__(self) -> tuple[type["CompactIntegers"], tuple[NDArray[Any]]]:
-        return CompactIntegers, (self._kept,)
+    def __reduce__(self) -> tuple[type["CompactIntegerSequence"], tuple[NDArray[Any]]]:
+        return CompactIntegerSequence, (self._kept,)
 
 
 def _as_integer_array(values: Sequence[object]) -> NDArray[Any]:
@@ -75,13 +75,13 @@ def _as_integer_array(values: Sequence[object]) -> NDArray[Any]:
     return np.array(values, np.uint64)
 
 
-def _to_compact_integers(values: Any) -> CompactIntegers:
-    """Returns a sequence of integers as `CompactIntegers`, for pydantic. Raises ValueError for other values."""
-    if isinstance(values, CompactIntegers):
+def _to_compact_integers(values: Any) -> CompactIntegerSequence:
+    """Returns a sequence of integers as `CompactIntegerSequence`, for pydantic. Raises ValueError for other values."""
+    if isinstance(values, CompactIntegerSequence):
         return values
     if not isinstance(values, list | tuple | np.ndarray):
         raise ValueError("samples must be a list of whole numbers")  # noqa: TRY004 (pydantic hears no other)
-    return CompactIntegers(values)
+    return CompactIntegerSequence(values)
 
 
 Samples = Annotated[
@@ -90,4 +90,4 @@ Samples = Annotated[
     PlainSerializer(tuple, return_type=tuple[int, ...]),
     WithJsonSchema({"items": {"type": "integer"}, "type": "array"}),
 ]
-"""A field of a stored form that is held as `CompactIntegers`."""
+"""A field of a stored form that is held as `CompactIntegerSequence`."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rtoslab.catalogue import Benchmark
 from rtoslab.records import DecodedRun
-from rtoslab.results.column import CompactIntegers
+from rtoslab.results.column import CompactIntegerSequence
 from rtoslab.results.results import SeriesSamples
 from rtoslab.targets import SYSTICK, UNKNOWN, HandlerRunColumns
 
@@ -34,7 +34,7 @@ def task_names(decoded: DecodedRun, benchmark: Benchmark) -> dict[int, str]:
     return {task.handle: chr(ord("A") + task.index) for task in decoded.tasks if task.index < benchmark.tasks_per_core}
 
 
-def task_letter_of_control_block(block: int, names: dict[int, str], controls: set[int]) -> str | None:
+def task_label_of_control_block(block: int, names: dict[int, str], controls: set[int]) -> str | None:
     """Returns the letter of the task with this control block, or IDLE_TASK for a task that the image did not create.
     None for the runner's own task."""
     return None if block in controls else names.get(block, IDLE_TASK)
@@ -70,8 +70,8 @@ def context_switches_by_task_pair(
     for place in range(len(handled.exception)):
         before, after = handled.before[place], handled.after[place]
         pair = (
-            task_letter_of_control_block(before, names, controls),
-            task_letter_of_control_block(after, names, controls),
+            task_label_of_control_block(before, names, controls),
+            task_label_of_control_block(after, names, controls),
         )
         if before != after and pair[0] is not None and pair[1] is not None:
             switches_[pair[0], pair[1]].append(place)
@@ -141,7 +141,7 @@ def _handler_samples(
 ) -> SeriesSamples:
     """Returns some runs of a handler as a series of samples. `places` are their indices, `cycles` has the cycles of all
     runs."""
-    values = CompactIntegers([cycles[place] for place in places])
+    values = CompactIntegerSequence([cycles[place] for place in places])
     return SeriesSamples(
         id=ident,
         title=title,
@@ -149,15 +149,15 @@ def _handler_samples(
         comparable=True,
         cycles=values,
         mark_cycles=values,
-        start_cycle=CompactIntegers([handled.start_cycle[place] for place in places]),
-        switches=CompactIntegers([int(handled.before[place] != handled.after[place]) for place in places]),
-        ticks=CompactIntegers([0] * len(places)),
-        interrupts=CompactIntegers([handled.interrupted[place] for place in places]),
-        steps=_search_step_count_if_constant({handled.steps[place] for place in places}),
+        start_cycle=CompactIntegerSequence([handled.start_cycle[place] for place in places]),
+        switches=CompactIntegerSequence([int(handled.before[place] != handled.after[place]) for place in places]),
+        ticks=CompactIntegerSequence([0] * len(places)),
+        interrupts=CompactIntegerSequence([handled.interrupted[place] for place in places]),
+        steps=_constant_scheduler_search_step_count({handled.steps[place] for place in places}),
     )
 
 
-def _search_step_count_if_constant(seen: set[int]) -> int | None:
+def _constant_scheduler_search_step_count(seen: set[int]) -> int | None:
     """Returns the number of steps of the kernel's search if it is the same in all samples. None if it differs or is
     unknown."""
     return seen.pop() if len(seen) == 1 and UNKNOWN not in seen else None

@@ -11,7 +11,7 @@ from rtoslab.base import StrictModel
 from rtoslab.results.column import Samples
 from rtoslab.results.finding import BenchmarkProofFinding, ProofVerdict
 from rtoslab.results.stored_model import StoredModel
-from rtoslab.results.virtual_result import VirtualObservations
+from rtoslab.results.virtual_result import VirtualBoardObservations
 
 FORMAT = 1
 
@@ -64,7 +64,7 @@ class ImageBytes(StoredModel):
     bss_bytes: int
 
 
-class UnexecutedProgramSize(StoredModel):
+class BuildOnlyProgramSize(StoredModel):
     """The size of a program that is built and never run, such as a kernel's minimal image."""
 
     run_id: str
@@ -160,7 +160,7 @@ class MeasuredPoint(StoredModel):
     checks: dict[str, dict[int, int]]
     params: dict[str, str]
     proofs: tuple[BenchmarkProofFinding, ...]
-    virtual: VirtualObservations | None
+    virtual: VirtualBoardObservations | None
     deviations: dict[str, str] = Field(default_factory=dict)
     """The conformance checks that the kernel fails as its kernel.toml declares, with the observation and the reason."""
     series: tuple[SeriesSamples, ...] = ()
@@ -212,7 +212,7 @@ class FailedMeasurement(StoredModel):
     proofs: tuple[BenchmarkProofFinding, ...] = ()
 
 
-class NotApplicable(StoredModel):
+class NotApplicableMeasurement(StoredModel):
     """A point that cannot be measured, with the reason."""
 
     status: Literal["n/a"] = "n/a"
@@ -222,7 +222,7 @@ class NotApplicable(StoredModel):
     reason: str
 
 
-Result = Annotated[MeasuredPoint | FailedMeasurement | NotApplicable, Field(discriminator="status")]
+Result = Annotated[MeasuredPoint | FailedMeasurement | NotApplicableMeasurement, Field(discriminator="status")]
 
 
 class ResultFile(StrictModel):

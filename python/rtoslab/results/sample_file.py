@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.intake import ParquetColumn, decode_parquet, encode_parquet
-from rtoslab.results.column import CompactIntegers
+from rtoslab.results.column import CompactIntegerSequence
 from rtoslab.results.results import SeriesSamples
 
 SAMPLES_FILE: Final = "samples.parquet"
@@ -42,7 +42,7 @@ def _id_column(ids: Sequence[str], counts: Sequence[int]) -> ParquetColumn:
     return ParquetColumn(places, tuple(ident for ident, _ in filled))
 
 
-def decode_samples(content: bytes) -> dict[str, dict[str, CompactIntegers]]:
+def decode_samples(content: bytes) -> dict[str, dict[str, CompactIntegerSequence]]:
     """Returns the samples in a sample file, by series id and column. Raises ValueError if rows are missing or out of
     order."""
     try:
@@ -59,11 +59,14 @@ def decode_samples(content: bytes) -> dict[str, dict[str, CompactIntegers]]:
         missing = np.flatnonzero(indices[rows] != np.arange(len(rows)))
         if missing.size:
             raise ValueError(f"sample {missing[0]} of {ident} is missing")
-        result[ident] = {name: CompactIntegers(_column_values_at(column, rows)) for name, column in columns.items()}
+        result[ident] = {
+            name: CompactIntegerSequence(_parquet_column_values_in_rows(column, rows))
+            for name, column in columns.items()
+        }
     return result
 
 
-def _column_values_at(column: ParquetColumn, rows: NDArray[np.int_]) -> NDArray[Any]:
+def _parquet_column_values_in_rows(column: ParquetColumn, rows: NDArray[np.int_]) -> NDArray[Any]:
     """Returns the values of a column in those of the rows that have one."""
     if column.valid is None:
         return column.values[rows]

@@ -56,7 +56,7 @@ class BlockingCallUse(StoredModel):
     blocked: int
 
 
-class LockWaitSleepCycles(StoredModel):
+class SleepCyclesDuringLockWait(StoredModel):
     """The cycles in the window that a core slept while it waited for the kernel's lock."""
 
     core: int
@@ -74,7 +74,7 @@ class CriticalSectionUse(StoredModel):
     longest_cycles: int
 
 
-class VirtualObservations(StoredModel):
+class VirtualBoardObservations(StoredModel):
     """Observations of a point that only a virtual board can make: cycles by cause, lock and function."""
 
     cores: tuple[CoreCycles, ...]
@@ -82,7 +82,7 @@ class VirtualObservations(StoredModel):
     functions: tuple[FunctionExecutionCycles, ...]
     waits: tuple[BlockingCallUse, ...] = ()
     """Empty if the kernel's functions do not report them."""
-    lock_sleeps: tuple[LockWaitSleepCycles, ...] = ()
+    lock_sleeps: tuple[SleepCyclesDuringLockWait, ...] = ()
     """The sleeps in waits for the lock, of cores that did not idle, where the kernel waits for its lock asleep. Of
     others it cannot be told."""
     critical: tuple[CriticalSectionUse, ...] = ()

@@ -19,24 +19,24 @@ from rtoslab.rta.bounds import (
     ResponseBound,
     ResponseTimeAnalysis,
     longest_searched_response,
+    make_missing_response_time_bound,
     nonzero_bound_parts,
-    response_without_bound,
     search_steps_exhausted_text,
 )
-from rtoslab.rta.charges import COMPONENTS, KernelOverheadTimes, OverheadModel, kernel_overhead_times
+from rtoslab.rta.charges import COMPONENTS, KernelOverheadAccountingModel, KernelOverheadTimes, kernel_overhead_times
 from rtoslab.rta.cores import (
     DelaysByOtherCores,
     cores_affecting_response_time_analysis,
     delays_by_other_cores,
     overhead_times_with_interrupt_delays,
-    reason_against_two_kernels,
+    reason_two_kernels_cannot_run_tasks,
     resource_waits_of_task,
     resources_shared_by_tasks,
     split_task_set_by_kernel,
     system_with_release_delays,
     tasks_released_on_core,
 )
-from rtoslab.rta.demand import CompetingDemand, DemandCountingInstant
+from rtoslab.rta.demand import CompetingProcessorDemand, DemandWindowEndInstant
 from rtoslab.rta.interrupt_bounds import find_interrupt_response_bound, longest_masked_time, longest_tick_wait
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.senders import (
@@ -48,7 +48,7 @@ from rtoslab.rta.senders import (
     tasks_releasing_more_urgent_ones,
     tasks_with_sender_arrivals,
 )
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask
+from rtoslab.rta.system import IntegerTimeTask, IntegerTimeTaskSet
 from rtoslab.rta.windows import (
     MAX_STEPS,
     NoBoundError,
@@ -66,10 +66,10 @@ _REQUEST_STEPS: Final = 3_000
 """The most steps of the search for the longest time of a request. Without one, all requests are bounded together."""
 
 
-def compute_bounds(
-    system: IntegerTaskSet,
+def compute_response_time_bounds(
+    system: IntegerTimeTaskSet,
     overheads: KernelOverheads | None = None,
-    model: OverheadModel = OverheadModel.SPLIT_TICK,
+    model: KernelOverheadAccountingModel = KernelOverheadAccountingModel.SPLIT_TICK,
     max_steps: int = MAX_STEPS,
 ) -> ResponseTimeAnalysis:
     """Computes the response-time bounds of every task and interrupt.
@@ -92,7 +92,7 @@ def compute_bounds(
     if len(parts) == 1:
         return parts[0]
     bounds = {bound.name: bound for part in parts for bound in (*part.tasks, *part.interrupts)}
-    if obstacle := reason_against_two_kernels(system):
+    if obstacle := reason_two_kernels_cannot_run_tasks(system):
         bounds = {
             name: replace(bound, response=None, reason=obstacle, parts={}, obstacle=MissingBoundReason.MODEL)
             for name, bound in bounds.items()
@@ -105,8 +105,8 @@ def compute_bounds(
 
 
 def analyse_with_kernel_overheads(
-    system: IntegerTaskSet,
-    model: OverheadModel,
+    system: IntegerTimeTaskSet,
+    model: KernelOverheadAccountingModel,
     charges_by_core: Mapping[int, KernelOverheadTimes],
     max_steps: int = MAX_STEPS,
 ) -> ResponseTimeAnalysis:
@@ -120,16 +120,19 @@ def analyse_with_kernel_overheads(
     depends = has_kernel or tasks_released_by_other_cores(system) or system.users_of_resources_across_cores
     if len(charges_by_core) == 1 or not depends:
         tasks, handlers, _ = _find_all_response_bounds(system, charges_by_core, None, {}, max_steps)
-        return ResponseTimeAnalysis(model, tasks, _bounds_without_implied_interrupts(handlers, system))
+        return ResponseTimeAnalysis(model, tasks, _bounds_of_declared_interrupts(handlers, system))
     delayed = overhead_times_with_interrupt_delays(system, charges_by_core)
     if delayed is None:
         reason = "interrupts may delay releases for ever"
         load = Fraction(0)
         return ResponseTimeAnalysis(
             model,
-            tuple(response_without_bound(task, reason, load, MissingBoundReason.OVERLOAD) for task in system.tasks),
             tuple(
-                response_without_bound(item, reason, load, MissingBoundReason.OVERLOAD)
+                make_missing_response_time_bound(task, reason, load, MissingBoundReason.OVERLOAD)
+                for task in system.tasks
+            ),
+            tuple(
+                make_missing_response_time_bound(item, reason, load, MissingBoundReason.OVERLOAD)
                 for item in system.interrupts
                 if not item.implied
             ),
@@ -149,7 +152,7 @@ def analyse_with_kernel_overheads(
         unbounded |= {bound.name: bound for bound in (*tasks, *handlers) if bound.response is None}
         responses = {bound.name: bound.response for bound in (*tasks, *handlers)}
         if responses == latest_ends and sends == latest_sends:
-            return ResponseTimeAnalysis(model, tasks, _bounds_without_implied_interrupts(handlers, system))
+            return ResponseTimeAnalysis(model, tasks, _bounds_of_declared_interrupts(handlers, system))
         latest_ends, latest_sends = responses, sends
     reason = f"the waits of the cores for each other do not converge within {ROUNDS} rounds"
     unsettled = (
@@ -158,12 +161,12 @@ def analyse_with_kernel_overheads(
     return ResponseTimeAnalysis(
         model,
         tuple(unbounded.get(bound.name, bound) for bound in unsettled),
-        _bounds_without_implied_interrupts(handlers, system),
+        _bounds_of_declared_interrupts(handlers, system),
     )
 
 
-def _bounds_without_implied_interrupts(
-    handlers: Sequence[ResponseBound], system: IntegerTaskSet
+def _bounds_of_declared_interrupts(
+    handlers: Sequence[ResponseBound], system: IntegerTimeTaskSet
 ) -> tuple[ResponseBound, ...]:
     """Returns the bounds of interrupts without those for which the file has no table."""
     implied = {interrupt.name for interrupt in system.interrupts if interrupt.implied}
@@ -171,7 +174,7 @@ def _bounds_without_implied_interrupts(
 
 
 def _find_all_response_bounds(
-    system: IntegerTaskSet,
+    system: IntegerTimeTaskSet,
     charges_by_core: Mapping[int, KernelOverheadTimes],
     latest_ends: Mapping[str, int | None] | None,
     latest_sends: Sends,
@@ -196,7 +199,7 @@ def _find_all_response_bounds(
         charge, others = charges_by_core[sender.core], cores[sender.core]
         sends_done = 1 + sender.gives.index(receiver)
         latest = _find_task_response_bound(
-            sender, system, charge, others, sends, MAX_STEPS, DemandCountingInstant.SENT, sends_done
+            sender, system, charge, others, sends, MAX_STEPS, DemandWindowEndInstant.SENT, sends_done
         )
         sends[receiver] = latest.response
     bounds = [
@@ -213,7 +216,7 @@ def _find_all_response_bounds(
 
 
 def _remove_bounds_after_lost_releases(
-    bounds: Sequence[ResponseBound], handlers: Sequence[ResponseBound], system: IntegerTaskSet
+    bounds: Sequence[ResponseBound], handlers: Sequence[ResponseBound], system: IntegerTimeTaskSet
 ) -> tuple[ResponseBound, ...]:
     """Returns the bounds of tasks without those after a release in their chain that may be lost.
     `handlers`: the bounds of the interrupts that may release them.
@@ -233,7 +236,7 @@ def _remove_bounds_after_lost_releases(
 
 
 def _remove_endlessly_growing_bounds(
-    tasks: Sequence[ResponseBound], system: IntegerTaskSet
+    tasks: Sequence[ResponseBound], system: IntegerTimeTaskSet
 ) -> tuple[ResponseBound, ...]:
     """Returns the bounds of tasks without those that grow far beyond their periods and deadlines.
     The search for them would take long, and would seldom end with a bound.
@@ -249,7 +252,7 @@ def _remove_endlessly_growing_bounds(
 
 
 def _remove_bounds_of_unbounded_releases(
-    tasks: Sequence[ResponseBound], handlers: Sequence[ResponseBound], system: IntegerTaskSet
+    tasks: Sequence[ResponseBound], handlers: Sequence[ResponseBound], system: IntegerTimeTaskSet
 ) -> tuple[ResponseBound, ...]:
     """Returns the bounds of tasks without those that an interrupt without a bound releases."""
     unbounded = {handler.name for handler in handlers if handler.response is None}
@@ -268,8 +271,8 @@ def _remove_bounds_of_unbounded_releases(
     )
 
 
-def response_increase_by_overhead(
-    system: IntegerTaskSet, overheads: KernelOverheads, model: OverheadModel
+def response_increase_per_overhead_part(
+    system: IntegerTimeTaskSet, overheads: KernelOverheads, model: KernelOverheadAccountingModel
 ) -> dict[str, dict[str, int]]:
     """Returns by how much each component of the kernel's overhead raises each task's bound.
     A component without effect on a task is left out.
@@ -278,7 +281,7 @@ def response_increase_by_overhead(
         by_task = {
             name: costs
             for part in parts
-            for name, costs in response_increase_by_overhead(part, overheads, model).items()
+            for name, costs in response_increase_per_overhead_part(part, overheads, model).items()
         }
         return {task.name: by_task[task.name] for task in system.tasks}
     charges_by_core = {
@@ -297,12 +300,12 @@ def response_increase_by_overhead(
 
 def _find_task_response_bound(
     task: IntegerTimeTask,
-    system: IntegerTaskSet,
+    system: IntegerTimeTaskSet,
     charge: KernelOverheadTimes,
     other_cores: DelaysByOtherCores,
     sends: Sends,
     max_steps: int,
-    until: DemandCountingInstant = DemandCountingInstant.LAST_INSTRUCTION,
+    until: DemandWindowEndInstant = DemandWindowEndInstant.LAST_INSTRUCTION,
     sends_done: int = 1,
 ) -> ResponseBound:
     """Returns the response-time bound of one task.
@@ -312,21 +315,21 @@ def _find_task_response_bound(
     try:
         demand, equals = _competing_demand_of_task(task, system, charge, other_cores, sends, until, sends_done)
     except UnboundedSendError as cause:
-        return response_without_bound(task, str(cause), Fraction(0), MissingBoundReason.MODEL)
+        return make_missing_response_time_bound(task, str(cause), Fraction(0), MissingBoundReason.MODEL)
     task = demand.task
     whole = replace(demand, others=[*demand.others, *(equals or ())])
     load = replace(whole, resource_waits=None).long_run_utilisation()
     reason, obstacle = _reason_for_missing_bound(whole, load, system, charge, other_cores)
     if reason:
-        return response_without_bound(task, reason, load, obstacle)
+        return make_missing_response_time_bound(task, reason, load, obstacle)
     try:
         response, parts = _longest_task_response(demand, equals, max_steps)
     except NoBoundError:
-        return response_without_bound(
+        return make_missing_response_time_bound(
             task, search_steps_exhausted_text(load, max_steps), load, MissingBoundReason.STEPS
         )
     if sends_lost := _describe_lost_notification(task, response + task.jitter, system):
-        return response_without_bound(task, sends_lost, load, MissingBoundReason.LOST_RELEASE)
+        return make_missing_response_time_bound(task, sends_lost, load, MissingBoundReason.LOST_RELEASE)
     return ResponseBound(
         task.name, task.deadline, response + task.jitter, "", nonzero_bound_parts(parts, task.jitter), float(load)
     )
@@ -334,13 +337,13 @@ def _find_task_response_bound(
 
 def _competing_demand_of_task(
     task: IntegerTimeTask,
-    system: IntegerTaskSet,
+    system: IntegerTimeTaskSet,
     charge: KernelOverheadTimes,
     other_cores: DelaysByOtherCores,
     sends: Sends,
-    until: DemandCountingInstant,
+    until: DemandWindowEndInstant,
     sends_done: int,
-) -> tuple[CompetingDemand, Sequence[IntegerTimeTask] | None]:
+) -> tuple[CompetingProcessorDemand, Sequence[IntegerTimeTask] | None]:
     """Returns the demand that competes with a task, and the tasks that run in the order of arrival with it.
     The second value is None if the order is any. Raises UnboundedSendError.
     """
@@ -355,7 +358,7 @@ def _competing_demand_of_task(
         task, *above = tasks_with_sender_arrivals([task, *above], system, task.priority, sends)
         equals = tasks_with_sender_arrivals(equals, system, task.priority, sends)
     tick_jitter = _longest_late_tick_time(task, [*peers, task, *above, *equals], system, charge)
-    demand = CompetingDemand(
+    demand = CompetingProcessorDemand(
         task=task,
         others=above if in_order else [*above, *equals],
         interrupts=[interrupt for interrupt in system.interrupts if interrupt.core == task.core],
@@ -379,7 +382,7 @@ def _competing_demand_of_task(
 
 
 def _add_resource_request_costs_to_delays(
-    system: IntegerTaskSet,
+    system: IntegerTimeTaskSet,
     charge: KernelOverheadTimes,
     delays: DelaysByOtherCores,
 ) -> DelaysByOtherCores:
@@ -405,7 +408,7 @@ def _add_resource_request_costs_to_delays(
 def _longest_resource_acquisition_time(
     task: IntegerTimeTask,
     own: Sequence[IntegerTimeTask],
-    system: IntegerTaskSet,
+    system: IntegerTimeTaskSet,
     charge: KernelOverheadTimes,
     delays: DelaysByOtherCores,
 ) -> int | None:
@@ -413,7 +416,7 @@ def _longest_resource_acquisition_time(
     None if no bound was found. `own`: the tasks of its core, with jitter up to the latest end of their jobs.
     """
     urgent = [other for other in own if other.priority >= task.priority and other.name != task.name]
-    demand = CompetingDemand(
+    demand = CompetingProcessorDemand(
         task=replace(task, wcet=0, masked=0, sections=(), gives=(), sender="", jitter=0, curve=()),
         others=urgent,
         interrupts=delays.handlers,
@@ -438,7 +441,7 @@ def _longest_resource_acquisition_time(
 
 
 def _longest_task_response(
-    demand: CompetingDemand, equals: Sequence[IntegerTimeTask] | None, max_steps: int
+    demand: CompetingProcessorDemand, equals: Sequence[IntegerTimeTask] | None, max_steps: int
 ) -> tuple[int, dict[str, int]]:
     """Returns the longest response of the analysed task from its release, and what it consists of.
     `equals`: the tasks that run in the order of arrival with it. None if the order is any. Raises NoBoundError.
@@ -452,7 +455,7 @@ def _longest_task_response(
     )
 
 
-def _describe_lost_notification(task: IntegerTimeTask, response: int, system: IntegerTaskSet) -> str:
+def _describe_lost_notification(task: IntegerTimeTask, response: int, system: IntegerTimeTaskSet) -> str:
     """Returns why notifications of the task may be lost. Empty if they are not, or if other calls release it."""
     sender = next((peer for peer in system.tasks if peer.name == task.sender), None)
     distance = task.least_time_between_arrivals(1)
@@ -479,7 +482,7 @@ def _has_equal_priorities(tasks: Sequence[IntegerTimeTask]) -> bool:
 
 
 def _longest_late_tick_time(
-    task: IntegerTimeTask, peers: Sequence[IntegerTimeTask], system: IntegerTaskSet, charge: KernelOverheadTimes
+    task: IntegerTimeTask, peers: Sequence[IntegerTimeTask], system: IntegerTimeTaskSet, charge: KernelOverheadTimes
 ) -> int:
     """Returns how long before a busy period a tick may have been due that is still pending as the period begins."""
     interrupts = any(interrupt.core == task.core for interrupt in system.interrupts)
@@ -489,9 +492,9 @@ def _longest_late_tick_time(
 
 
 def _reason_for_missing_bound(
-    demand: CompetingDemand,
+    demand: CompetingProcessorDemand,
     load: Fraction,
-    system: IntegerTaskSet,
+    system: IntegerTimeTaskSet,
     charge: KernelOverheadTimes,
     other_cores: DelaysByOtherCores,
 ) -> tuple[str, MissingBoundReason]:
@@ -509,7 +512,7 @@ def _reason_for_missing_bound(
 
 
 def _reason_without_bound(
-    task: IntegerTimeTask, system: IntegerTaskSet, charge: KernelOverheadTimes, other_cores: DelaysByOtherCores
+    task: IntegerTimeTask, system: IntegerTimeTaskSet, charge: KernelOverheadTimes, other_cores: DelaysByOtherCores
 ) -> str:
     """Returns why the analysis gives no bound for the task. Empty if it gives one."""
     if other_cores.obstacle:

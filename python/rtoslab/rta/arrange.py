@@ -21,8 +21,15 @@ from rtoslab.rta.firmware import (
     TIMERS,
     TaskSetFirmware,
 )
-from rtoslab.rta.rows import LATE_JOBS, InterruptLine, JobWorkSegment, TaskReleaseObject, TaskRow, WorkSegmentProtection
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt, IntegerTimeTask
+from rtoslab.rta.rows import (
+    LATE_JOBS,
+    InterruptLine,
+    JobWorkSegment,
+    TaskReleaseObjectKind,
+    TaskRow,
+    WorkSegmentProtection,
+)
+from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTask, IntegerTimeTaskSet
 from rtoslab.rta.work import BusyWork
 
 _GAP_CYCLES: Final = 4_000
@@ -31,7 +38,7 @@ still pending."""
 
 
 def image_task_rows(
-    system: IntegerTaskSet, firmware: TaskSetFirmware, work: BusyWork, random: Random | None = None
+    system: IntegerTimeTaskSet, firmware: TaskSetFirmware, work: BusyWork, random: Random | None = None
 ) -> list[TaskRow]:
     """Returns the tasks of a system as rows of the image's task table, in the order of `tasks_of_image`.
 
@@ -89,7 +96,7 @@ def image_task_rows(
     return [_task_row_with_releases(row, task, system, firmware, random) for row, task in zip(rows, tasks, strict=True)]
 
 
-def _require_timer_support(system: IntegerTaskSet, firmware: TaskSetFirmware) -> None:
+def _require_timer_support(system: IntegerTimeTaskSet, firmware: TaskSetFirmware) -> None:
     """Raises TaskSetCheckError if the image cannot run the timers of a system."""
     timers = [task for task in system.tasks if task.is_timer]
     if timers and not firmware.supports_kernel_timers:
@@ -111,7 +118,7 @@ def _require_timer_support(system: IntegerTaskSet, firmware: TaskSetFirmware) ->
 
 
 def _task_row_with_releases(
-    row: TaskRow, task: IntegerTimeTask, system: IntegerTaskSet, firmware: TaskSetFirmware, random: Random | None
+    row: TaskRow, task: IntegerTimeTask, system: IntegerTimeTaskSet, firmware: TaskSetFirmware, random: Random | None
 ) -> TaskRow:
     """Returns a task's row with what releases it besides the tick and interrupts, and what it releases."""
     if task.is_timer:
@@ -125,15 +132,15 @@ def _task_row_with_releases(
             row,
             receiver=receivers[0] if receivers else 0,
             further_receivers=tuple(receivers[1:]),
-            receiver_carrier=_release_object_of_task(task, firmware) if task.gives else TaskReleaseObject.NONE,
-            carrier=_release_object_of_task(sender, firmware) if sender else TaskReleaseObject.NONE,
+            receiver_carrier=_release_object_of_task(task, firmware) if task.gives else TaskReleaseObjectKind.NONE,
+            carrier=_release_object_of_task(sender, firmware) if sender else TaskReleaseObjectKind.NONE,
             late_ticks=_job_lateness_in_ticks(task, system, firmware, random),
         )
     return replace(row, late_ticks=_job_lateness_in_ticks(task, system, firmware, random))
 
 
 def _require_multiple_release_support(
-    task: IntegerTimeTask, receivers: Sequence[int], system: IntegerTaskSet, firmware: TaskSetFirmware
+    task: IntegerTimeTask, receivers: Sequence[int], system: IntegerTimeTaskSet, firmware: TaskSetFirmware
 ) -> None:
     """Raises TaskSetCheckError if the image cannot run a task that releases several tasks, or that several tasks
     release."""
@@ -142,7 +149,7 @@ def _require_multiple_release_support(
         for other in system.tasks
         if any(item.sender == other.name for item in system.tasks if item.task_name == task.task_name)
     }
-    if not firmware.supports_multiple_releases and (len(receivers) > 1 or len(senders) > 1):
+    if not firmware.can_tasks_release_several_tasks and (len(receivers) > 1 or len(senders) > 1):
         raise TaskSetCheckError(
             f"{task.task_name}: in this image no task can release several, or be released by several; build it with "
             "events=4."
@@ -154,7 +161,7 @@ def _require_multiple_release_support(
         )
 
 
-def _release_object_of_task(sender: IntegerTimeTask, firmware: TaskSetFirmware) -> TaskReleaseObject:
+def _release_object_of_task(sender: IntegerTimeTask, firmware: TaskSetFirmware) -> TaskReleaseObjectKind:
     """Returns the object by which a task releases another one in the image. Raises TaskSetCheckError if there is
     none."""
     if not firmware.supports_task_releases:
@@ -166,7 +173,7 @@ def _release_object_of_task(sender: IntegerTimeTask, firmware: TaskSetFirmware) 
         raise TaskSetCheckError(
             f"{sender.name}: {firmware.kernel.id} has no {objects}; check the set with another gives_by."
         )
-    return TaskReleaseObject[sender.gives_by.upper()]
+    return TaskReleaseObjectKind[sender.gives_by.upper()]
 
 
 _CARRIER_SERVICES: Final = {
@@ -178,7 +185,7 @@ _CARRIER_SERVICES: Final = {
 
 
 def _job_lateness_in_ticks(
-    task: IntegerTimeTask, system: IntegerTaskSet, firmware: TaskSetFirmware, random: Random | None
+    task: IntegerTimeTask, system: IntegerTimeTaskSet, firmware: TaskSetFirmware, random: Random | None
 ) -> tuple[int, ...]:
     """Returns by how many ticks the tick releases the jobs of a task late, for a whole number of ticks of jitter.
     Empty if it releases them as they arrive. Raises TaskSetCheckError if the jitter is too long for the image.
@@ -199,7 +206,7 @@ def _job_lateness_in_ticks(
 
 def _make_image_task_table_row(
     task: IntegerTimeTask,
-    system: IntegerTaskSet,
+    system: IntegerTimeTaskSet,
     firmware: TaskSetFirmware,
     work: BusyWork,
     level: int,
@@ -263,7 +270,7 @@ def _busy_work_lasting_cycles(task: IntegerTimeTask, cycles: int, work: BusyWork
 
 
 def virtual_interrupt_lines(
-    system: IntegerTaskSet,
+    system: IntegerTimeTaskSet,
     firmware: TaskSetFirmware,
     work: BusyWork,
     ticks: int,
@@ -296,7 +303,12 @@ def _next_arrival_of_curve(
 
 
 def _virtual_interrupt_line(
-    handler: IntegerTimeInterrupt, system: IntegerTaskSet, work: BusyWork, end: int, phase: int, random: Random | None
+    handler: IntegerTimeInterrupt,
+    system: IntegerTimeTaskSet,
+    work: BusyWork,
+    end: int,
+    phase: int,
+    random: Random | None,
 ) -> InterruptLine:
     """Returns one interrupt with the times at which the virtual board raises it, up to the cycle `end`."""
     scale = system.units_per_cycle

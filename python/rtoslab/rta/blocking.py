@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rtoslab.rta.charges import KernelOverheadTimes, bus_contention_prolongation
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask
+from rtoslab.rta.system import IntegerTimeTask, IntegerTimeTaskSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class CriticalSectionBlocking:
 
 
 def longest_blocking_by_lower_tasks(
-    task: IntegerTimeTask, peers: Sequence[IntegerTimeTask], system: IntegerTaskSet, charge: KernelOverheadTimes
+    task: IntegerTimeTask, peers: Sequence[IntegerTimeTask], system: IntegerTimeTaskSet, charge: KernelOverheadTimes
 ) -> int:
     """Returns the longest time for which less urgent tasks can block a task (Sha, Rajkumar, Lehoczky 1990).
 
@@ -45,7 +45,7 @@ def longest_blocking_by_lower_tasks(
 
 
 def critical_sections_of_less_urgent_tasks(
-    task: IntegerTimeTask, peers: Sequence[IntegerTimeTask], system: IntegerTaskSet, charge: KernelOverheadTimes
+    task: IntegerTimeTask, peers: Sequence[IntegerTimeTask], system: IntegerTimeTaskSet, charge: KernelOverheadTimes
 ) -> CriticalSectionBlocking:
     """Returns the sections of less urgent tasks that can block a task. `peers` are the tasks of its core.
     The holder of a resource can also inherit the priority of a task of another core.

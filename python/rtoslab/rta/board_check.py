@@ -17,8 +17,8 @@ from rtoslab.rta.ledger import make_cycle_ledger
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.prices import OverheadExcess, ledger_entries_above_overhead_cost
 from rtoslab.rta.record import TaskSetTrace
-from rtoslab.rta.responses import ObservedResponses, observed_response_times
-from rtoslab.rta.system import IntegerTaskSet
+from rtoslab.rta.responses import ObservedResponseTimes, observed_response_times
+from rtoslab.rta.system import IntegerTimeTaskSet
 from rtoslab.rta.trace import require_no_lost_interrupt, run_task_set
 from rtoslab.rta.work import BusyWork
 
@@ -34,7 +34,7 @@ class ObservedTask:
 
     name: str
     deadline: int
-    observation: ObservedResponses
+    observation: ObservedResponseTimes
     misses: int
     """Jobs that ended after their deadline, or had not ended by then as the run ended."""
     job_work: int
@@ -107,7 +107,7 @@ class TaskSetBoardCheck:
         return [
             observation.name
             for observation in seen
-            if observation.exceeds_bound(analysis.find_response_bound(observation.name).response)
+            if observation.has_response_time_above_bound(analysis.find_response_bound(observation.name).response)
         ]
 
     def ratio_of_bound_to_response(self, analysis: ResponseTimeAnalysis) -> dict[str, float]:
@@ -121,7 +121,7 @@ class TaskSetBoardCheck:
 
 
 def run_and_check_task_set(
-    system: IntegerTaskSet, firmware: TaskSetFirmware, work: BusyWork, ticks: int | None = None
+    system: IntegerTimeTaskSet, firmware: TaskSetFirmware, work: BusyWork, ticks: int | None = None
 ) -> TaskSetBoardCheck:
     """Runs a task set on the virtual board from the critical instant on, and records its response times.
     By default this is the hyperperiod, within LEAST_TICKS and DEFAULT_TICKS.
@@ -168,13 +168,13 @@ def run_and_check_task_set(
     )
 
 
-def _count_missed_deadlines(observation: ObservedResponses, deadline: int) -> int:
+def _count_missed_deadlines(observation: ObservedResponseTimes, deadline: int) -> int:
     """Returns the number of responses beyond the deadline."""
     return sum(job > deadline for job in (*observation.ended, *observation.unfinished))
 
 
 def _task_set_run_notes(
-    system: IntegerTaskSet, firmware: TaskSetFirmware, observations: list[ObservedTask]
+    system: IntegerTimeTaskSet, firmware: TaskSetFirmware, observations: list[ObservedTask]
 ) -> list[str]:
     """Returns notes on what the run of a task set does not show."""
     notes = []

@@ -14,9 +14,9 @@ from typing import Final
 
 from rtoslab.base import TaskSetCheckError
 from rtoslab.catalogue import Catalogue
-from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.arrange import image_task_rows, virtual_interrupt_lines
-from rtoslab.rta.charges import OverheadModel
+from rtoslab.rta.charges import KernelOverheadAccountingModel
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.ledger import make_cycle_ledger
@@ -33,7 +33,7 @@ from rtoslab.rta.randomsets import (
     vary_task_set_randomly,
 )
 from rtoslab.rta.responses import observed_response_times
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask
+from rtoslab.rta.system import IntegerTimeTask, IntegerTimeTaskSet
 from rtoslab.rta.trace import require_no_lost_interrupt, run_task_set
 from rtoslab.rta.work import BusyWork
 
@@ -51,7 +51,7 @@ class BoundSearchResult:
 
     shape: str
     seed: int
-    system: IntegerTaskSet
+    system: IntegerTimeTaskSet
     starts: tuple[int, ...]
     jobs: int
     least_ratio: float
@@ -94,7 +94,7 @@ class TaskSetTestBench:
         return cls(images.firmware, images.work, images.measured_overheads(catalogue))
 
     def run_task_set_against_bounds(
-        self, system: IntegerTaskSet, starts: tuple[int, ...], shape: str = "", seed: int = 0
+        self, system: IntegerTimeTaskSet, starts: tuple[int, ...], shape: str = "", seed: int = 0
     ) -> BoundSearchResult:
         """Runs a task set and compares its response times with the bounds. Raises TaskSetCheckError where it cannot be
         run."""
@@ -127,32 +127,32 @@ class TaskSetTestBench:
         ]
         ratios = {}
         analyses = {
-            model: compute_bounds(system, self.overheads, model)
-            for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK)
+            model: compute_response_time_bounds(system, self.overheads, model)
+            for model in (KernelOverheadAccountingModel.WORST_TICK, KernelOverheadAccountingModel.SPLIT_TICK)
         }
         for seen in observed_response_times(system, trace):
             bound, worse = (
                 analyses[model].find_response_bound(seen.name).response
-                for model in (OverheadModel.SPLIT_TICK, OverheadModel.WORST_TICK)
+                for model in (KernelOverheadAccountingModel.SPLIT_TICK, KernelOverheadAccountingModel.WORST_TICK)
             )
             if worse is not None and (bound is None or bound > worse):
                 findings.append(f"{seen.name}: bound by the worst tick {worse}, below that by the split tick, {bound}")
-            if seen.exceeds_bound(bound):
+            if seen.has_response_time_above_bound(bound):
                 findings.append(f"{seen.name} took {seen.longest_response} cycles, its bound is {bound}")
             if bound is not None and seen.ended:
                 ratios[seen.name] = bound / max(seen.ended)
         nearest = min(ratios.values(), default=inf)
         return BoundSearchResult(shape, seed, system, starts, len(trace.jobs), nearest, ratios, tuple(findings))
 
-    def has_response_time_bounds(self, system: IntegerTaskSet) -> bool:
+    def has_response_time_bounds(self, system: IntegerTimeTaskSet) -> bool:
         """Whether the search can learn something from a set: some task has a bound. True on one core, where most have.
         On several cores one task without a bound leaves most others without one.
         """
         if self.firmware.core_count == 1:
             return True
-        return any(bound.response is not None for bound in compute_bounds(system, self.overheads).tasks)
+        return any(bound.response is not None for bound in compute_response_time_bounds(system, self.overheads).tasks)
 
-    def violates_bounds_or_overheads(self, system: IntegerTaskSet, starts: tuple[int, ...]) -> bool:
+    def does_run_violate_bounds_or_overheads(self, system: IntegerTimeTaskSet, starts: tuple[int, ...]) -> bool:
         """Whether a run of a task set contradicts its bounds or overheads. False if it cannot be run."""
         try:
             return bool(self.run_task_set_against_bounds(system, starts).findings)
@@ -169,7 +169,7 @@ def search_violated_bounds(
     tried = number = 0
     while tried < set_count:
         random = Random(f"{seed} {number}")  # noqa: S311 (seeded on purpose)
-        shape, system = _draw_random_task_set(bench, random, shapes[number % len(shapes)])
+        shape, system = _generate_random_task_set(bench, random, shapes[number % len(shapes)])
         number += 1
         if not bench.has_response_time_bounds(system):
             continue
@@ -189,7 +189,7 @@ def search_violated_bounds(
         yield from results
 
 
-def _draw_random_task_set(bench: TaskSetTestBench, random: Random, shape: str) -> tuple[str, IntegerTaskSet]:
+def _generate_random_task_set(bench: TaskSetTestBench, random: Random, shape: str) -> tuple[str, IntegerTimeTaskSet]:
     """Returns the name of a shape and a random task set of this shape.
     With the image that has events every set has some.
     """
@@ -197,7 +197,7 @@ def _draw_random_task_set(bench: TaskSetTestBench, random: Random, shape: str) -
     if firmware.core_count > 1 and not firmware.supports_interrupt_releases:
         bus = bench.overheads.smp.contention_permille
         return shape, random_multicore_task_set(random, SHAPES[shape], firmware, bus)
-    if firmware.supports_multiple_releases:
+    if firmware.can_tasks_release_several_tasks:
         return "fans", random_fan_in_fan_out_task_set(random, firmware)
     if firmware.supports_kernel_timers:
         return "timers", random_timer_task_set(random, firmware)
@@ -209,7 +209,7 @@ def _draw_random_task_set(bench: TaskSetTestBench, random: Random, shape: str) -
 
 
 def _run_task_set_if_possible(
-    bench: TaskSetTestBench, system: IntegerTaskSet, starts: tuple[int, ...], shape: str, seed: int
+    bench: TaskSetTestBench, system: IntegerTimeTaskSet, starts: tuple[int, ...], shape: str, seed: int
 ) -> list[BoundSearchResult]:
     """Returns a list with the result of a task set. It is empty if the board cannot run the set."""
     try:
@@ -219,14 +219,14 @@ def _run_task_set_if_possible(
 
 
 def shrink_violating_task_set(
-    bench: TaskSetTestBench, system: IntegerTaskSet, starts: tuple[int, ...]
-) -> tuple[IntegerTaskSet, tuple[int, ...]]:
+    bench: TaskSetTestBench, system: IntegerTimeTaskSet, starts: tuple[int, ...]
+) -> tuple[IntegerTimeTaskSet, tuple[int, ...]]:
     """Returns the smallest task set, made from the given one, that still contradicts its bound."""
     shorter = True
     while shorter:
         shorter = False
         for candidate in _one_step_smaller_task_sets(system, starts):
-            if bench.violates_bounds_or_overheads(*candidate):
+            if bench.does_run_violate_bounds_or_overheads(*candidate):
                 system, starts = candidate
                 shorter = True
                 break
@@ -234,8 +234,8 @@ def shrink_violating_task_set(
 
 
 def _one_step_smaller_task_sets(
-    system: IntegerTaskSet, starts: tuple[int, ...]
-) -> Iterator[tuple[IntegerTaskSet, tuple[int, ...]]]:
+    system: IntegerTimeTaskSet, starts: tuple[int, ...]
+) -> Iterator[tuple[IntegerTimeTaskSet, tuple[int, ...]]]:
     """Yields task sets that are one step smaller or simpler."""
     tasks, interrupts, count = system.tasks, system.interrupts, len(system.tasks)
     if any(task.base_name for task in tasks):
@@ -268,7 +268,7 @@ def _one_step_smaller_task_sets(
                 yield _system_with_replaced_task(system, at, replace(task, wcet=wcet)), starts
 
 
-def _task_sets_with_simpler_releases(system: IntegerTaskSet) -> Iterator[IntegerTaskSet]:
+def _task_sets_with_simpler_releases(system: IntegerTimeTaskSet) -> Iterator[IntegerTimeTaskSet]:
     """Yields the system with one task less late, or released in a simpler way."""
     for at, task in enumerate(system.tasks):
         if task.jitter and task.is_tick_released:
@@ -291,6 +291,6 @@ def _remove_task_and_relink_releases(tasks: Sequence[IntegerTimeTask], at: int) 
     return tuple(linked)
 
 
-def _system_with_replaced_task(system: IntegerTaskSet, at: int, task: IntegerTimeTask) -> IntegerTaskSet:
+def _system_with_replaced_task(system: IntegerTimeTaskSet, at: int, task: IntegerTimeTask) -> IntegerTimeTaskSet:
     """Returns the system with the task at this index replaced."""
     return replace(system, tasks=(*system.tasks[:at], task, *system.tasks[at + 1 :]))

@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from rtoslab.base import count_with_noun
-from rtoslab.rta.charges import OverheadModel
+from rtoslab.rta.charges import KernelOverheadAccountingModel
 from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTask
 from rtoslab.rta.windows import MAX_STEPS
 
@@ -66,7 +66,7 @@ class ResponseBound:
 class ResponseTimeAnalysis:
     """The response-time bounds of all tasks and interrupts of a system under one overhead model."""
 
-    model: OverheadModel
+    model: KernelOverheadAccountingModel
     tasks: tuple[ResponseBound, ...]
     interrupts: tuple[ResponseBound, ...]
 
@@ -80,7 +80,7 @@ class ResponseTimeAnalysis:
         return next(task for task in (*self.tasks, *self.interrupts) if task.name == name)
 
 
-def response_without_bound(
+def make_missing_response_time_bound(
     subject: IntegerTimeTask | IntegerTimeInterrupt, reason: str, load: Fraction, obstacle: MissingBoundReason
 ) -> ResponseBound:
     """Returns the result for a task or interrupt that has no bound, with the reason."""

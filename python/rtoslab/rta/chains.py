@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from rtoslab.rta.bounds import ResponseTimeAnalysis
 from rtoslab.rta.record import TaskSetTrace
-from rtoslab.rta.system import ChainOfTasks, IntegerTaskSet
+from rtoslab.rta.system import ChainOfTasks, IntegerTimeTaskSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class ChainBound:
         return self.latency is not None and self.latency > self.deadline
 
 
-def chain_latency_bound(chain: ChainOfTasks, system: IntegerTaskSet, analysis: ResponseTimeAnalysis) -> ChainBound:
+def chain_latency_bound(chain: ChainOfTasks, system: IntegerTimeTaskSet, analysis: ResponseTimeAnalysis) -> ChainBound:
     """Returns the bound of a chain's latency: the sum of period and response over its tasks.
 
     From the arrival of one job to the end of the next are a period and that job's response at most. If tasks release
@@ -54,7 +54,7 @@ def chain_latency_bound(chain: ChainOfTasks, system: IntegerTaskSet, analysis: R
     return ChainBound(chain.name, chain.deadline, latency)
 
 
-def longest_observed_chain_latency(chain: ChainOfTasks, system: IntegerTaskSet, trace: TaskSetTrace) -> int | None:
+def longest_observed_chain_latency(chain: ChainOfTasks, system: IntegerTimeTaskSet, trace: TaskSetTrace) -> int | None:
     """Returns the longest latency of a chain of tasks in a run. None if no data reached its end."""
     order = list(system.task_names)
     senders = {task.name: task.sender for task in system.tasks}

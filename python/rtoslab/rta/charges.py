@@ -14,10 +14,10 @@ from typing import Final
 
 from rtoslab.rta.overheads import KernelOverheads, MulticoreCosts, SendCosts, TimerCosts
 from rtoslab.rta.prices import LedgerEntryCosts
-from rtoslab.rta.system import IntegerTaskSet
+from rtoslab.rta.system import IntegerTimeTaskSet
 
 
-class OverheadModel(StrEnum):
+class KernelOverheadAccountingModel(StrEnum):
     """The ways in which the analysis can account for the kernel's overheads."""
 
     NO_OVERHEAD = "a"
@@ -26,15 +26,17 @@ class OverheadModel(StrEnum):
 
 
 MODEL_NAMES: Final = {
-    OverheadModel.NO_OVERHEAD: "no overhead",
-    OverheadModel.WORST_TICK: "worst tick",
-    OverheadModel.SPLIT_TICK: "split tick",
+    KernelOverheadAccountingModel.NO_OVERHEAD: "no overhead",
+    KernelOverheadAccountingModel.WORST_TICK: "worst tick",
+    KernelOverheadAccountingModel.SPLIT_TICK: "split tick",
 }
 """The names of the models in tables and charts."""
 MODEL_TITLES: Final = {
-    OverheadModel.NO_OVERHEAD: "the kernel costs nothing",
-    OverheadModel.WORST_TICK: "each tick is charged as if it released every task",
-    OverheadModel.SPLIT_TICK: "a tick is charged its base and a pseudo-task for each task that it releases",
+    KernelOverheadAccountingModel.NO_OVERHEAD: "the kernel costs nothing",
+    KernelOverheadAccountingModel.WORST_TICK: "each tick is charged as if it released every task",
+    KernelOverheadAccountingModel.SPLIT_TICK: (
+        "a tick is charged its base and a pseudo-task for each task that it releases"
+    ),
 }
 """What each model charges, for the notes of tables."""
 
@@ -118,12 +120,12 @@ NO_CHARGES: Final = KernelOverheadTimes()
 
 
 def kernel_overhead_times(
-    overheads: KernelOverheads | None, model: OverheadModel, system: IntegerTaskSet, core: int = 0
+    overheads: KernelOverheads | None, model: KernelOverheadAccountingModel, system: IntegerTimeTaskSet, core: int = 0
 ) -> KernelOverheadTimes:
     """Returns the times that the analysis charges for the kernel's work on one core, in units of the system.
     Without overheads nothing is charged.
     """
-    if overheads is None or model is OverheadModel.NO_OVERHEAD:
+    if overheads is None or model is KernelOverheadAccountingModel.NO_OVERHEAD:
         return NO_CHARGES
     charged = _kernel_overheads_in_cycles(overheads, model, system, core)
     scale = system.units_per_cycle
@@ -131,7 +133,7 @@ def kernel_overhead_times(
 
 
 def _kernel_overheads_in_cycles(
-    overheads: KernelOverheads, model: OverheadModel, system: IntegerTaskSet, core: int
+    overheads: KernelOverheads, model: KernelOverheadAccountingModel, system: IntegerTimeTaskSet, core: int
 ) -> KernelOverheadTimes:
     """Returns the times that the analysis charges for the kernel's work on one core, in cycles."""
     prices = LedgerEntryCosts(overheads)
@@ -157,7 +159,7 @@ def _kernel_overheads_in_cycles(
         tick_period=overheads.tick.period_cycles,
         tick=prices.interruption_entry_and_exit_cost + overheads.tick.base_cycles,
         release=overheads.tick.per_task_cycles,
-        worst_tick=model is OverheadModel.WORST_TICK,
+        worst_tick=model is KernelOverheadAccountingModel.WORST_TICK,
         deferred_tick=overheads.tick.deferred_cycles,
         start=overheads.job.start_cycles + overheads.job.work_cycles,
         end=prices.sleep_call_cost(sleepers) + down + leave,
@@ -206,7 +208,9 @@ def bus_contention_prolongation(work: int, charge: KernelOverheadTimes) -> int:
     return math.ceil(charge.bus_share * work) if charge.bus_share else 0
 
 
-def _longest_masked_section_cycles(system: IntegerTaskSet, charged: KernelOverheadTimes, smp: MulticoreCosts) -> int:
+def _longest_masked_section_cycles(
+    system: IntegerTimeTaskSet, charged: KernelOverheadTimes, smp: MulticoreCosts
+) -> int:
     """Returns the longest time in cycles for which a task of any core masks interrupts. The tick waits for it."""
     longest = max((task.masked for task in system.tasks), default=0)
     if not longest:
@@ -220,7 +224,7 @@ def _cycles_per_critical_section_call(overheads: KernelOverheads) -> int:
     return -(-sum(overheads.operations.get(name, 0) for name in SECTION_OPERATIONS) // 2)
 
 
-def _are_equal_tasks_time_sliced(overheads: KernelOverheads, system: IntegerTaskSet) -> bool:
+def _are_equal_tasks_time_sliced(overheads: KernelOverheads, system: IntegerTimeTaskSet) -> bool:
     """Whether tasks of equal priority take turns by the tick."""
     return overheads.equals == "slices" or system.equals == "slices"
 

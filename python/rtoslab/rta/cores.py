@@ -11,7 +11,7 @@ from typing import Final
 from rtoslab.rta.arrival_curves import most_arrivals_of_each_task
 from rtoslab.rta.blocking import critical_sections_of_less_urgent_tasks
 from rtoslab.rta.charges import KernelOverheadTimes, bus_contention_prolongation
-from rtoslab.rta.demand import CompetingDemand
+from rtoslab.rta.demand import CompetingProcessorDemand
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.record import TICK_CORE
 from rtoslab.rta.resource_waits import (
@@ -22,14 +22,14 @@ from rtoslab.rta.resource_waits import (
     shared_resources_of_core,
 )
 from rtoslab.rta.senders import Sends, tasks_released_by_other_cores
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt, IntegerTimeTask
+from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTask, IntegerTimeTaskSet
 
 
 @dataclass(frozen=True, slots=True)
 class DelaysByOtherCores:
     """The delays that the cores other than the analysed one can cause. Empty if there is one core."""
 
-    demands: tuple[CompetingDemand, ...] = ()
+    demands: tuple[CompetingProcessorDemand, ...] = ()
     obstacle: str = ""
     """Why their demand is unknown, as a clause. Empty if it is known."""
     requesting: tuple[IntegerTimeInterrupt, ...] = ()
@@ -51,7 +51,7 @@ class DelaysByOtherCores:
 
 
 def delays_by_other_cores(
-    system: IntegerTaskSet,
+    system: IntegerTimeTaskSet,
     charges_by_core: Mapping[int, KernelOverheadTimes],
     core: int,
     latest_ends: Mapping[str, int | None],
@@ -62,7 +62,7 @@ def delays_by_other_cores(
     release tasks of other cores, or more urgent ones, by these.
     """
     demands = []
-    if obstacle := _reason_against_one_kernel(system):
+    if obstacle := _reason_one_kernel_cannot_run_tasks(system):
         return DelaysByOtherCores(obstacle=obstacle)
     remote = tasks_released_by_other_cores(system)
     received = [replace(task, jitter=latest_sends[task.name] or 0) for task in system.tasks if task.name in remote]
@@ -91,7 +91,7 @@ def delays_by_other_cores(
         handlers = [handler for handler in at_end if handler.core == other]
         idle = replace(system.tasks[0], name="", wcet=0, core=other)
         demands.append(
-            CompetingDemand(
+            CompetingProcessorDemand(
                 task=idle,
                 others=late,
                 interrupts=handlers,
@@ -121,7 +121,7 @@ def delays_by_other_cores(
     )
 
 
-def _reason_against_one_kernel(system: IntegerTaskSet) -> str:
+def _reason_one_kernel_cannot_run_tasks(system: IntegerTimeTaskSet) -> str:
     """Returns why one kernel cannot run the system on several cores, as a clause. Empty if it can."""
     timer = next((task for task in system.tasks if task.is_timer and task.core != TICK_CORE), None)
     if timer is not None:
@@ -155,7 +155,7 @@ def _add_jitter_until_latest_job_end(
 def resource_waits_of_task(
     task: IntegerTimeTask,
     peers: Sequence[IntegerTimeTask],
-    system: IntegerTaskSet,
+    system: IntegerTimeTaskSet,
     charge: KernelOverheadTimes,
     delays: DelaysByOtherCores,
 ) -> ResourceWaits | None:
@@ -178,7 +178,7 @@ def resource_waits_of_task(
     )
 
 
-def _kernel_demand_of_tasks(tasks: Sequence[IntegerTimeTask], charge: KernelOverheadTimes) -> CompetingDemand:
+def _kernel_demand_of_tasks(tasks: Sequence[IntegerTimeTask], charge: KernelOverheadTimes) -> CompetingProcessorDemand:
     """Returns what the kernel does for some tasks of a core, without ticks, releases and interrupts.
     Their masked sections are left out.
     """
@@ -190,7 +190,7 @@ def _kernel_demand_of_tasks(tasks: Sequence[IntegerTimeTask], charge: KernelOver
         for plain, task in zip(unmasked, tasks, strict=True)
     ]
     own = replace(charge, tick=0, release=0, core_request=0, remote_give=0, interrupt=0, give=0)
-    return CompetingDemand(idle, unmasked, (), (), own, 0, shared_resources=resources_shared_by_tasks(tasks))
+    return CompetingProcessorDemand(idle, unmasked, (), (), own, 0, shared_resources=resources_shared_by_tasks(tasks))
 
 
 def resources_shared_by_tasks(tasks: Sequence[IntegerTimeTask]) -> frozenset[str]:
@@ -201,23 +201,25 @@ def resources_shared_by_tasks(tasks: Sequence[IntegerTimeTask]) -> frozenset[str
 
 
 def tasks_released_on_core(
-    system: IntegerTaskSet, charge: KernelOverheadTimes, peers: Sequence[IntegerTimeTask]
+    system: IntegerTimeTaskSet, charge: KernelOverheadTimes, peers: Sequence[IntegerTimeTask]
 ) -> list[IntegerTimeTask]:
     """Returns the tasks whose releases this core handles."""
     every = charge.tick > 0 or charge.compensated_tick > 0
     return [task for task in (system.tasks if every else peers) if task.is_tick_released]
 
 
-def cores_affecting_response_time_analysis(system: IntegerTaskSet, overheads: KernelOverheads | None) -> Sequence[int]:
+def cores_affecting_response_time_analysis(
+    system: IntegerTimeTaskSet, overheads: KernelOverheads | None
+) -> Sequence[int]:
     """Returns the cores that affect the analysis. A core without a task has the tick, or an idle loop on the bus."""
     if overheads is None or overheads.smp.cores == 1:
         return system.used_core_numbers
     return range(max(overheads.smp.cores, 1 + max(system.used_core_numbers)))
 
 
-def split_task_set_by_kernel(system: IntegerTaskSet, overheads: KernelOverheads | None) -> list[IntegerTaskSet]:
+def split_task_set_by_kernel(system: IntegerTimeTaskSet, overheads: KernelOverheads | None) -> list[IntegerTimeTaskSet]:
     """Returns the tasks and interrupts of each kernel as a system of its own. One kernel may run on several cores.
-    Releases by another kernel are left out: see `reason_against_two_kernels`.
+    Releases by another kernel are left out: see `reason_two_kernels_cannot_run_tasks`.
     """
     if overheads is None or overheads.smp.kernels == 1:
         return [system]
@@ -240,7 +242,7 @@ def split_task_set_by_kernel(system: IntegerTaskSet, overheads: KernelOverheads 
     ]
 
 
-def reason_against_two_kernels(system: IntegerTaskSet) -> str:
+def reason_two_kernels_cannot_run_tasks(system: IntegerTimeTaskSet) -> str:
     """Returns why two kernels cannot run the system, as a clause. Empty if they can."""
     remote = tasks_released_by_other_cores(system)
     received = next((task for task in system.tasks if task.name in remote), None)
@@ -252,8 +254,10 @@ def reason_against_two_kernels(system: IntegerTaskSet) -> str:
 
 
 def system_with_release_delays(
-    system: IntegerTaskSet, charges_by_core: Mapping[int, KernelOverheadTimes], latest_ends: Mapping[str, int | None]
-) -> IntegerTaskSet:
+    system: IntegerTimeTaskSet,
+    charges_by_core: Mapping[int, KernelOverheadTimes],
+    latest_ends: Mapping[str, int | None],
+) -> IntegerTimeTaskSet:
     """Returns the system with releases that come later because of other cores: their delays are added to the jitter.
     A release by an interrupt comes after its handler's end, and may be delayed then.
     """
@@ -271,7 +275,7 @@ _DELAY_STEPS: Final = 1_000
 
 
 def overhead_times_with_interrupt_delays(
-    system: IntegerTaskSet, charges_by_core: Mapping[int, KernelOverheadTimes]
+    system: IntegerTimeTaskSet, charges_by_core: Mapping[int, KernelOverheadTimes]
 ) -> dict[int, KernelOverheadTimes] | None:
     """Returns the charges with the interrupts that may delay a release on any core. None if they never end.
 

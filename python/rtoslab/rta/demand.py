@@ -17,7 +17,7 @@ _NEVER: Final = 10**30
 """A period so long that nothing of it counts."""
 
 
-class DemandCountingInstant(IntEnum):
+class DemandWindowEndInstant(IntEnum):
     """The instants of the analysed job up to which a window's demand is counted."""
 
     LAST_INSTRUCTION = 0
@@ -35,7 +35,7 @@ def _most_interrupt_arrivals(handlers: Sequence[IntegerTimeInterrupt], window: i
 
 
 @dataclass(frozen=True, slots=True)
-class CompetingDemand:
+class CompetingProcessorDemand:
     """The processor demand of everything that competes with the analysed task.
     `others` run before it whenever they are ready.
     """
@@ -55,7 +55,7 @@ class CompetingDemand:
     """How long before the busy period a tick may have been due that is handled in it."""
     release_lead: int = 0
     """How long before the busy period a release of a less urgent task may have been due that is handled in it."""
-    other_cores: Sequence[CompetingDemand] = ()
+    other_cores: Sequence[CompetingProcessorDemand] = ()
     """The other cores' tasks and kernel. A lock that this core waits for is held there."""
     phases: dict[str, int] = field(default_factory=dict)
     """The earliest first arrival of each task, counted from the start of the busy period. By default 0."""
@@ -73,7 +73,7 @@ class CompetingDemand:
     successors: Mapping[str, int] = field(default_factory=dict)
     """The competing tasks that only jobs of the analysed task release, by sends or chains of them. Each with the number
     of the first of these sends in the job, from 0 on."""
-    until: DemandCountingInstant = DemandCountingInstant.LAST_INSTRUCTION
+    until: DemandWindowEndInstant = DemandWindowEndInstant.LAST_INSTRUCTION
     sends_done: int = 1
     """If `until` is SENT: the number of sends of the analysed job that have returned."""
     _arriving: Sequence[Arrivals] = field(init=False, repr=False, compare=False)
@@ -122,7 +122,7 @@ class CompetingDemand:
         ticks = max_arrivals_of_periodic_task(window, charge.tick_period, self.tick_jitter) if charge.tick_period else 0
         counts = most_arrivals_of_each_task(self._arriving, window) if other_jobs is None else other_jobs
         if self._capped:
-            counts = self._job_counts_without_unsent_jobs(counts, finished_jobs)
+            counts = self._job_counts_without_unreleased_jobs(counts, finished_jobs)
         tasks = sections = sends = 0
         total, woken = own + sum(counts), 0 if self.task.is_tick_released else own
         for count, (wcet, calls, is_woken, sending) in zip(counts, self._jobs, strict=True):
@@ -160,8 +160,8 @@ class CompetingDemand:
             "job ends": charge.end * by_task
             + charge.woken_end * woken
             + charge.timer_end * timers
-            - self._job_end_cost_outside_window,
-            "sends": sends + own * self._cost_of_sends(self.task) - self._release_call_cost_outside_window,
+            - self._job_end_cost_outside_analysis_window,
+            "sends": sends + own * self._cost_of_sends(self.task) - self._send_cost_outside_demand_window,
             "preemptions": 0 if self.takes_turns else charge.preemption_cycles * min(total - woken, ticks),
             "slices": charge.slice * ticks if self.takes_turns else 0,
             "sections": own * self._critical_section_cost(self.task) + sections,
@@ -190,7 +190,7 @@ class CompetingDemand:
         return (
             sum(parts.values())
             + handlers
-            + self._job_end_cost_outside_window
+            + self._job_end_cost_outside_analysis_window
             + self._most_masked_time_in_window(window)
         )
 
@@ -248,15 +248,15 @@ class CompetingDemand:
             return cost + charge.send + charge.send_switch
         return cost + (charge.send_switch if competing[task.sender] <= task.priority else 0)
 
-    def _job_counts_without_unsent_jobs(self, counts: Sequence[int], finished_jobs: int) -> list[int]:
+    def _job_counts_without_unreleased_jobs(self, counts: Sequence[int], finished_jobs: int) -> list[int]:
         """Returns the numbers of jobs of `others`, with no more of the successors than were released.
         A job that the last counted send of the analysed job releases may run only after this send.
         """
         limited = list(counts)
         sent = {
-            DemandCountingInstant.LAST_INSTRUCTION: 0,
-            DemandCountingInstant.SENT: self.sends_done - 1,
-            DemandCountingInstant.NEXT_JOB: _NEVER,
+            DemandWindowEndInstant.LAST_INSTRUCTION: 0,
+            DemandWindowEndInstant.SENT: self.sends_done - 1,
+            DemandWindowEndInstant.NEXT_JOB: _NEVER,
         }
         for at, number in self._capped:
             limited[at] = min(limited[at], finished_jobs + (number < sent[self.until]))
@@ -273,17 +273,17 @@ class CompetingDemand:
         return self._job_start_and_end_costs(self.task)[1]
 
     @property
-    def _job_end_cost_outside_window(self) -> int:
+    def _job_end_cost_outside_analysis_window(self) -> int:
         """Returns the cost of the analysed job's end, if a window does not contain it."""
-        return 0 if self.until is DemandCountingInstant.NEXT_JOB else self.cost_from_work_end_to_next_job
+        return 0 if self.until is DemandWindowEndInstant.NEXT_JOB else self.cost_from_work_end_to_next_job
 
     @property
-    def _release_call_cost_outside_window(self) -> int:
+    def _send_cost_outside_demand_window(self) -> int:
         """Returns the cost of the analysed job's send, if a window does not contain it."""
-        if self.until is DemandCountingInstant.NEXT_JOB:
+        if self.until is DemandWindowEndInstant.NEXT_JOB:
             return 0
         return self.charges.send * (
-            len(self.task.gives) - (self.sends_done if self.until is DemandCountingInstant.SENT else 0)
+            len(self.task.gives) - (self.sends_done if self.until is DemandWindowEndInstant.SENT else 0)
         )
 
     def _period_and_earliest_first_arrival(self, task: IntegerTimeTask) -> Arrivals:

@@ -23,7 +23,7 @@ class JobPhase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class HandlerChainInterrupts:
+class HandlerChainInterruptSet:
     """The interrupts in one sequence of handlers."""
 
     count: int = 0
@@ -47,7 +47,7 @@ class HandlerChain:
     handlers: list[HandlerRun]
     released: int = 0
     """Jobs that its ticks release."""
-    interrupts: HandlerChainInterrupts = HandlerChainInterrupts()
+    interrupts: HandlerChainInterruptSet = HandlerChainInterruptSet()
     """The interrupts in it, including those that interrupt its handlers."""
     lock_wait_cycles: int = 0
     """Cycles spent waiting for the kernel's locks."""
@@ -126,7 +126,7 @@ class TaskInterruption(CycleLedgerEntry):
     meets_kernel: bool = False
     """Whether the kernel was at work: a task was starting or ending a job, or had asked for a switch at the same
     time."""
-    interrupts: HandlerChainInterrupts = HandlerChainInterrupts()
+    interrupts: HandlerChainInterruptSet = HandlerChainInterruptSet()
     core_requests: int = 0
     """The number of interrupts from another core."""
 
@@ -185,7 +185,7 @@ class ReleaseToStartDelay(CycleLedgerEntry):
     """The time from a job's release to its first cycle, if nothing as urgent ran in between."""
 
     released: int
-    interrupts: HandlerChainInterrupts = HandlerChainInterrupts()
+    interrupts: HandlerChainInterruptSet = HandlerChainInterruptSet()
     """The interrupt that released it. None: the tick did."""
     by_other_core: bool = False
     """Whether another core handled the tick."""

@@ -15,12 +15,12 @@ from rtoslab.reports import MARK, deviation_footnote
 from rtoslab.rta.arrival_curves import ArrivalCurve
 from rtoslab.rta.bound_search import BoundSearchResult, TaskSetTestBench
 from rtoslab.rta.overheads import table_as_toml
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt, IntegerTimeTask, split_tasks_by_releasing_task
+from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTask, IntegerTimeTaskSet, split_tasks_by_releasing_task
 from rtoslab.rta.taskset import Carrier, Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class BoundSearchSummary:
+class BoundViolationSearchSummary:
     """The figures of one search for a broken bound."""
 
     kernel: str
@@ -38,7 +38,7 @@ class BoundSearchSummary:
     deviations: Mapping[str, str]
     """The deviations of the kernel from the port contract, as it declares."""
 
-    def search_statistics_as_line(self) -> str:
+    def bound_search_statistics_as_line(self) -> str:
         """Returns the figures of the search as one line."""
         config = "".join(f", {name}={value}" for name, value in self.config.items())
         cores = f", {self.cores} cores" if self.cores > 1 else ""
@@ -62,11 +62,13 @@ class BoundSearchSummary:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def summarise_bound_search(bench: TaskSetTestBench, results: Sequence[BoundSearchResult]) -> BoundSearchSummary:
+def summarise_bound_search(
+    bench: TaskSetTestBench, results: Sequence[BoundSearchResult]
+) -> BoundViolationSearchSummary:
     """Returns the figures of a search for a broken bound."""
     point = bench.firmware.point
     ratios = [ratio for attempt in results for ratio in attempt.ratios.values()]
-    return BoundSearchSummary(
+    return BoundViolationSearchSummary(
         kernel=bench.firmware.kernel_name,
         board=point.board,
         cores=point.cores,
@@ -124,7 +126,9 @@ def _parse_arrival_curve(row: Mapping[str, Any]) -> ArrivalCurve:
     return tuple((int(count), int(window)) for count, _, window in pairs)
 
 
-def _task_as_finding_file_table(task: IntegerTimeTask, system: IntegerTaskSet, start: int, tick: int) -> dict[str, Any]:
+def _task_as_finding_file_table(
+    task: IntegerTimeTask, system: IntegerTimeTaskSet, start: int, tick: int
+) -> dict[str, Any]:
     """Returns a task as a TOML table of a finding's file. A period of whole ticks is in ticks, another in cycles."""
     period = {"period_ticks": task.period // tick} if task.is_tick_released else {"period_cycles": task.period}
     facts = {"name": task.task_name, **period, "first_tick": start, "wcet_cycles": task.wcet, "priority": task.priority}
@@ -162,7 +166,7 @@ class BoundViolation:
     tasks: tuple[Mapping[str, Any], ...]
     interrupts: tuple[Mapping[str, Any], ...]
 
-    def task_set_and_first_start_times(self, bench: TaskSetTestBench) -> tuple[IntegerTaskSet, tuple[int, ...]]:
+    def task_set_and_first_start_times(self, bench: TaskSetTestBench) -> tuple[IntegerTimeTaskSet, tuple[int, ...]]:
         """Returns the task set as a system, and when each task and interrupt starts."""
         parsed = [_parse_task_of_finding_file(task, bench.firmware.tick_cycles) for task in self.tasks]
         tasks = split_tasks_by_releasing_task(parsed, "the finding")
@@ -182,7 +186,7 @@ class BoundViolation:
         )
         starts = tuple(int(task["first_tick"]) for task in self.tasks)
         raised = tuple(int(interrupt["first_cycle"]) for interrupt in self.interrupts)
-        return IntegerTaskSet(tasks, handlers, self.protocol, units_per_second=bench.firmware.clock_hz), (
+        return IntegerTimeTaskSet(tasks, handlers, self.protocol, units_per_second=bench.firmware.clock_hz), (
             *starts,
             *raised,
         )

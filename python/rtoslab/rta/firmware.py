@@ -16,9 +16,15 @@ from urllib.parse import unquote
 from rtoslab.base import TaskSetCheckError
 from rtoslab.catalogue import Benchmark, Board, Catalogue, CatalogueEntry, Kernel
 from rtoslab.conformance import check_port_conformance
-from rtoslab.images import BuiltImage, build_point_image
+from rtoslab.images import BuiltImage, build_measurement_point_image
 from rtoslab.intake import ElfFile, escape_to_one_line, read_text
-from rtoslab.plan import PAIR_SIGN, PlannedPoint, add_second_kernel_to_point, make_planned_point, split_kernel_pair_name
+from rtoslab.plan import (
+    PAIR_SIGN,
+    PlannedPoint,
+    add_second_kernel_to_measurement,
+    make_planned_point,
+    split_kernel_pair_name,
+)
 from rtoslab.rta.kernel_pair import KERNELS, image_table_rows_of_core, image_with_embedded_image
 from rtoslab.rta.rows import LATE_JOBS, InterruptLine, JobWorkSegment, TaskRow
 from rtoslab.rta.taskset import TaskSetFeatureLevel
@@ -111,7 +117,7 @@ class TaskSetFirmware:
         return self.point.cores > 1
 
     @property
-    def as_one_kernel_firmware(self) -> TaskSetFirmware:
+    def as_single_core_firmware(self) -> TaskSetFirmware:
         """Returns the firmware of two kernels as that of one core alone, to draw task sets for it."""
         return replace(self, other_build=None)
 
@@ -131,7 +137,7 @@ class TaskSetFirmware:
         return self.supported_feature_level >= TaskSetFeatureLevel.INTERRUPTS
 
     @property
-    def supports_multiple_releases(self) -> bool:
+    def can_tasks_release_several_tasks(self) -> bool:
         """Whether the image supports tasks that release several tasks, or that several tasks release."""
         return self.supported_feature_level >= TaskSetFeatureLevel.FANS
 
@@ -179,13 +185,15 @@ class TaskSetFirmware:
         _replace_elf_object_bytes(image, "task_set_rows", b"".join(table))
         _replace_elf_object_bytes(image, "bench_program", bytes(priorities))
         if self.supports_interrupt_releases:
-            _replace_elf_object_bytes(image, "task_set_events", b"".join(_pack_work_segments(row) for row in rows))
+            _replace_elf_object_bytes(
+                image, "task_set_events", b"".join(_encode_task_work_segments(row) for row in rows)
+            )
             _replace_elf_object_bytes(
                 image, "task_set_lines", b"".join(map(_pack_task_set_interrupt, lines)) or bytes(4)
             )
         if self.supports_task_releases:
             _replace_elf_object_bytes(image, "task_set_releases", b"".join(_pack_task_release(row) for row in rows))
-        if self.supports_multiple_releases:
+        if self.can_tasks_release_several_tasks:
             further = (row.further_receivers + (0,) * (MAX_RECEIVERS - len(row.further_receivers)) for row in rows)
             _replace_elf_object_bytes(image, "task_set_fans", b"".join(_FAN.pack(*receivers) for receivers in further))
         if self.supports_kernel_timers:
@@ -220,7 +228,7 @@ def _pack_task_release(row: TaskRow) -> bytes:
     return _RELEASE.pack(row.receiver, row.receiver_carrier, row.carrier, 0, late)
 
 
-def _pack_work_segments(row: TaskRow) -> bytes:
+def _encode_task_work_segments(row: TaskRow) -> bytes:
     """Returns the parts of a task's work as the bytes that the image stores."""
     parts = row.parts or (JobWorkSegment(row.rounds, row.extra),)
     packed = [_PART.pack(part.rounds, part.extra, part.protection, part.argument, 0) for part in parts]
@@ -260,7 +268,7 @@ def build_task_set_firmware(
         )
     conformance = check_port_conformance(catalogue, point)
     conformance.require_port_conforms()
-    built = build_point_image(catalogue, point)
+    built = build_measurement_point_image(catalogue, point)
     return TaskSetFirmware(
         point=point,
         build=built,
@@ -270,7 +278,7 @@ def build_task_set_firmware(
         tick_hz=_tick_frequency_from_report(built, board_entry.facts, kernel_entry.facts, cores),
         max_tasks=benchmark.facts.tasks_per_core,
         priority_count=benchmark.facts.priorities,
-        deviations=conformance.deviation_reasons,
+        deviations=conformance.contract_deviation_reasons,
     )
 
 
@@ -290,11 +298,11 @@ def _build_two_kernel_images(
             "the set of each core by itself."
         )
     one_core = build_task_set_firmware(catalogue, first, board, config, events=events)
-    point = add_second_kernel_to_point(catalogue, one_core.point, second, 0)
+    point = add_second_kernel_to_measurement(catalogue, one_core.point, second, 0)
     if point.not_applicable is not None:
         raise TaskSetCheckError(f"The task set cannot be run: {point.not_applicable}.")
-    other = build_point_image(catalogue, point.point_on_other_core())
-    return replace(one_core, point=point, build=build_point_image(catalogue, point), other_build=other)
+    other = build_measurement_point_image(catalogue, point.measurement_on_other_core())
+    return replace(one_core, point=point, build=build_measurement_point_image(catalogue, point), other_build=other)
 
 
 def _can_set_timer_task_priority(kernel: CatalogueEntry[Kernel]) -> bool:
@@ -348,7 +356,7 @@ def boot_machine_to_task_set_start(
         images = enumerate((image, other_image))
         views = [view_core_as_board(machine, core, own, image, "the image", board) for core, own in images]
     with convert_simulator_errors(TaskSetCheckError):
-        windows = [_place_kernel_probes(view, kernel, cores // len(views)) for view in views]
+        windows = [_set_kernel_observation_probes(view, kernel, cores // len(views)) for view in views]
         for _ in range(_SETUP_STEPS):
             machine.run(SETUP_CYCLES)
             if all(
@@ -363,7 +371,7 @@ def boot_machine_to_task_set_start(
     raise TaskSetCheckError(f"The image did not begin its measured window, with the message: {reason}.")
 
 
-def _place_kernel_probes(machine: VirtualMachine, kernel: Kernel, cores: int) -> int:
+def _set_kernel_observation_probes(machine: VirtualMachine, kernel: Kernel, cores: int) -> int:
     """Sets the probes of a kernel's image, and returns the address of the word that says that its window is open."""
     window = find_symbol_address(machine, WINDOW_SYMBOL)
     machine.watch_write(window, IDENT_WINDOW, True)

@@ -23,11 +23,11 @@ from rtoslab.rta import training
 from rtoslab.rta.entries import CycleLedger, JobEnd, PhaseSpan, TaskInterruption
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.fitcores import (
+    add_release_delay_to_overheads,
     fit_contention_permille,
     multicore_interrupt_costs,
     overheads_with_interrupts_at_job_ends,
     overheads_with_multicore_costs,
-    overheads_with_release_delay,
     overheads_with_remote_releases,
     overheads_with_sram_contention,
     overheads_with_waits_across_cores,
@@ -113,7 +113,7 @@ def _run_calibration_task_sets(firmware: TaskSetFirmware, work: BusyWork, progre
     if firmware.has_two_kernels:
         return _run_calibration_sets_on_both_kernels(firmware, work, progress)
     traces: list[TaskSetTrace] = []
-    plain = [*training.basic_calibration_sets(firmware, work), *training.long_job_calibration_sets(firmware, work)]
+    plain = [*training.basic_calibration_task_sets(firmware, work), *training.long_job_calibration_sets(firmware, work)]
     if firmware.is_smp:
         plain = [
             *training.task_sets_spread_over_cores(plain, firmware),
@@ -133,7 +133,7 @@ def _run_calibration_task_sets(firmware: TaskSetFirmware, work: BusyWork, progre
     if firmware.supports_interrupt_releases:
         near = training.semaphore_calibration_sets_near_ticks(firmware, work, reach)
         near = near if firmware.core_count == 1 else training.semaphore_calibration_sets_on_all_cores(near, firmware)
-        given = [*near, *training.event_calibration_sets(firmware, work)]
+        given = [*near, *training.event_driven_calibration_task_sets(firmware, work)]
         traces += (
             [run_task_set(firmware, rows, ticks, lines) for rows, ticks, lines in given]
             if firmware.core_count == 1
@@ -159,8 +159,8 @@ def _run_calibration_task_sets(firmware: TaskSetFirmware, work: BusyWork, progre
             *training.random_timer_calibration_sets(firmware, work),
         ]
         traces += _traces_without_lost_interrupts(firmware, expiring)
-    if firmware.supports_multiple_releases:
-        traces += _traces_without_lost_interrupts(firmware, training.fan_in_fan_out_calibration_sets(firmware, work))
+    if firmware.can_tasks_release_several_tasks:
+        traces += _traces_without_lost_interrupts(firmware, training.fork_join_calibration_task_sets(firmware, work))
     return traces
 
 
@@ -168,11 +168,11 @@ def _run_calibration_sets_on_both_kernels(
     firmware: TaskSetFirmware, work: BusyWork, progress: Progress
 ) -> list[TaskSetTrace]:
     """Runs the training task sets of one core on both kernels at once, and returns their traces."""
-    one_kernel = firmware.as_one_kernel_firmware
+    one_kernel = firmware.as_single_core_firmware
     plain: list[training.TrainingSet] = [
         (rows, ticks, [])
         for rows, ticks in (
-            *training.basic_calibration_sets(one_kernel, work),
+            *training.basic_calibration_task_sets(one_kernel, work),
             *training.long_job_calibration_sets(one_kernel, work),
         )
     ]
@@ -188,7 +188,7 @@ def _run_calibration_sets_on_both_kernels(
     if firmware.supports_interrupt_releases:
         sets += [
             *training.semaphore_calibration_sets_near_ticks(one_kernel, work, reach),
-            *training.event_calibration_sets(one_kernel, work),
+            *training.event_driven_calibration_task_sets(one_kernel, work),
         ]
     if firmware.supports_task_releases:
         sets += [
@@ -216,7 +216,7 @@ def _calibration_task_sets_for_each_core(
     if firmware.core_count == 1:
         return sets
     return [
-        *training.release_calibration_sets_on_all_cores(
+        *training.spread_calibration_sets_over_cores(
             sets[:: training.systematic_calibration_set_step(firmware)], firmware
         )
     ]
@@ -367,13 +367,13 @@ def _overheads_with_event_costs(
         longer = simple.events.handler_cycles + simple.events.handler_cycles // RESERVE_PART
         simple = simple.model_copy(update={"events": simple.events.model_copy(update={"handler_cycles": longer})})
     if not firmware.is_smp:
-        combined = _overheads_with_combined_costs(simple, ledger)
+        combined = _add_nested_tick_costs_to_overheads(simple, ledger)
         return overheads_with_sram_contention(combined) if firmware.has_two_kernels else combined
     simple = overheads_with_interrupts_at_job_ends(simple, ledger)
     simple = overheads_with_remote_releases(simple, ledger, largest_cost_with_double_reserve)
     simple = overheads_with_waits_across_cores(simple, ledger, largest_cost_with_double_reserve)
-    several = overheads_with_release_delay(
-        _overheads_with_combined_costs(simple, ledger), ledger, largest_cost_with_double_reserve
+    several = add_release_delay_to_overheads(
+        _add_nested_tick_costs_to_overheads(simple, ledger), ledger, largest_cost_with_double_reserve
     )
     return overheads_with_sram_contention(several) if firmware.supports_interrupt_releases else several
 
@@ -463,7 +463,7 @@ def fit_event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: 
     )
     prices = LedgerEntryCosts(simple.model_copy(update={"events": events}))
     met = [
-        -(-max(0, entry.cycles - prices.job_work_cost(entry, work)) // entry.handovers)
+        -(-max(0, entry.cycles - prices.job_work_cycles_with_calls(entry, work)) // entry.handovers)
         for entry, work in ledger.works
         if entry.handovers and not entry.waits_across_cores
     ]
@@ -482,7 +482,7 @@ def fit_event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: 
 
 def _work_cycles_under_contention(cycles: int, prices: LedgerEntryCosts) -> int:
     """Returns the cycles that work lasts if other cores delay its accesses as much as they can."""
-    return cycles + prices.bus_contention_price(cycles)
+    return cycles + prices.bus_interference_overhead_cycles(cycles)
 
 
 def fit_send_costs(simple: KernelOverheads, ledger: CycleLedger) -> SendCosts:
@@ -544,7 +544,7 @@ def _fitted_overhead_lines(
     )
 
 
-def _overheads_with_combined_costs(simple: KernelOverheads, ledger: CycleLedger) -> KernelOverheads:
+def _add_nested_tick_costs_to_overheads(simple: KernelOverheads, ledger: CycleLedger) -> KernelOverheads:
     """Returns the overheads with the costs of ticks that come while the kernel is at work."""
     prices = LedgerEntryCosts(simple)
     stretches = [(start, prices.job_start_cost(start)) for start in ledger.starts]
@@ -552,7 +552,7 @@ def _overheads_with_combined_costs(simple: KernelOverheads, ledger: CycleLedger)
     met += [(send.cycles - prices.release_call_cost(send), _count_ticks_in_span(send)) for send in ledger.sends]
     met += [
         (
-            job_end.cycles - prices.job_end_price(job_end),
+            job_end.cycles - prices.job_end_overhead_cycles(job_end),
             job_end.chain.kernel_tick_count + _count_ticks_in_span(job_end.span),
         )
         for job_end in ledger.job_ends

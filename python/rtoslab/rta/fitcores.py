@@ -67,7 +67,7 @@ def overheads_with_interrupts_at_job_ends(overheads: KernelOverheads, ledger: Cy
     """
     prices = LedgerEntryCosts(overheads)
     excess = [
-        -(-(end.cycles - prices.job_end_price(end)) // end.chain.reschedule_interrupt_count)
+        -(-(end.cycles - prices.job_end_overhead_cycles(end)) // end.chain.reschedule_interrupt_count)
         for end in ledger.job_ends
         if end.chain.reschedule_interrupt_count
         and not (end.chain.kernel_tick_count or end.chain.interrupts.count)
@@ -94,7 +94,7 @@ def overheads_with_remote_releases(
     """
     prices = LedgerEntryCosts(overheads)
     priced = [(start, start.cycles - prices.job_start_cost(start)) for start in ledger.starts]
-    priced += [(end.span, end.cycles - prices.job_end_price(end)) for end in ledger.job_ends]
+    priced += [(end.span, end.cycles - prices.job_end_overhead_cycles(end)) for end in ledger.job_ends]
     priced += [(send, send.cycles - prices.release_call_cost(send)) for send in ledger.sends]
     single = [
         max(0, excess)
@@ -115,7 +115,7 @@ def overheads_with_waits_across_cores(
     """
     prices = LedgerEntryCosts(overheads)
     excess = [
-        -(-max(0, entry.cycles - prices.job_work_cost(entry, work)) // entry.handovers)
+        -(-max(0, entry.cycles - prices.job_work_cycles_with_calls(entry, work)) // entry.handovers)
         for entry, work in ledger.works
         if entry.handovers and entry.waits_across_cores
     ]
@@ -124,7 +124,7 @@ def overheads_with_waits_across_cores(
     return overheads.model_copy(update={"smp": smp})
 
 
-def overheads_with_release_delay(
+def add_release_delay_to_overheads(
     overheads: KernelOverheads, ledger: CycleLedger, upper_value: UpperValue
 ) -> KernelOverheads:
     """Returns the overheads with the longest time for which a release waits for another core."""

@@ -12,21 +12,21 @@ from rtoslab.rta.bounds import (
     MissingBoundReason,
     ResponseBound,
     longest_searched_response,
+    make_missing_response_time_bound,
     nonzero_bound_parts,
-    response_without_bound,
     search_steps_exhausted_text,
 )
 from rtoslab.rta.charges import NO_CHARGES, KernelOverheadTimes, bus_contention_prolongation
 from rtoslab.rta.cores import DelaysByOtherCores
-from rtoslab.rta.demand import CompetingDemand
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt, IntegerTimeTask
+from rtoslab.rta.demand import CompetingProcessorDemand
+from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTask, IntegerTimeTaskSet
 from rtoslab.rta.windows import NoBoundError, longest_response_in_busy_period, shortest_window_with_jobs
 
 _LOCKS_IN_MASK: Final = 4
 """The most kernel locks that a core takes while it masks interrupts: two in a critical section, two in a handler."""
 
 
-def longest_masked_time(core: int, system: IntegerTaskSet, charge: KernelOverheadTimes) -> int:
+def longest_masked_time(core: int, system: IntegerTimeTaskSet, charge: KernelOverheadTimes) -> int:
     """Returns the longest time for which the kernel or a task masks the interrupts of a core."""
     return max(
         [
@@ -37,7 +37,7 @@ def longest_masked_time(core: int, system: IntegerTaskSet, charge: KernelOverhea
 
 
 def longest_tick_wait(
-    core: int, system: IntegerTaskSet, charge: KernelOverheadTimes, other_cores: DelaysByOtherCores
+    core: int, system: IntegerTimeTaskSet, charge: KernelOverheadTimes, other_cores: DelaysByOtherCores
 ) -> int | None:
     """Returns the longest time that the tick's handler waits for its first instruction: for more urgent interrupts, and
     once for whoever masks it. None if it has no limit.
@@ -48,9 +48,9 @@ def longest_tick_wait(
     interrupts = _interrupts_slowed_by_other_cores(system, core, charge)
     only = KernelOverheadTimes(interrupt=charge.interrupt, give=charge.give)
     tick = IntegerTimeTask("tick", charge.tick_period, 1, charge.tick_period, 0)
-    by_work = CompetingDemand(tick, (), interrupts, (), only, masked, other_cores=other_cores.demands)
+    by_work = CompetingProcessorDemand(tick, (), interrupts, (), only, masked, other_cores=other_cores.demands)
     # Whoever masks the tick waits for few locks, and each wait is no longer than the longest one that was measured.
-    by_waits = CompetingDemand(tick, (), interrupts, (), only, masked + _LOCKS_IN_MASK * charge.lock_wait)
+    by_waits = CompetingProcessorDemand(tick, (), interrupts, (), only, masked + _LOCKS_IN_MASK * charge.lock_wait)
     waits = []
     for demand in (by_work, by_waits) if other_cores.demands else (by_work,):
         if demand.long_run_utilisation() > 1:
@@ -63,7 +63,7 @@ def longest_tick_wait(
 
 
 def _interrupts_slowed_by_other_cores(
-    system: IntegerTaskSet, core: int, charge: KernelOverheadTimes
+    system: IntegerTimeTaskSet, core: int, charge: KernelOverheadTimes
 ) -> list[IntegerTimeInterrupt]:
     """Returns the interrupts of a core, with the most time that their work lasts beside other cores."""
     mine = [interrupt for interrupt in system.interrupts if interrupt.core == core]
@@ -72,7 +72,7 @@ def _interrupts_slowed_by_other_cores(
 
 def find_interrupt_response_bound(
     handler: IntegerTimeInterrupt,
-    system: IntegerTaskSet,
+    system: IntegerTimeTaskSet,
     charge: KernelOverheadTimes,
     other_cores: DelaysByOtherCores,
     max_steps: int,
@@ -81,7 +81,7 @@ def find_interrupt_response_bound(
     It waits for more urgent ones, and once for whatever masks it: a task, the kernel, the tick.
     """
     if other_cores.obstacle:
-        return response_without_bound(handler, other_cores.obstacle, Fraction(0), MissingBoundReason.MODEL)
+        return make_missing_response_time_bound(handler, other_cores.obstacle, Fraction(0), MissingBoundReason.MODEL)
     names = [interrupt.name for interrupt in system.interrupts if interrupt.core == handler.core]
     above = _interrupts_slowed_by_other_cores(system, handler.core, charge)[: names.index(handler.name)]
     masked = longest_masked_time(handler.core, system, charge)
@@ -92,29 +92,29 @@ def find_interrupt_response_bound(
     )
     only = KernelOverheadTimes(interrupt=charge.interrupt, give=charge.give) if charge.interrupt else NO_CHARGES
     # It may wait for locks, and so may a task that masks it: for all work of the other cores' kernel meanwhile.
-    demand = CompetingDemand(task, (), above, (), only, masked, other_cores=other_cores.demands)
+    demand = CompetingProcessorDemand(task, (), above, (), only, masked, other_cores=other_cores.demands)
     load = demand.long_run_utilisation()
     if load > 1:
         reason = f"interrupts of this or higher priority need {float(100 * load):.1f} % of the processor"
-        return response_without_bound(handler, reason, load, MissingBoundReason.OVERLOAD)
+        return make_missing_response_time_bound(handler, reason, load, MissingBoundReason.OVERLOAD)
     waiting = load + sum((other.kernel_utilisation() for other in other_cores.demands), Fraction(0))
     if waiting > 1:
         reason = (
             "interrupts of this or higher priority, with the longest waits for the kernel's locks, may need "
             f"{float(100 * waiting):.1f} % of the processor"
         )
-        return response_without_bound(handler, reason, load, MissingBoundReason.MODEL)
+        return make_missing_response_time_bound(handler, reason, load, MissingBoundReason.MODEL)
     try:
         response, parts = longest_response_in_busy_period(
             demand, 0, max_steps, longest_searched_response(handler, max_steps)
         )
     except NoBoundError:
-        return response_without_bound(
+        return make_missing_response_time_bound(
             handler, search_steps_exhausted_text(load, max_steps), load, MissingBoundReason.STEPS
         )
     lost = _describe_lost_interrupt(handler, response + handler.jitter, system)
     if lost:
-        return response_without_bound(handler, lost, load, MissingBoundReason.LOST_RELEASE)
+        return make_missing_response_time_bound(handler, lost, load, MissingBoundReason.LOST_RELEASE)
     return ResponseBound(
         handler.name,
         handler.deadline,
@@ -125,7 +125,7 @@ def find_interrupt_response_bound(
     )
 
 
-def _describe_lost_interrupt(handler: IntegerTimeInterrupt, response: int, system: IntegerTaskSet) -> str:
+def _describe_lost_interrupt(handler: IntegerTimeInterrupt, response: int, system: IntegerTimeTaskSet) -> str:
     """Returns why an arrival of an interrupt with a curve may be lost. Empty if none is, or if it is periodic."""
     distance, start = least_arrival_distance(handler.curve, 1) if handler.curve else 0, response - handler.wcet
     if not handler.curve or start <= distance:

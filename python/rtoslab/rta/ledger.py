@@ -15,7 +15,7 @@ from typing import Final
 from rtoslab.rta.entries import (
     CycleLedger,
     HandlerChain,
-    HandlerChainInterrupts,
+    HandlerChainInterruptSet,
     JobEnd,
     JobPhase,
     LockHandover,
@@ -39,7 +39,7 @@ def make_cycle_ledger(traces: Iterable[TaskSetTrace], work: BusyWork) -> CycleLe
             _CycleAttributor(trace.trace_of_core(core), work, ledger, core) for core in range(len(trace.lock_waits))
         ]
         for attributor in attributors:
-            attributor.add_core_trace_to_ledger()
+            attributor.account_core_trace_cycles()
         for attributor in attributors if len(attributors) > 1 else ():
             others = [one for one in attributors if one is not attributor]
             ledger.lock_waits += _lock_waits_without_interruptions(trace.lock_waits[attributor.core], others)
@@ -57,10 +57,10 @@ def _lock_waits_without_interruptions(
     handlers = [_cycle_intervals_from_pairs(other.handled) for other in others]
     for begin, end in zip(spins.begins, spins.ends, strict=True):
         masked = max(
-            mask.cycles_between(begin, end) + handler.cycles_between(begin, end)
+            mask.cycles_covered_by_intervals(begin, end) + handler.cycles_covered_by_intervals(begin, end)
             for mask, handler in zip(masks, handlers, strict=True)
         )
-        yield LockWait(end, end - begin - masked, min(work.cycles_between(begin, end) for work in works))
+        yield LockWait(end, end - begin - masked, min(work.cycles_covered_by_intervals(begin, end) for work in works))
 
 
 def _cycle_intervals_from_pairs(pairs: Sequence[tuple[int, int]]) -> DisjointCycleIntervals:
@@ -68,7 +68,7 @@ def _cycle_intervals_from_pairs(pairs: Sequence[tuple[int, int]]) -> DisjointCyc
     return DisjointCycleIntervals(tuple(since for since, _ in pairs), tuple(until for _, until in pairs))
 
 
-def _overlaps_with_span(spans: DisjointCycleIntervals, since: int, until: int) -> Iterator[tuple[int, int]]:
+def _overlaps_with_cycle_interval(spans: DisjointCycleIntervals, since: int, until: int) -> Iterator[tuple[int, int]]:
     """Yields the common parts of one span with others."""
     for at in spans.span_indices_between(since, until):
         yield max(spans.begins[at], since), min(spans.ends[at], until)
@@ -94,7 +94,9 @@ def handler_chains_in_trace(trace: TaskSetTrace, work: BusyWork) -> list[Handler
             lines[-1].append(handler.line)
     for chain, of in zip(result, lines, strict=True):
         chain.interrupts = _interrupts_of_handler_chain(trace, work, of, begins_chain=chain.handlers[0].line > 0)
-        chain.lock_wait_cycles = trace.lock_waits[trace.core or 0].cycles_between(chain.start_cycle, chain.end_cycle)
+        chain.lock_wait_cycles = trace.lock_waits[trace.core or 0].cycles_covered_by_intervals(
+            chain.start_cycle, chain.end_cycle
+        )
     return result
 
 
@@ -111,12 +113,12 @@ def _has_switch_request_without_switch(chain: HandlerChain) -> bool:
 
 def _interrupts_of_handler_chain(
     trace: TaskSetTrace, work: BusyWork, lines: Sequence[int], *, begins_chain: bool
-) -> HandlerChainInterrupts:
+) -> HandlerChainInterruptSet:
     """Returns the interrupts that were handled in a sequence of handlers."""
     giving = {row.line for row in trace.rows}
     rows = [trace.lines[line - 1] for line in lines]
-    cycles = sum(work.cycles_of_work_amount(row.rounds, row.extra) for row in rows if row.rounds)
-    return HandlerChainInterrupts(len(lines), sum(line in giving for line in lines), cycles, begins_chain)
+    cycles = sum(work.busy_work_duration_cycles(row.rounds, row.extra) for row in rows if row.rounds)
+    return HandlerChainInterruptSet(len(lines), sum(line in giving for line in lines), cycles, begins_chain)
 
 
 def _tasks_sharing_resources_across_cores(rows: Sequence[TaskRow]) -> frozenset[int]:
@@ -177,12 +179,12 @@ class _CycleAttributor:
         """By priority, its task that a more urgent one has preempted."""
         self.ticks = {tick.due: tick for tick in trace.ticks}
         self.raised_cycles = sorted(trace.origin + cycle for line in trace.lines for cycle in line.raised)
-        handled = (work.cycles_of_work_amount(line.rounds, line.extra) for line in trace.lines if line.rounds)
+        handled = (work.busy_work_duration_cycles(line.rounds, line.extra) for line in trace.lines if line.rounds)
         self.unrelated_cycles = _UNRELATED_CYCLES + sum(handled)
         self.has_sections = any(row.kernel_calls_per_job for row in trace.rows)
         self.sharing_tasks = _tasks_sharing_resources_across_cores(trace.rows)
 
-    def add_core_trace_to_ledger(self) -> None:
+    def account_core_trace_cycles(self) -> None:
         """Adds the entries of the core's whole trace to the ledger."""
         marks: list[tuple[int, int, TaskJob | HandlerChain | int]] = [(job.end, 0, job) for job in self.trace.jobs]
         marks += [(chain.start_cycle, 1, chain) for chain in handler_chains_in_trace(self.trace, self.work)]
@@ -191,28 +193,30 @@ class _CycleAttributor:
         marks += [(cycle, 0, self.trace.task_that_executes_jobs_of(task)) for cycle, task in self.trace.sent]
         for cycle, rank, mark in sorted(marks, key=lambda row: row[:2]):
             if isinstance(mark, HandlerChain):
-                self._add_handler_chain_to_ledger(mark)
+                self._account_handler_chain_cycles(mark)
             elif isinstance(mark, int):
-                self._record_send_return(mark, cycle)
+                self._record_return_of_task_release_call(mark, cycle)
             elif rank == 0:
-                self._record_job_end(mark, cycle)
+                self._record_end_of_task_job(mark, cycle)
             else:
                 self._record_job_begin(mark, cycle)
 
     def _end_task_span(self, task: int, cycle: int) -> PhaseSpan:
         """Ends the span of a task's own execution and returns it."""
         span = self.open_spans.pop(task)
-        self._add_cycles_to_span(span, cycle)
+        self._add_elapsed_cycles_to_phase(span, cycle)
         span.ended_at = cycle
         return span
 
-    def _add_cycles_to_span(self, span: PhaseSpan, cycle: int) -> None:
+    def _add_elapsed_cycles_to_phase(self, span: PhaseSpan, cycle: int) -> None:
         """Adds to a span the cycles since it began, or was last interrupted."""
         since = span.running_since
-        span.cycles += cycle - since - self.lock_waits.cycles_between(since, cycle)
+        span.cycles += cycle - since - self.lock_waits.cycles_covered_by_intervals(since, cycle)
         if self.phases[span.task] is JobPhase.WORKING:
             if self.trace.rows[span.task].kernel_calls_per_job:
-                self.working += _overlaps_with_span(self.parts.get(span.task, DisjointCycleIntervals()), since, cycle)
+                self.working += _overlaps_with_cycle_interval(
+                    self.parts.get(span.task, DisjointCycleIntervals()), since, cycle
+                )
             else:
                 self.working.append((since, cycle))
         if self.remote_gives is not None:
@@ -244,7 +248,7 @@ class _CycleAttributor:
             self.ledger.starts.append(self._end_task_span(task, cycle))
         self._begin_task_span(task, JobPhase.WORKING, cycle)
 
-    def _record_job_end(self, job: TaskJob, cycle: int) -> None:
+    def _record_end_of_task_job(self, job: TaskJob, cycle: int) -> None:
         """Records that a job's work ends."""
         row, task = self.trace.rows[job.task], self.trace.task_that_executes_jobs_of(job.task)
         if task in self.open_spans:
@@ -252,14 +256,14 @@ class _CycleAttributor:
         self.sends_left[task] = len(row.numbers_of_released_tasks)
         self._begin_task_span(task, JobPhase.SENDING if row.receiver else JobPhase.ENDING, cycle)
 
-    def _record_send_return(self, task: int, cycle: int) -> None:
+    def _record_return_of_task_release_call(self, task: int, cycle: int) -> None:
         """Records that a task's call that releases another one returned."""
         if self.phases[task] is JobPhase.SENDING:
             self.ledger.sends.append(self._end_task_span(task, cycle))
             self.sends_left[task] -= 1
             self._begin_task_span(task, JobPhase.SENDING if self.sends_left[task] else JobPhase.ENDING, cycle)
 
-    def _add_handler_chain_to_ledger(self, chain: HandlerChain) -> None:
+    def _account_handler_chain_cycles(self, chain: HandlerChain) -> None:
         """Adds a sequence of handlers to the ledger: as the end of a job, a switch at a lock, or an interruption."""
         before = chain.task_before
         phase = self.phases.get(before, JobPhase.ASLEEP)
@@ -270,7 +274,7 @@ class _CycleAttributor:
                 if phase is not JobPhase.WORKING or before not in self.sharing_tasks:
                     return  # a call of its own that came back: its own time
                 called = True  # it gave back a resource that a task of another core waits for, and chose itself again
-            self._add_cycles_to_span(span, chain.start_cycle)
+            self._add_elapsed_cycles_to_phase(span, chain.start_cycle)
         if called and phase is JobPhase.ENDING and span is not None:
             self._add_job_end_to_ledger(chain, span)
         elif called and phase in {JobPhase.WORKING, JobPhase.SENDING} and span is not None:
@@ -291,7 +295,7 @@ class _CycleAttributor:
             self._add_interruption_to_ledger(chain, span)
         if before != IDLE:
             self.last_ran[self.trace.rows[before].priority] = chain.start_cycle
-        self._record_task_continues(chain)
+        self._record_task_continuation(chain)
 
     def _add_job_end_to_ledger(self, chain: HandlerChain, span: PhaseSpan) -> None:
         """Adds the end of a job to the ledger, with the handlers that switch to the next task."""
@@ -352,7 +356,7 @@ class _CycleAttributor:
         ):
             last = next(handler for handler in chain.handlers if handler.task_before != handler.task_after)
             kind = "from_idle" if before == IDLE else "up"
-            own_cycles = last.end - last.start - self.lock_waits.cycles_between(last.start, last.end)
+            own_cycles = last.end - last.start - self.lock_waits.cycles_covered_by_intervals(last.start, last.end)
             self.ledger.switch_handlers.setdefault(kind, []).append(own_cycles)
 
     @staticmethod
@@ -360,7 +364,7 @@ class _CycleAttributor:
         """Returns the cycles at which the ticks of a sequence of handlers were due."""
         return {handler.due for handler in chain.handlers if handler.exception == SYSTICK}
 
-    def _record_task_continues(self, chain: HandlerChain) -> None:
+    def _record_task_continuation(self, chain: HandlerChain) -> None:
         """Records that the task after a sequence of handlers continues, or starts a job."""
         after = chain.task_after
         if after == IDLE:

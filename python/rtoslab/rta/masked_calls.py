@@ -23,7 +23,7 @@ def longest_masked_call(catalogue: Catalogue, point: PlannedPoint, benchmarks: I
         -1
     ]
     longest = 0
-    for profiled in _profile_benchmarks(catalogue, point, benchmarks):
+    for profiled in _profile_runnable_benchmarks(catalogue, point, benchmarks):
         for interval in profiled.held:
             call = function_that_masked(interval.opener, profiled)
             of_kernel = profiled.classes.get(call, APPLICATION) != APPLICATION
@@ -47,7 +47,9 @@ def is_masked_sleep(profiled: Profile, interval: MaskedIntervals) -> bool:
     return 2 * slept > interval.total_cycles and slept <= interval.total_cycles + interval.longest_cycles
 
 
-def _profile_benchmarks(catalogue: Catalogue, point: PlannedPoint, benchmarks: Iterable[str]) -> Iterator[Profile]:
+def _profile_runnable_benchmarks(
+    catalogue: Catalogue, point: PlannedPoint, benchmarks: Iterable[str]
+) -> Iterator[Profile]:
     """Profiles each benchmark that this kernel and board can run."""
     config = {**point.kernel_config, "opt": point.opt, "code": point.code}
     if point.clock_hz is not None:

@@ -229,7 +229,7 @@ def write_kernel_overheads(overheads: KernelOverheads, path: Path) -> None:
 def table_as_toml(table: Mapping[str, Any]) -> str:
     """Returns a table as TOML text: plain keys, then tables, then lists of tables."""
     lines = [
-        f"{key} = {_value_as_toml(value)}"
+        f"{key} = {_format_toml_value(value)}"
         for key, value in table.items()
         if not isinstance(value, Mapping | list | tuple)
     ]
@@ -238,14 +238,14 @@ def table_as_toml(table: Mapping[str, Any]) -> str:
             lines += [
                 "",
                 f"[{key}]",
-                *(f"{_key_as_toml(name)} = {_value_as_toml(item)}" for name, item in value.items()),
+                *(f"{_key_as_toml(name)} = {_format_toml_value(item)}" for name, item in value.items()),
             ]
         elif isinstance(value, list | tuple):
             for item in value:
                 lines += [
                     "",
                     f"[[{key}]]",
-                    *(f"{_key_as_toml(name)} = {_value_as_toml(part)}" for name, part in item.items()),
+                    *(f"{_key_as_toml(name)} = {_format_toml_value(part)}" for name, part in item.items()),
                 ]
     return "\n".join(lines) + "\n"
 
@@ -254,5 +254,5 @@ def _key_as_toml(name: str) -> str:
     return name if name.replace("_", "").isalnum() else json.dumps(name)
 
 
-def _value_as_toml(value: object) -> str:
+def _format_toml_value(value: object) -> str:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else json.dumps(value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rtoslab.rta.entries import (
     CycleLedger,
-    HandlerChainInterrupts,
+    HandlerChainInterruptSet,
     JobEnd,
     LockHandover,
     PhaseSpan,
@@ -76,24 +76,24 @@ class LedgerEntryCosts:
         contended = span.handovers * (
             self.interruption_entry_and_exit_cost + self.task_release_call_costs.contended_cycles
         )
-        return self.task_release_call_costs.call_cycles + contended + self.interruptions_cost_in_span(span)
+        return self.task_release_call_costs.call_cycles + contended + self.interruption_cost_bound_in_phase(span)
 
     def handover_cost_in_release_call(self, handover: LockHandover) -> int:
         """Returns the price of the switch to a task in the call that releases it, with what came with it."""
         return self.task_release_call_costs.switch_cycles + self._cost_of_events_beside_task_switch(handover)
 
-    def chained_interrupts_cost(self, interrupts: HandlerChainInterrupts) -> int:
+    def chained_interrupts_cost(self, interrupts: HandlerChainInterruptSet) -> int:
         """Returns the price of the interrupts in a sequence of handlers, without the sequence's own entry."""
         events = self.event_costs
         return (
             interrupts.work_cycles
-            + self.bus_contention_price(interrupts.work_cycles)
+            + self.bus_interference_overhead_cycles(interrupts.work_cycles)
             + interrupts.count * events.handler_cycles
             + interrupts.gives * events.give_cycles
             + interrupts.chained_interrupt_entry_count * self.interruption_entry_and_exit_cost
         )
 
-    def bus_contention_price(self, cycles: int) -> int:
+    def bus_interference_overhead_cycles(self, cycles: int) -> int:
         """Returns by how much the other cores' accesses may prolong work of so many cycles."""
         return -(-cycles * self.overheads.smp.contention_permille // 1000)
 
@@ -142,7 +142,7 @@ class LedgerEntryCosts:
         """Returns the price of a switch, or of its handler alone, that a call of a task causes during its work."""
         return self.interruption_entry_and_exit_cost + self.event_costs.handover_cycles
 
-    def late_tick_of_other_core_cost(self, released: int) -> int:
+    def late_remote_tick_overhead_cycles(self, released: int) -> int:
         """Returns the price of another core's tick that is handled late, because the scheduler was locked."""
         return self.handler_chain_price(1, released, 0, is_slice=False) + self.overheads.tick.deferred_cycles
 
@@ -153,21 +153,21 @@ class LedgerEntryCosts:
         """
         return sum(self.interruption_price(interruption) - interruption.cycles for interruption in interruptions)
 
-    def accompanying_kernel_events_cost(
-        self, ticks: int, released: int, switches: int, interrupts: HandlerChainInterrupts
+    def overhead_of_events_in_switch_handlers(
+        self, ticks: int, released: int, switches: int, interrupts: HandlerChainInterruptSet
     ) -> int:
         """Returns the price of everything that happens in the same handlers as a requested switch."""
         return self.handler_chain_price(
             ticks, released, max(0, switches - 1 - interrupts.gives), is_slice=False
         ) + self.chained_interrupts_cost(interrupts)
 
-    def interruptions_cost_in_span(self, span: PhaseSpan) -> int:
+    def interruption_cost_bound_in_phase(self, span: PhaseSpan) -> int:
         """Returns by how many cycles the interruptions of a span may prolong it."""
         ticks = sum(interruption.ticks for interruption in span.interruptions)
         return (
             len(span.interruptions) * self.interruption_entry_and_exit_cost
             + ticks * self.overheads.tick.deferred_cycles
-            + sum(map(self.late_tick_of_other_core_cost, span.compensated_ticks))
+            + sum(map(self.late_remote_tick_overhead_cycles, span.compensated_ticks))
             + span.remote_gives * self.overheads.smp.remote_give_cycles
             + self.cycles_below_overhead_cost(span.interruptions)
         )
@@ -177,7 +177,7 @@ class LedgerEntryCosts:
         simple = self.event_costs.start_cycles if span.is_woken else self.overheads.job.start_cycles
         if span.is_timer:
             simple = self.timer_costs.start_cycles
-        return simple + self.interruptions_cost_in_span(span)
+        return simple + self.interruption_cost_bound_in_phase(span)
 
     @property
     def timer_costs(self) -> TimerCosts:
@@ -197,10 +197,10 @@ class LedgerEntryCosts:
             return self.event_costs.end_cycles
         return self.overheads.job.end_cycles + tasks * self.overheads.job.end_per_task_cycles
 
-    def job_end_price(self, job_end: JobEnd) -> int:
+    def job_end_overhead_cycles(self, job_end: JobEnd) -> int:
         """Returns the price of a job's end: from its last instruction to the next task, whichever it is."""
         chain = job_end.chain
-        more = self.accompanying_kernel_events_cost(
+        more = self.overhead_of_events_in_switch_handlers(
             chain.kernel_tick_count, chain.released, chain.task_switch_count, chain.interrupts
         )
         more += chain.reschedule_interrupt_count * self.overheads.smp.yield_cycles
@@ -208,7 +208,7 @@ class LedgerEntryCosts:
         simple = self.job_ending_call_cost(job_end.span, job_end.task_count) + self.switch_away_price(
             job_end.priority_distance, to_idle=job_end.to_idle
         )
-        return simple + more + deferred + self.interruptions_cost_in_span(job_end.span)
+        return simple + more + deferred + self.interruption_cost_bound_in_phase(job_end.span)
 
     def longest_kernel_call_blocking(self, tasks: int, distance: int) -> int:
         """Returns the longest time for which a less urgent task's kernel call delays a release."""
@@ -267,7 +267,7 @@ class LedgerEntryCosts:
             return self.reschedule_interrupt_cost + self.handler_chain_price(0, 0, 1, is_slice=False)
         return self.interruption_entry_and_exit_cost + self.handler_chain_price(1, wait.released, 1, is_slice=False)
 
-    def job_work_cost(self, span: PhaseSpan, cycles: int) -> int:
+    def job_work_cycles_with_calls(self, span: PhaseSpan, cycles: int) -> int:
         """Returns the price of a job's work, with the calls between its parts."""
         between = span.kernel_calls * self.event_costs.call_cycles
         smp = self.overheads.smp
@@ -280,7 +280,7 @@ class LedgerEntryCosts:
         )
         around = (len(span.interruptions) + span.handovers) * self.interruption_entry_and_exit_cost
         remote = span.remote_gives * smp.remote_give_cycles if span.kernel_calls else 0
-        work = cycles + self.bus_contention_price(cycles) + self.overheads.job.work_cycles
+        work = cycles + self.bus_interference_overhead_cycles(cycles) + self.overheads.job.work_cycles
         return work + between + contended + around + moved + remote
 
     def task_handover_cost(self, handover: LockHandover) -> int:
@@ -290,7 +290,7 @@ class LedgerEntryCosts:
     def _cost_of_events_beside_task_switch(self, handover: LockHandover) -> int:
         """Returns the price of the kernel events that came with a switch."""
         requests = handover.core_requests * self.overheads.smp.yield_cycles
-        return requests + self.accompanying_kernel_events_cost(
+        return requests + self.overhead_of_events_in_switch_handlers(
             handover.ticks, handover.released, handover.switches, handover.interrupts
         )
 
@@ -316,7 +316,9 @@ def _job_boundary_entries_with_costs(
     for start in ledger.starts:
         yield OverheadExcess("the start of a job", start.cycles, prices.job_start_cost(start), start.ended_at)
     for job_end in ledger.job_ends:
-        yield OverheadExcess("the end of a job", job_end.cycles, prices.job_end_price(job_end), job_end.ended_at)
+        yield OverheadExcess(
+            "the end of a job", job_end.cycles, prices.job_end_overhead_cycles(job_end), job_end.ended_at
+        )
     for again in ledger.restarts:
         both = (
             prices.job_ending_call_cost(again, tasks)
@@ -350,7 +352,7 @@ def _ledger_entries_with_overhead_costs(
                 interruption.ended_at,
             )
     for span, work in ledger.works:
-        yield OverheadExcess("work", span.cycles, prices.job_work_cost(span, work), span.ended_at)
+        yield OverheadExcess("work", span.cycles, prices.job_work_cycles_with_calls(span, work), span.ended_at)
     for handover in ledger.handovers:
         yield OverheadExcess(
             "a switch for a lock", handover.cycles, prices.task_handover_cost(handover), handover.ended_at

@@ -12,7 +12,7 @@ from rtoslab.base import TaskSetError
 from rtoslab.rta.arrival_curves import ArrivalCurve
 from rtoslab.rta.firmware import INTERRUPT_LINES, MAX_RECEIVERS, TIMERS, TaskSetFirmware
 from rtoslab.rta.senders import preceding_tasks_in_release_chain
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt, IntegerTimeTask, split_tasks_by_releasing_task
+from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTask, IntegerTimeTaskSet, split_tasks_by_releasing_task
 from rtoslab.rta.taskset import Carrier
 
 PERIODS_TICKS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40)
@@ -22,7 +22,7 @@ SHORTEST_CYCLES: Final = 100
 """The shortest work of a job. Every board can be calibrated to this or less."""
 
 
-def random_task_set(random: Random, clock_hz: int, tick_cycles: int, most: int = 10) -> IntegerTaskSet:
+def random_task_set(random: Random, clock_hz: int, tick_cycles: int, most: int = 10) -> IntegerTimeTaskSet:
     """Returns a random task set: utilisation from 0.2 to 0.85, rate-monotonic or any priorities, some offsets."""
     count = random.randint(2, most)
     shares = [random.expovariate(1.0) for _ in range(count)]
@@ -33,7 +33,7 @@ def random_task_set(random: Random, clock_hz: int, tick_cycles: int, most: int =
         random.shuffle(order)
     levels = [order.index(at) // (2 if random.random() < 0.1 else 1) for at in range(count)]
     offsets = random.random() < 0.25
-    return IntegerTaskSet(
+    return IntegerTimeTaskSet(
         tuple(
             IntegerTimeTask(
                 name=chr(ord("A") + at),
@@ -85,7 +85,7 @@ SHAPES: Final = {
 
 def random_task_set_in_ranges(
     random: Random, shape: RandomTaskSetRanges, clock_hz: int, tick_cycles: int
-) -> IntegerTaskSet:
+) -> IntegerTimeTaskSet:
     """Returns a random task set of this shape, with all tasks released by the tick."""
     count = random.randint(*shape.tasks)
     shares = [random.expovariate(1.0) for _ in range(count)]
@@ -111,12 +111,12 @@ def random_task_set_in_ranges(
         )
         for at in range(count)
     )
-    return IntegerTaskSet(tasks, units_per_second=clock_hz)
+    return IntegerTimeTaskSet(tasks, units_per_second=clock_hz)
 
 
 def random_multicore_task_set(
     random: Random, shape: RandomTaskSetRanges, firmware: TaskSetFirmware, contention_permille: int
-) -> IntegerTaskSet:
+) -> IntegerTimeTaskSet:
     """Returns a random task set of this shape on each core.
     Together they have no more tasks than the image holds, and their load leaves room for the delays by other cores'
     accesses.
@@ -131,10 +131,10 @@ def random_multicore_task_set(
         tasks += [
             replace(task, name=chr(ord("A") + len(tasks) + at), core=core) for at, task in enumerate(system.tasks)
         ]
-    return IntegerTaskSet(tuple(tasks), units_per_second=firmware.clock_hz)
+    return IntegerTimeTaskSet(tuple(tasks), units_per_second=firmware.clock_hz)
 
 
-def random_event_task_set(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
+def random_event_task_set(random: Random, firmware: TaskSetFirmware) -> IntegerTimeTaskSet:
     """Returns a random task set in which some tasks are released by interrupts, hold resources or mask interrupts.
     On several cores each core has tasks and resources of its own, and interrupts arrive in bursts.
     """
@@ -147,12 +147,12 @@ _BUS_SHARE: Final = 0.7
 """The load of a task set on several cores, as a share of that on one. The rest is for delays by other cores."""
 
 
-def _random_task_set_for_each_core(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
+def _random_task_set_for_each_core(random: Random, firmware: TaskSetFirmware) -> IntegerTimeTaskSet:
     """Returns a random task set with interrupts and sections on each core, as many as the image holds.
     Under one kernel, the tasks of all cores use the same resources in more than half of the sets with mutexes. Such
     sets have half of the load.
     """
-    whole = IntegerTaskSet((), units_per_second=firmware.clock_hz)
+    whole = IntegerTimeTaskSet((), units_per_second=firmware.clock_hz)
     raised = random.random() < 0.4 and firmware.kernel.services["priority_set"]
     has_shared_resources = firmware.is_smp and not raised and random.random() < 0.6
     for core in range(firmware.core_count):
@@ -161,7 +161,8 @@ def _random_task_set_for_each_core(random: Random, firmware: TaskSetFirmware) ->
         part = _random_one_core_event_task_set(random, firmware, random.randint(0, lines), share)
         if has_shared_resources:
             tasks_with_sections = (
-                task if task.kernel_call_count else _task_with_random_sections(random, task) for task in part.tasks
+                task if task.kernel_call_count else _task_with_random_critical_sections(random, task)
+                for task in part.tasks
             )
             part = replace(part, tasks=tuple(tasks_with_sections))
         first = len(whole.tasks)
@@ -196,7 +197,7 @@ def _random_task_set_for_each_core(random: Random, firmware: TaskSetFirmware) ->
 
 def _random_one_core_event_task_set(
     random: Random, firmware: TaskSetFirmware, lines: int = INTERRUPT_LINES, share: float = 1.0
-) -> IntegerTaskSet:
+) -> IntegerTimeTaskSet:
     """Returns a random task set on one core with up to so many interrupts, sections and masks.
     `share`: of the usual load.
     """
@@ -225,13 +226,13 @@ def _random_one_core_event_task_set(
         own = random.choice((0, 0, min(period // 20, tick // 10)))
         handlers.append(IntegerTimeInterrupt(name, period, own, period, jitter, gives=item.name, implied=not own))
     if random.random() < 0.7:
-        tasks = [_task_with_random_sections(random, task) for task in tasks]
+        tasks = [_task_with_random_critical_sections(random, task) for task in tasks]
     if random.random() < 0.3:
         at = random.randrange(len(tasks))
         masked = min(tasks[at].wcet // 5, tick // 3)
         tasks[at] = replace(tasks[at], masked=masked) if masked > SHORTEST_CYCLES else tasks[at]
     raised = random.random() < 0.4 and firmware.kernel.services["priority_set"]
-    return IntegerTaskSet(
+    return IntegerTimeTaskSet(
         tuple(tasks),
         tuple(handlers),
         protocol="immediate_ceiling" if raised else "inheritance",
@@ -239,14 +240,14 @@ def _random_one_core_event_task_set(
     )
 
 
-def usable_release_objects(firmware: TaskSetFirmware) -> tuple[Carrier, ...]:
+def kernel_objects_that_can_release_tasks(firmware: TaskSetFirmware) -> tuple[Carrier, ...]:
     """Returns the objects by which the image's kernel lets a task release another one."""
     services = firmware.kernel.services
     needed: dict[Carrier, str] = {"semaphore": "semaphore", "message": "queue", "notification": "notify"}
     return tuple(carrier for carrier, service in needed.items() if services[service])
 
 
-def random_sending_task_set(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
+def random_sending_task_set(random: Random, firmware: TaskSetFirmware) -> IntegerTimeTaskSet:
     """Returns a random task set in which tasks release other tasks, in chains of two to five, beside interrupts,
     sections, masks and late releases by the tick.
     """
@@ -267,14 +268,14 @@ def random_sending_task_set(random: Random, firmware: TaskSetFirmware) -> Intege
         while len(group) > 1:
             chain = group[: random.randint(2, min(5, len(group)))]
             group = group[len(chain) :]  # noqa: PLW2901
-            tasks = _tasks_with_release_chain(random, tasks, chain, usable_release_objects(firmware))
+            tasks = _tasks_with_release_chain(random, tasks, chain, kernel_objects_that_can_release_tasks(firmware))
             if random.random() < 0.4:
                 break
     tasks = [_task_with_random_jitter(random, task, firmware.tick_cycles) for task in tasks]
     return _system_with_random_curves(random, replace(system, tasks=tuple(tasks)))
 
 
-def _system_with_random_curves(random: Random, system: IntegerTaskSet) -> IntegerTaskSet:
+def _system_with_random_curves(random: Random, system: IntegerTimeTaskSet) -> IntegerTimeTaskSet:
     """Returns the system with some interrupts, and the tasks that they release, that arrive in bursts.
     The long-run rate of their arrivals stays.
     """
@@ -309,7 +310,7 @@ def _system_with_random_curves(random: Random, system: IntegerTaskSet) -> Intege
     return replace(system, tasks=tuple(tasks), interrupts=tuple(map(add_arrival_curve_to_interrupt, system.interrupts)))
 
 
-def random_timer_task_set(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
+def random_timer_task_set(random: Random, firmware: TaskSetFirmware) -> IntegerTimeTaskSet:
     """Returns a random task set in which one to four tasks are timers of the kernel, beside all that others have.
     With two kernels, the other core may have timers too.
     """
@@ -324,22 +325,22 @@ def random_timer_task_set(random: Random, firmware: TaskSetFirmware) -> IntegerT
     return system
 
 
-def _system_with_random_timers(random: Random, system: IntegerTaskSet, places: Sequence[int]) -> IntegerTaskSet:
+def _system_with_random_timers(random: Random, system: IntegerTimeTaskSet, places: Sequence[int]) -> IntegerTimeTaskSet:
     """Returns the system with one to four of the tasks with these indices as timers of one kernel."""
     chosen = random.sample(places, min(len(places), random.randint(1, TIMERS)))
     priority = random.choice([task.priority for task in system.tasks])
     share = random.choice((1, 1, 3, 10))  # functions of timers are mostly short
 
-    def convert_task_to_timer(task: IntegerTimeTask) -> IntegerTimeTask:
+    def convert_task_to_software_timer(task: IntegerTimeTask) -> IntegerTimeTask:
         """Returns the task as a timer."""
         wcet = max(SHORTEST_CYCLES, task.wcet // share)
         return replace(task, priority=priority, wcet=wcet, jitter=0, sections=(), masked=0, is_timer=True)
 
-    tasks = (convert_task_to_timer(task) if at in chosen else task for at, task in enumerate(system.tasks))
+    tasks = (convert_task_to_software_timer(task) if at in chosen else task for at, task in enumerate(system.tasks))
     return replace(system, tasks=tuple(tasks))
 
 
-def random_fan_in_fan_out_task_set(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
+def random_fan_in_fan_out_task_set(random: Random, firmware: TaskSetFirmware) -> IntegerTimeTaskSet:
     """Returns a random task set in which some tasks release several tasks, and several tasks release some, beside all
     that others have.
     """
@@ -447,7 +448,7 @@ def _task_with_random_jitter(random: Random, task: IntegerTimeTask, tick: int) -
     return replace(task, jitter=random.randint(1, most) * tick)
 
 
-def _task_with_random_sections(random: Random, task: IntegerTimeTask) -> IntegerTimeTask:
+def _task_with_random_critical_sections(random: Random, task: IntegerTimeTask) -> IntegerTimeTask:
     """Returns the task with up to two random critical sections, each at most a third of its work."""
     lengths = [int(task.wcet * random.uniform(0.02, 0.3)) for _ in range(random.randint(0, 2))]
     sections = [(random.choice("rs"), length) for length in lengths if length > SHORTEST_CYCLES]
@@ -455,8 +456,8 @@ def _task_with_random_sections(random: Random, task: IntegerTimeTask) -> Integer
 
 
 def vary_task_set_randomly(
-    random: Random, system: IntegerTaskSet, starts: tuple[int, ...], tick_cycles: int
-) -> tuple[IntegerTaskSet, tuple[int, ...]]:
+    random: Random, system: IntegerTimeTaskSet, starts: tuple[int, ...], tick_cycles: int
+) -> tuple[IntegerTimeTaskSet, tuple[int, ...]]:
     """Returns a random variation of a task set: other work, another first release or another first interrupt."""
     image_tasks = system.tasks_of_image
     at = random.randrange(len(image_tasks))

@@ -67,7 +67,7 @@ class HandlerRun:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkSegmentSpan:
+class JobWorkSegmentTimes:
     """A part of a job's work, from its first instruction to its last one, whatever interrupted it."""
 
     core: int
@@ -101,7 +101,7 @@ class TaskSetTrace:
     """The cycle at which a call that releases another task returned, and the index of the task that called."""
     kernels: tuple[TaskSetTrace, ...] = ()
     """The trace of each core, with the indices of its own tasks, if each core runs a kernel of its own."""
-    parts: list[WorkSegmentSpan] = field(default_factory=list)
+    parts: list[JobWorkSegmentTimes] = field(default_factory=list)
     """The parts of jobs whose work has several."""
     gives: list[HandlerRun] = field(default_factory=list)
     """The handlers that release a task, whichever core is shown. Empty on one core."""
@@ -148,14 +148,14 @@ class TaskSetTrace:
         receivers = [receiver for row in self.rows for receiver in row.numbers_of_released_tasks]
         return len(set(receivers)) < len(receivers)
 
-    def tasks_that_release(self, task: int) -> list[int]:
+    def tasks_that_release_task(self, task: int) -> list[int]:
         """Returns the indices of the tasks that release a task."""
         return [at for at, row in enumerate(self.rows) if task + 1 in row.numbers_of_released_tasks]
 
     def return_cycles_of_release_calls(self, task: int) -> list[int]:
         """Returns the cycles at which the calls that release a task returned, in their order."""
         cycles = []
-        for sender in self.tasks_that_release(task):
+        for sender in self.tasks_that_release_task(task):
             receivers = self.rows[sender].numbers_of_released_tasks
             mine = [cycle for cycle, caller in self.sent if caller == sender]
             cycles += mine[receivers.index(task + 1) :: len(receivers)]

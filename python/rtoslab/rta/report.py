@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rtoslab.base import count_with_noun
-from rtoslab.reports import Deviations, ReportDocument, ReportSection, TableData, mark_report_of_deviating_kernels
+from rtoslab.reports import Deviations, ReportDocument, ReportSection, TableData, add_footnotes_for_deviating_kernels
 from rtoslab.rta import study_charts as plots
-from rtoslab.rta.charges import MODEL_NAMES, OverheadModel
+from rtoslab.rta.charges import MODEL_NAMES, KernelOverheadAccountingModel
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.prices import LedgerEntryCosts
 from rtoslab.rta.tables import (
@@ -51,22 +51,24 @@ def task_set_report(study: TaskSetStudy) -> ReportDocument:
         summary=" ".join(study.schedulability_answer_sentences()),
         sections=tuple(sections),
     )
-    return mark_report_of_deviating_kernels(
-        page, deviations_of_studied_kernels(study), all_deviate=_do_all_kernels_deviate(study)
+    return add_footnotes_for_deviating_kernels(
+        page, contract_deviations_of_study_kernels(study), all_deviate=_do_all_kernels_violate_port_contract(study)
     )
 
 
-def deviations_of_studied_kernels(study: TaskSetStudy) -> Deviations:
+def contract_deviations_of_study_kernels(study: TaskSetStudy) -> Deviations:
     """Returns the declared deviations of the kernels whose overheads a study uses."""
-    return {source.kernel: source.deviations for source in _overheads_of_study(study) if source.deviations}
+    return {
+        source.kernel: source.deviations for source in _kernel_overheads_of_task_set_study(study) if source.deviations
+    }
 
 
-def _do_all_kernels_deviate(study: TaskSetStudy) -> bool:
+def _do_all_kernels_violate_port_contract(study: TaskSetStudy) -> bool:
     """Whether all kernels of a study deviate from the port contract."""
-    return all(source.deviations for source in _overheads_of_study(study))
+    return all(source.deviations for source in _kernel_overheads_of_task_set_study(study))
 
 
-def _overheads_of_study(study: TaskSetStudy) -> list[KernelOverheads]:
+def _kernel_overheads_of_task_set_study(study: TaskSetStudy) -> list[KernelOverheads]:
     """Returns the kernel overheads that a study uses or compares."""
     return [overheads for overheads in (study.overheads, study.compared_overheads) if overheads is not None]
 
@@ -90,8 +92,8 @@ def _mark_deviating_kernels(study: TaskSetStudy, tables: tuple[TableData | None,
     """Returns the tables with marks at the kernels that deviate from the port contract."""
     page = ReportDocument("", "", "", (ReportSection("", "", tables=tuple(filter(None, tables))),))
     return [
-        *mark_report_of_deviating_kernels(
-            page, deviations_of_studied_kernels(study), all_deviate=_do_all_kernels_deviate(study)
+        *add_footnotes_for_deviating_kernels(
+            page, contract_deviations_of_study_kernels(study), all_deviate=_do_all_kernels_violate_port_contract(study)
         )
         .sections[0]
         .tables
@@ -127,8 +129,10 @@ def _tick_comparison_sections(study: TaskSetStudy) -> list[ReportSection]:
         return []
     totals = {
         "observed": sum(interruption.cycles for interruption in taken),
-        MODEL_NAMES[OverheadModel.SPLIT_TICK]: sum(prices.interruption_price(interruption) for interruption in taken),
-        MODEL_NAMES[OverheadModel.WORST_TICK]: sum(
+        MODEL_NAMES[KernelOverheadAccountingModel.SPLIT_TICK]: sum(
+            prices.interruption_price(interruption) for interruption in taken
+        ),
+        MODEL_NAMES[KernelOverheadAccountingModel.WORST_TICK]: sum(
             plots.interruption_cycles_in_worst_tick_model(prices, interruption, len(study.system.tasks))
             for interruption in taken
         ),

@@ -163,7 +163,9 @@ class WaitsAcrossCores:
             sorted(self.shared.names), self._users, strict=True
         ):
             own, remote = (
-                _long_run_sum(tasks, [sum(item == name for item, _ in task.sections) for task in tasks])
+                _long_run_weight_per_time_unit(
+                    tasks, [sum(item == name for item, _ in task.sections) for task in tasks]
+                )
                 for tasks in (self.shared.own, self.shared.remote)
             )
             waits += min(own + remote, remote * len(here)) + min(own + remote, own * len(elsewhere))
@@ -202,7 +204,7 @@ class ResourceWaits:
         unbounded = [task for task in requesting if task.name not in self.costs]
         lower = [task for task in self.shared.own if task.priority < self.task.priority]
         object.__setattr__(self, "_remote", _arrivals_of_tasks(self.shared.remote))
-        weights = [self._resource_delays_and_section_counts(tasks) for tasks in (requesting, unbounded)]
+        weights = [self._remote_critical_section_delays(tasks) for tasks in (requesting, unbounded)]
         object.__setattr__(self, "_delays", [delays for delays, _ in weights])
         object.__setattr__(self, "_holds", [holds for _, holds in weights])
         object.__setattr__(self, "_lower", _arrivals_of_tasks(lower))
@@ -210,7 +212,7 @@ class ResourceWaits:
         object.__setattr__(self, "_masked", masked)
         object.__setattr__(self, "_waits", WaitsAcrossCores(self.shared))
 
-    def _resource_delays_and_section_counts(self, requesting: Sequence[IntegerTimeTask]) -> tuple[list[int], list[int]]:
+    def _remote_critical_section_delays(self, requesting: Sequence[IntegerTimeTask]) -> tuple[list[int], list[int]]:
         """Returns how long each job of the other cores' tasks delays waits of some tasks, and by how many sections."""
         resources = {name for task in requesting for name in self.shared.requested_resources(task)}
         holds = [sum(name in resources for name, _ in task.sections) for task in self.shared.remote]
@@ -251,7 +253,7 @@ class ResourceWaits:
         pauses = holds + sum(jobs.values()) - 1 if holds else 0
         return {
             "holders on other cores": delay,
-            "blocking": self._blocking_while_other_tasks_wait(window, pauses),
+            "blocking": self._max_blocking_while_other_tasks_wait(window, pauses),
             "less urgent tasks": self.less_urgent_work(window)
             + min(
                 pauses * max(self._masked, default=0), _weighted_sum_of_job_arrivals(self._lower, self._masked, window)
@@ -274,7 +276,7 @@ class ResourceWaits:
             for name in {name for name, _ in task.sections}
         )
 
-    def _blocking_while_other_tasks_wait(self, window: int, pauses: int) -> int:
+    def _max_blocking_while_other_tasks_wait(self, window: int, pauses: int) -> int:
         """Returns the longest time of sections that less urgent tasks begin while all others wait.
         `pauses`: the times at which a task at least as urgent becomes ready while all others wait.
         """
@@ -306,23 +308,24 @@ class ResourceWaits:
         costs = [self.costs.get(task.name, (0, 0)) for task in tasks]
         delay, holds = (
             min(
-                _long_run_sum(self.shared.remote, weights[0]),
-                _long_run_sum(self.shared.remote, weights[1]) + _long_run_sum(tasks, [cost[at] for cost in costs]),
+                _long_run_weight_per_time_unit(self.shared.remote, weights[0]),
+                _long_run_weight_per_time_unit(self.shared.remote, weights[1])
+                + _long_run_weight_per_time_unit(tasks, [cost[at] for cost in costs]),
             )
             for at, weights in enumerate((self._delays, self._holds))
         )
         lower = [task for task in self.shared.own if task.priority < self.task.priority]
-        pauses = holds + _long_run_sum(tasks, [1] * len(tasks))
+        pauses = holds + _long_run_weight_per_time_unit(tasks, [1] * len(tasks))
         blocking = min(
-            _long_run_sum(lower, [self.sections.total.get(task.name, 0) for task in lower]),
+            _long_run_weight_per_time_unit(lower, [self.sections.total.get(task.name, 0) for task in lower]),
             pauses * self.sections.once,
         )
-        masked = min(_long_run_sum(lower, self._masked), pauses * max(self._masked, default=0))
+        masked = min(_long_run_weight_per_time_unit(lower, self._masked), pauses * max(self._masked, default=0))
         waits = self.charges.cross_wait * self._waits.long_term_resource_wait_rate()
         return delay + blocking + masked + self.less_urgent_utilisation + waits
 
 
-def _long_run_sum(tasks: Sequence[IntegerTimeTask], weights: Sequence[int]) -> Fraction:
+def _long_run_weight_per_time_unit(tasks: Sequence[IntegerTimeTask], weights: Sequence[int]) -> Fraction:
     """Returns the sum of the weights of all jobs that arrive in a unit of time, in the long run."""
     loads = [task.long_run_load(weight) for task, weight in zip(tasks, weights, strict=True)]
     return exact_utilisation(loads or [(0, 1)])

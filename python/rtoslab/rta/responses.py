@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from rtoslab.rta.record import TaskSetTrace
 from rtoslab.rta.senders import preceding_tasks_in_release_chain
-from rtoslab.rta.system import IntegerTaskSet
+from rtoslab.rta.system import IntegerTimeTaskSet
 
 
 @dataclass(frozen=True, slots=True)
-class ObservedResponses:
+class ObservedResponseTimes:
     """The observed response times of one task or interrupt, in units of the system."""
 
     name: str
@@ -25,14 +25,14 @@ class ObservedResponses:
         """Returns the longest observed response time. 0 if nothing was released."""
         return max((*self.ended, *self.unfinished), default=0)
 
-    def exceeds_bound(self, bound: int | None) -> bool:
+    def has_response_time_above_bound(self, bound: int | None) -> bool:
         """Whether an observed response time is longer than the bound. False without a bound. None is never exceeded."""
         return bound is not None and self.longest_response > bound
 
 
 def observed_response_times(
-    system: IntegerTaskSet, trace: TaskSetTrace, until: int | None = None
-) -> Iterator[ObservedResponses]:
+    system: IntegerTimeTaskSet, trace: TaskSetTrace, until: int | None = None
+) -> Iterator[ObservedResponseTimes]:
     """Yields the observed response times of each task, then of each interrupt."""
     scale = system.units_per_cycle
     by_name = {task.name: task for task in system.tasks}
@@ -49,9 +49,9 @@ def observed_response_times(
             )
             for jobs in (trace.jobs, trace.unfinished)
         )
-        yield ObservedResponses(task.name, ended, unfinished)
+        yield ObservedResponseTimes(task.name, ended, unfinished)
     for at, handler in enumerate(system.interrupts):
         if not handler.implied:
-            yield ObservedResponses(
+            yield ObservedResponseTimes(
                 handler.name, tuple(item * scale for item in trace.interrupt_response_times(at + 1))
             )

@@ -21,7 +21,7 @@ class WorkSegmentProtection(IntEnum):
     MASKED = 3
 
 
-class TaskReleaseObject(IntEnum):
+class TaskReleaseObjectKind(IntEnum):
     """The objects by which a task releases another one. The numbers are those of the image."""
 
     NONE = 0
@@ -61,8 +61,8 @@ class TaskRow:
     """The task that its jobs release at their ends, counted from 1. 0: none."""
     further_receivers: tuple[int, ...] = ()
     """The tasks that its jobs release after that one, counted from 1."""
-    receiver_carrier: TaskReleaseObject = TaskReleaseObject.NONE
-    carrier: TaskReleaseObject = TaskReleaseObject.NONE
+    receiver_carrier: TaskReleaseObjectKind = TaskReleaseObjectKind.NONE
+    carrier: TaskReleaseObjectKind = TaskReleaseObjectKind.NONE
     """How another task releases it. NONE: the tick or an interrupt does."""
     late_ticks: tuple[int, ...] = ()
     """How many ticks after its arrival the tick releases a job, by the job's number modulo LATE_JOBS. Empty: none."""
@@ -77,7 +77,7 @@ class TaskRow:
     @property
     def is_tick_released(self) -> bool:
         """Whether the kernel's tick releases its jobs."""
-        return not self.line and self.carrier is TaskReleaseObject.NONE
+        return not self.line and self.carrier is TaskReleaseObjectKind.NONE
 
     def job_arrival_and_release_ticks(self, number: int) -> tuple[int, int]:
         """Returns the ticks of the arrival and of the release of a job, counted from the first releases of the set."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask
+from rtoslab.rta.system import IntegerTimeTask, IntegerTimeTaskSet
 
 Sends = Mapping[str, int | None]
 """By the task that it releases, the latest end of each send after its arrival. None if it has no bound."""
@@ -20,7 +20,7 @@ class UnboundedSendError(Exception):
 
 
 def tasks_with_sender_arrivals(
-    tasks: Sequence[IntegerTimeTask], system: IntegerTaskSet, priority: int, latest_sends: Sends
+    tasks: Sequence[IntegerTimeTask], system: IntegerTimeTaskSet, priority: int, latest_sends: Sends
 ) -> list[IntegerTimeTask]:
     """Returns tasks of at least this priority, with the jitter and offset of their releases.
     Raises UnboundedSendError.
@@ -47,7 +47,7 @@ def _task_with_inherited_arrivals(
     return task if first is task else replace(task, jitter=first.jitter, offset=first.offset)
 
 
-def successors_at_least_as_urgent(task: IntegerTimeTask, system: IntegerTaskSet) -> dict[str, int]:
+def successors_at_least_as_urgent(task: IntegerTimeTask, system: IntegerTimeTaskSet) -> dict[str, int]:
     """Returns the tasks that are released by jobs of this one only, over tasks at least as urgent as this one and on
     its core. Each with the number of the send by which it begins, from 0 on.
     """
@@ -62,7 +62,7 @@ def successors_at_least_as_urgent(task: IntegerTimeTask, system: IntegerTaskSet)
     return successors
 
 
-def tasks_releasing_more_urgent_ones(system: IntegerTaskSet) -> list[tuple[IntegerTimeTask, str]]:
+def tasks_releasing_more_urgent_ones(system: IntegerTimeTaskSet) -> list[tuple[IntegerTimeTask, str]]:
     """Returns the tasks that release a more urgent one or one of another core, each with that one, the least urgent
     first. The bounds of each depend on the sends of less urgent ones of its core, and of other cores.
     """
@@ -76,7 +76,7 @@ def tasks_releasing_more_urgent_ones(system: IntegerTaskSet) -> list[tuple[Integ
     return sorted(upwards, key=lambda pair: pair[0].priority)
 
 
-def tasks_released_by_other_cores(system: IntegerTaskSet) -> frozenset[str]:
+def tasks_released_by_other_cores(system: IntegerTimeTaskSet) -> frozenset[str]:
     """Returns the names of the tasks that a task of another core releases."""
     cores = {task.name: task.core for task in system.tasks}
     return frozenset(task.name for task in system.tasks if task.sender and cores[task.sender] != task.core)

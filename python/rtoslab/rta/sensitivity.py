@@ -8,11 +8,11 @@ from fractions import Fraction
 from functools import partial
 from typing import Final
 
-from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.bounds import MissingBoundReason, ResponseTimeAnalysis
-from rtoslab.rta.charges import OverheadModel
+from rtoslab.rta.charges import KernelOverheadAccountingModel
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask, exact_utilisation, system_in_finer_units
+from rtoslab.rta.system import IntegerTimeTask, IntegerTimeTaskSet, exact_utilisation, system_in_finer_units
 
 RESOLUTION: Final = 1_000_000
 """Factors are whole multiples of one part in so many."""
@@ -44,9 +44,9 @@ class WcetMargin:
 
 
 def find_wcet_sensitivity(
-    system: IntegerTaskSet,
+    system: IntegerTimeTaskSet,
     overheads: KernelOverheads | None,
-    model: OverheadModel,
+    model: KernelOverheadAccountingModel,
     is_schedulable: bool | None = None,
     progress: Progress = lambda _: None,
 ) -> WcetMargin:
@@ -86,12 +86,14 @@ def find_wcet_sensitivity(
 class _MarginSearch:
     """Searches for the largest schedulable variation of one system."""
 
-    def __init__(self, overheads: KernelOverheads | None, model: OverheadModel, is_schedulable: bool | None) -> None:
+    def __init__(
+        self, overheads: KernelOverheads | None, model: KernelOverheadAccountingModel, is_schedulable: bool | None
+    ) -> None:
         self.overheads, self.model, self.is_schedulable = overheads, model, is_schedulable
         self.bounded = False
 
     def largest_schedulable_parameter(
-        self, system_for: Callable[[int], IntegerTaskSet], low: int, now: int, high: int
+        self, system_for: Callable[[int], IntegerTimeTaskSet], low: int, now: int, high: int
     ) -> int:
         """Returns the largest number in [low, high] whose system is schedulable, provided that all smaller ones are
         too. Low - 1 if none is.
@@ -102,7 +104,7 @@ class _MarginSearch:
         too_large = high + 1
         while low < high:
             middle = (low + high + 1) // 2
-            analysis = compute_bounds(system_for(middle), self.overheads, self.model, STEPS_PER_BOUND)
+            analysis = compute_response_time_bounds(system_for(middle), self.overheads, self.model, STEPS_PER_BOUND)
             if analysis.is_schedulable:
                 low = middle
             else:
@@ -120,15 +122,15 @@ def _is_response_time_bound_undecided(analysis: ResponseTimeAnalysis) -> bool:
     )
 
 
-def _largest_wcet_factor(system: IntegerTaskSet) -> int:
+def _largest_wcet_factor(system: IntegerTimeTaskSet) -> int:
     """Returns the largest factor by which every WCET stays within its deadline, in parts of RESOLUTION."""
     return min(task.deadline * RESOLUTION // task.wcet for task in system.tasks)
 
 
-def _system_with_scaled_wcets(system: IntegerTaskSet, factor: Fraction) -> IntegerTaskSet:
+def _system_with_scaled_wcets(system: IntegerTimeTaskSet, factor: Fraction) -> IntegerTimeTaskSet:
     """Returns the system with all WCETs scaled, rounded up: none becomes 0."""
 
-    def scale_wcet_and_sections(task: IntegerTimeTask) -> IntegerTimeTask:
+    def scale_wcet_and_critical_sections(task: IntegerTimeTask) -> IntegerTimeTask:
         """Returns the task with its WCET and critical sections scaled."""
         sections = tuple((name, _round_up_to_integer(length * factor)) for name, length in task.sections)
         return replace(
@@ -138,14 +140,14 @@ def _system_with_scaled_wcets(system: IntegerTaskSet, factor: Fraction) -> Integ
             sections=sections,
         )
 
-    return replace(system, tasks=tuple(scale_wcet_and_sections(item) for item in system.tasks))
+    return replace(system, tasks=tuple(scale_wcet_and_critical_sections(item) for item in system.tasks))
 
 
 def _round_up_to_integer(value: Fraction) -> int:
     return -(-value.numerator // value.denominator)
 
 
-def _system_with_task_wcet(system: IntegerTaskSet, task: IntegerTimeTask, wcet: int) -> IntegerTaskSet:
+def _system_with_task_wcet(system: IntegerTimeTaskSet, task: IntegerTimeTask, wcet: int) -> IntegerTimeTaskSet:
     """Returns the system with another WCET of one task of the file."""
     name = task.task_name
     tasks = (replace(item, wcet=wcet) if item.task_name == name else item for item in system.tasks)

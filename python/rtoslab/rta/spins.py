@@ -25,7 +25,7 @@ class DisjointCycleIntervals:
         lengths = (end - begin for begin, end in zip(self.begins, self.ends, strict=True))
         object.__setattr__(self, "_sums", (0, *accumulate(lengths)))
 
-    def cycles_between(self, since: int, until: int) -> int:
+    def cycles_covered_by_intervals(self, since: int, until: int) -> int:
         """Returns how many cycles of the spans are between two cycles."""
         indices = self.span_indices_between(since, until)
         if not indices:

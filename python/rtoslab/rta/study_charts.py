@@ -11,7 +11,7 @@ import numpy as np
 
 from rtoslab.reports import ChartData
 from rtoslab.rta.board_check import TaskSetBoardCheck
-from rtoslab.rta.charges import MODEL_NAMES, OverheadModel
+from rtoslab.rta.charges import MODEL_NAMES, KernelOverheadAccountingModel
 from rtoslab.rta.entries import TaskInterruption
 from rtoslab.rta.prices import LedgerEntryCosts
 from rtoslab.rta.record import IDLE, TaskSetTrace
@@ -135,11 +135,13 @@ def tick_cycles_chart(study: TaskSetStudy, check: TaskSetBoardCheck) -> ChartDat
     shown, prices = check.tick_interruptions_of_work_or_idle[:_MOST_TICKS], LedgerEntryCosts(study.overheads)
     series = {
         "observed": [interruption.cycles for interruption in shown],
-        MODEL_NAMES[OverheadModel.WORST_TICK]: [
+        MODEL_NAMES[KernelOverheadAccountingModel.WORST_TICK]: [
             interruption_cycles_in_worst_tick_model(prices, interruption, len(study.system.tasks))
             for interruption in shown
         ],
-        MODEL_NAMES[OverheadModel.SPLIT_TICK]: [prices.interruption_price(interruption) for interruption in shown],
+        MODEL_NAMES[KernelOverheadAccountingModel.SPLIT_TICK]: [
+            prices.interruption_price(interruption) for interruption in shown
+        ],
     }
     rows = [
         {"x": at, "y": round(us(value), 3), "series": name}
@@ -162,8 +164,8 @@ def model_pessimism_chart(study: TaskSetStudy) -> ChartData | None:
     if study.overheads is None:
         return None
     rows = []
-    for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK):
-        for task in study.analyses[OverheadModel.NO_OVERHEAD].tasks:
+    for model in (KernelOverheadAccountingModel.WORST_TICK, KernelOverheadAccountingModel.SPLIT_TICK):
+        for task in study.analyses[KernelOverheadAccountingModel.NO_OVERHEAD].tasks:
             more = study.analyses[model].find_response_bound(task.name).response
             if task.response and more is not None:
                 percent = 100 * (more / task.response - 1)

@@ -111,7 +111,7 @@ class ChainOfTasks:
 
 
 @dataclass(frozen=True, slots=True)
-class IntegerTaskSet:
+class IntegerTimeTaskSet:
     """A task set with all times as integers, in a common unit.
     `units_per_second` is the length of a unit: the clock's rate times `units_per_cycle`.
     """
@@ -175,7 +175,7 @@ class IntegerTaskSet:
         return -(-units // self.units_per_cycle)
 
 
-def system_in_finer_units(system: IntegerTaskSet, scale: int) -> IntegerTaskSet:
+def system_in_finer_units(system: IntegerTimeTaskSet, scale: int) -> IntegerTimeTaskSet:
     """Returns the same system in units that are `scale` times shorter."""
     if scale == 1:
         return system
@@ -190,7 +190,7 @@ def system_in_finer_units(system: IntegerTaskSet, scale: int) -> IntegerTaskSet:
             curve=tuple((count, scale * window) for count, window in task.curve),
         )
 
-    def interrupt_in_shorter_units(handler: IntegerTimeInterrupt) -> IntegerTimeInterrupt:
+    def rescale_interrupt_to_shorter_time_unit(handler: IntegerTimeInterrupt) -> IntegerTimeInterrupt:
         """Returns the interrupt in the shorter units."""
         return replace(
             handler,
@@ -201,7 +201,7 @@ def system_in_finer_units(system: IntegerTaskSet, scale: int) -> IntegerTaskSet:
     return replace(
         system,
         tasks=tuple(map(rescale_task_to_shorter_time_unit, system.tasks)),
-        interrupts=tuple(map(interrupt_in_shorter_units, system.interrupts)),
+        interrupts=tuple(map(rescale_interrupt_to_shorter_time_unit, system.interrupts)),
         units_per_second=scale * system.units_per_second,
         units_per_cycle=scale * system.units_per_cycle,
         chains=tuple(replace(chain, deadline=scale * chain.deadline) for chain in system.chains),
@@ -282,12 +282,12 @@ def _time_units_of_task_set(times: Sequence[Duration], clock_hz: int | None, sou
     return math.lcm(1_000_000, *(item.value.denominator for item in times)), 1
 
 
-def convert_to_integer_task_set(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
+def convert_to_integer_task_set(task_set: TaskSet, clock_hz: int | None) -> IntegerTimeTaskSet:
     """Returns the system of a task set, with all times as integers.
     Raises TaskSetError where a time in cycles has no clock, and where a part is longer than its whole.
     """
     specs: list[TaskSpec | InterruptSpec] = [*task_set.tasks, *task_set.interrupts]
-    times = [time for spec in specs for time in _durations_in_spec(spec)]
+    times = [time for spec in specs for time in _durations_in_task_or_interrupt_spec(spec)]
     times += [chain.deadline for chain in task_set.chains]
     rate, per_cycle = _time_units_of_task_set(times, clock_hz, task_set.source)
 
@@ -338,12 +338,12 @@ def convert_to_integer_task_set(task_set: TaskSet, clock_hz: int | None) -> Inte
         if item.released_by and item.name not in givers
     )
     for task in tasks:
-        _require_parts_within_wcet(task, task_set.source)
+        _require_work_parts_within_wcet(task, task_set.source)
     with_own_deadline = {task.name for task in task_set.tasks if task.has_own_deadline}
     tasks = split_tasks_by_releasing_task(tasks, task_set.source, with_own_deadline)
     _require_one_release_method_per_task(tasks, task_set)
     chains = tuple(ChainOfTasks(chain.name, chain.tasks, to_whole_units(chain.deadline)) for chain in task_set.chains)
-    return IntegerTaskSet(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle, chains)
+    return IntegerTimeTaskSet(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle, chains)
 
 
 def _require_one_release_method_per_task(tasks: Sequence[IntegerTimeTask], task_set: TaskSet) -> None:
@@ -362,7 +362,7 @@ def _releasing_interrupt_name(spec: TaskSpec) -> str:
     return f"release of {spec.name}"
 
 
-def _require_parts_within_wcet(task: IntegerTimeTask, source: str) -> None:
+def _require_work_parts_within_wcet(task: IntegerTimeTask, source: str) -> None:
     """Raises TaskSetError if a part of the WCET, or all sections together, are longer than the WCET."""
     sections = sum(length for _, length in task.sections)
     for what, length in (
@@ -374,7 +374,7 @@ def _require_parts_within_wcet(task: IntegerTimeTask, source: str) -> None:
             raise TaskSetError(f"{source}, task {task.name}: its {what} longer than its WCET; correct one of them.")
 
 
-def _durations_in_spec(spec: TaskSpec | InterruptSpec) -> list[Duration]:
+def _durations_in_task_or_interrupt_spec(spec: TaskSpec | InterruptSpec) -> list[Duration]:
     """Returns all times in the description of a task or interrupt."""
     times = [spec.period, spec.wcet, spec.deadline, spec.jitter, *(pair.window for pair in spec.arrivals)]
     if isinstance(spec, TaskSpec):

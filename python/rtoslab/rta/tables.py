@@ -11,7 +11,7 @@ from rtoslab.base import count_with_noun
 from rtoslab.reports import TableData
 from rtoslab.rta.arrival_curves import ArrivalCurve
 from rtoslab.rta.bounds import ResponseBound
-from rtoslab.rta.charges import MODEL_NAMES, MODEL_TITLES, OverheadModel
+from rtoslab.rta.charges import MODEL_NAMES, MODEL_TITLES, KernelOverheadAccountingModel
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.sensitivity import STEPS_PER_BOUND, WcetMargin
 from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTask, exact_utilisation
@@ -134,13 +134,13 @@ def observed_responses_table(study: TaskSetStudy) -> TableData | None:
 
 def chain_latencies_table(study: TaskSetStudy) -> TableData | None:
     """Returns a table of the latency bounds of the chains of tasks. None if the file names no chain."""
-    if not study.chain_bounds:
+    if not study.task_chain_latency_bounds:
         return None
     observed = study.observed_chain_latencies
     rows = [
         [chain.name, _microseconds_text(study, chain.deadline), _microseconds_text_rounded_up(study, chain.latency),
          _microseconds_text(study, observed.get(chain.name)), "yes" if chain.is_deadline_met else "NO"]
-        for chain in study.chain_bounds
+        for chain in study.task_chain_latency_bounds
     ]  # fmt: skip
     released = any(task.sender for task in study.system.tasks)
     paths = "; ".join(f"{chain.name}: {' > '.join(chain.tasks)}" for chain in study.system.chains)
@@ -318,9 +318,9 @@ def study_as_json(study: TaskSetStudy) -> dict[str, Any]:
                 "latency_us": None if chain.latency is None else study.system.to_microseconds(chain.latency),
                 "deadline_us": study.system.to_microseconds(chain.deadline),
                 "meets": chain.is_deadline_met,
-                "longest_us": _to_microseconds(study, longest.get(chain.name)),
+                "longest_us": _system_units_to_microseconds(study, longest.get(chain.name)),
             }
-            for chain in study.chain_bounds
+            for chain in study.task_chain_latency_bounds
         },
         "check": _observed_run_as_json(study),
     }  # fmt: skip
@@ -338,7 +338,7 @@ def _sensitivity_as_json(study: TaskSetStudy) -> dict[str, Any]:
     }
 
 
-def _to_microseconds(study: TaskSetStudy, units: int | None) -> float | None:
+def _system_units_to_microseconds(study: TaskSetStudy, units: int | None) -> float | None:
     """Returns units of the system as microseconds, or None."""
     return None if units is None else study.system.to_microseconds(units)
 
@@ -362,7 +362,7 @@ def _observed_run_as_json(study: TaskSetStudy) -> dict[str, Any] | None:
     check = study.check
     if check is None:
         return None
-    ratios: Mapping[OverheadModel, Mapping[str, float]] = {
+    ratios: Mapping[KernelOverheadAccountingModel, Mapping[str, float]] = {
         model: check.ratio_of_bound_to_response(item) for model, item in study.analyses.items()
     }
     return {

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from rtoslab.base import count_with_noun
-from rtoslab.rta.analysis import compute_bounds, response_increase_by_overhead
+from rtoslab.rta.analysis import compute_response_time_bounds, response_increase_per_overhead_part
 from rtoslab.rta.board_check import TaskSetBoardCheck
 from rtoslab.rta.bounds import ResponseBound, ResponseTimeAnalysis
 from rtoslab.rta.chains import ChainBound, chain_latency_bound, longest_observed_chain_latency
-from rtoslab.rta.charges import INVERSION_OPERATIONS, SECTION_OPERATIONS, OverheadModel
+from rtoslab.rta.charges import INVERSION_OPERATIONS, SECTION_OPERATIONS, KernelOverheadAccountingModel
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.prices import OverheadExcess
 from rtoslab.rta.senders import preceding_tasks_in_release_chain
 from rtoslab.rta.sensitivity import Progress, WcetMargin, find_wcet_sensitivity
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask, convert_to_integer_task_set
+from rtoslab.rta.system import IntegerTimeTask, IntegerTimeTaskSet, convert_to_integer_task_set
 from rtoslab.rta.taskset import TaskSet
 from rtoslab.rta.units import microseconds_with_decimals
 
@@ -27,9 +27,9 @@ class TaskSetStudy:
     """The full analysis of one task set: bounds, sensitivity, costs, observed run."""
 
     task_set: TaskSet
-    system: IntegerTaskSet
+    system: IntegerTimeTaskSet
     overheads: KernelOverheads | None
-    analyses: Mapping[OverheadModel, ResponseTimeAnalysis]
+    analyses: Mapping[KernelOverheadAccountingModel, ResponseTimeAnalysis]
     """The analysis by each model. Without overheads, only that of the model without overheads."""
     notes: tuple[str, ...]
     sensitivity: WcetMargin | None = None
@@ -41,9 +41,13 @@ class TaskSetStudy:
     """Another source's overheads, which tables show next to these."""
 
     @property
-    def overhead_model_of_answer(self) -> OverheadModel:
+    def overhead_model_of_answer(self) -> KernelOverheadAccountingModel:
         """Returns the overhead model on which the answer rests."""
-        return OverheadModel.SPLIT_TICK if OverheadModel.SPLIT_TICK in self.analyses else OverheadModel.NO_OVERHEAD
+        return (
+            KernelOverheadAccountingModel.SPLIT_TICK
+            if KernelOverheadAccountingModel.SPLIT_TICK in self.analyses
+            else KernelOverheadAccountingModel.NO_OVERHEAD
+        )
 
     @property
     def response_time_analysis_of_answer(self) -> ResponseTimeAnalysis:
@@ -60,7 +64,7 @@ class TaskSetStudy:
         )
 
     @property
-    def chain_bounds(self) -> list[ChainBound]:
+    def task_chain_latency_bounds(self) -> list[ChainBound]:
         """Returns the latency bounds of the chains of tasks."""
         return [
             chain_latency_bound(chain, self.system, self.response_time_analysis_of_answer)
@@ -80,7 +84,7 @@ class TaskSetStudy:
     @property
     def chains_over_bound(self) -> list[str]:
         """Returns the names of the chains of tasks that took longer in the run than their bound."""
-        bounds = {chain.name: chain.latency for chain in self.chain_bounds}
+        bounds = {chain.name: chain.latency for chain in self.task_chain_latency_bounds}
         seen = self.observed_chain_latencies.items()
         return [name for name, longest in seen if None not in (longest, bounds[name]) and longest > bounds[name]]  # type: ignore[operator]
 
@@ -103,12 +107,12 @@ class TaskSetStudy:
         return _unknown_multicore_costs(self.system, self.overheads)
 
     @property
-    def is_undecided(self) -> bool:
+    def is_schedulability_undecided(self) -> bool:
         """Whether some bounds are unknown, while no deadline is known to be missed and no observation contradicts a
         bound."""
         bounds = (*self.response_time_analysis_of_answer.tasks, *self.response_time_analysis_of_answer.interrupts)
         missed = any(bound.can_deadline_be_missed for bound in bounds) or any(
-            chain.can_deadline_be_missed for chain in self.chain_bounds
+            chain.can_deadline_be_missed for chain in self.task_chain_latency_bounds
         )
         return (
             not self.is_schedulable
@@ -123,7 +127,7 @@ class TaskSetStudy:
         if self.unknown_multicore_costs:
             return False
         met = self.response_time_analysis_of_answer.is_schedulable and all(
-            chain.is_deadline_met for chain in self.chain_bounds
+            chain.is_deadline_met for chain in self.task_chain_latency_bounds
         )
         return met and not self.tasks_over_bound and not self.kernel_entries_above_charge
 
@@ -146,7 +150,11 @@ class TaskSetStudy:
                     f"set; {advice}."
                 )
             ]
-        late = [self._chain_deadline_missed_text(chain) for chain in self.chain_bounds if not chain.is_deadline_met]
+        late = [
+            self._chain_deadline_missed_text(chain)
+            for chain in self.task_chain_latency_bounds
+            if not chain.is_deadline_met
+        ]
         if analysis.is_schedulable and late:
             return late
         if analysis.is_schedulable and self.unknown_multicore_costs:
@@ -223,7 +231,7 @@ def add_sensitivity_to_study(study: TaskSetStudy, progress: Progress = lambda _:
     grown = find_wcet_sensitivity(system, overheads, study.overhead_model_of_answer, holds, progress)
     progress("what each overhead costs")
     by_task = (
-        response_increase_by_overhead(system, overheads, study.overhead_model_of_answer)
+        response_increase_per_overhead_part(system, overheads, study.overhead_model_of_answer)
         if overheads is not None
         else {}
     )
@@ -248,12 +256,14 @@ def compute_task_set_study(
             )
         notes += _missing_cost_notes(system, overheads)
     notes += _notes_on_released_tasks(system)
-    models = tuple(OverheadModel) if overheads is not None else (OverheadModel.NO_OVERHEAD,)
-    analyses = {model: compute_bounds(system, overheads, model) for model in models}
+    models = (
+        tuple(KernelOverheadAccountingModel) if overheads is not None else (KernelOverheadAccountingModel.NO_OVERHEAD,)
+    )
+    analyses = {model: compute_response_time_bounds(system, overheads, model) for model in models}
     return TaskSetStudy(task_set, system, overheads, analyses, tuple(notes))
 
 
-def _notes_on_released_tasks(system: IntegerTaskSet) -> list[str]:
+def _notes_on_released_tasks(system: IntegerTimeTaskSet) -> list[str]:
     """Returns notes on tasks that other tasks release."""
     lasts = [task for task in system.tasks if task.sender and not task.gives]
     if not lasts:
@@ -276,8 +286,8 @@ def _notes_on_released_tasks(system: IntegerTaskSet) -> list[str]:
 
 
 def _order_equal_priority_tasks_as_observed(
-    system: IntegerTaskSet, overheads: KernelOverheads
-) -> tuple[IntegerTaskSet, list[str]]:
+    system: IntegerTimeTaskSet, overheads: KernelOverheads
+) -> tuple[IntegerTimeTaskSet, list[str]]:
     """Returns the system with the order in which the kernel runs tasks of equal priority, and notes.
     The order is that of their releases only if the kernel was observed to keep it. Otherwise any order is assumed.
     """
@@ -292,7 +302,7 @@ def _order_equal_priority_tasks_as_observed(
     return replace(system, equals="any"), [note]
 
 
-def system_with_tick_releases(system: IntegerTaskSet, tick: int) -> tuple[IntegerTaskSet, list[str]]:
+def system_with_tick_releases(system: IntegerTimeTaskSet, tick: int) -> tuple[IntegerTimeTaskSet, list[str]]:
     """Returns the system with tasks released by the tick, and the names of those that it releases late.
 
 
@@ -308,7 +318,7 @@ def system_with_tick_releases(system: IntegerTaskSet, tick: int) -> tuple[Intege
     return replace(system, tasks=tuple(task_with_tick_jitter(task) for task in system.tasks)), late
 
 
-def _unknown_multicore_costs(system: IntegerTaskSet, overheads: KernelOverheads) -> list[str]:
+def _unknown_multicore_costs(system: IntegerTimeTaskSet, overheads: KernelOverheads) -> list[str]:
     """Returns the costs of several cores to each other that the overheads do not have."""
     between = _BETWEEN_CORES if overheads.smp.kernels == 1 else ()
     unknown = [f"smp.{name}" for name in between if not getattr(overheads.smp, name)]
@@ -316,7 +326,7 @@ def _unknown_multicore_costs(system: IntegerTaskSet, overheads: KernelOverheads)
     return [*unknown, "events"] if called and overheads.events is None else unknown
 
 
-def _missing_cost_notes(system: IntegerTaskSet, overheads: KernelOverheads) -> list[str]:
+def _missing_cost_notes(system: IntegerTimeTaskSet, overheads: KernelOverheads) -> list[str]:
     """Returns notes on costs that the overheads do not have and that the analysis counts as nothing."""
     missing = []
     if not overheads.interrupt.entry_cycles and not overheads.interrupt.exit_cycles:

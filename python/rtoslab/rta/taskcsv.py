@@ -42,11 +42,11 @@ def _csv_task_table(row: Iterable[tuple[str, str]], where: str) -> dict[str, Any
     """Returns a task's table from the cells of a row."""
     cells: dict[str, Any] = {key: value for key, value in row if value}
     if "sections" in cells:
-        cells["section"] = [_csv_section_table(part, where) for part in cells.pop("sections").split()]
+        cells["section"] = [_parse_csv_critical_section(part, where) for part in cells.pop("sections").split()]
     return cells
 
 
-def _csv_section_table(text: str, where: str) -> dict[str, str]:
+def _parse_csv_critical_section(text: str, where: str) -> dict[str, str]:
     """Returns a critical section's table from `resource:length_us`."""
     resource, colon, length_us = text.partition(":")
     if not colon:

@@ -195,8 +195,10 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
         title=_parse_single_line_string(table, "title", title, source),
         tasks=tasks,
         interrupts=interrupts,
-        protocol=cast("Protocol", _parse_known_word(table, "protocol", get_args(Protocol), "inheritance", source)),
-        equals=cast("Equals", _parse_known_word(table, "equals", get_args(Equals), "any", source)),
+        protocol=cast(
+            "Protocol", _parse_word_from_choices(table, "protocol", get_args(Protocol), "inheritance", source)
+        ),
+        equals=cast("Equals", _parse_word_from_choices(table, "equals", get_args(Equals), "any", source)),
         chains=tuple(
             _parse_task_chain(row, number, tasks, source)
             for number, row in enumerate(_toml_tables_under_key(table, "chain", source), 1)
@@ -311,9 +313,9 @@ def _parse_task_table(row: Mapping[str, Any], number_: int, source: str) -> Task
         has_own_deadline=parse_duration_key(row, "deadline", where) is not None,
         sections=sections,
         core=_parse_core_number(row, where),
-        release=cast("Release", _parse_known_word(row, "release", get_args(Release), "tick", where)),
+        release=cast("Release", _parse_word_from_choices(row, "release", get_args(Release), "tick", where)),
         gives=_parse_released_task_names(row, where),
-        gives_by=cast("Carrier", _parse_known_word(row, "gives_by", get_args(Carrier), "semaphore", where)),
+        gives_by=cast("Carrier", _parse_word_from_choices(row, "gives_by", get_args(Carrier), "semaphore", where)),
         arrivals=arrivals,
         **times,
     )
@@ -457,7 +459,9 @@ def _parse_whole_number(row: Mapping[str, Any], key: str, where: str, default: i
     return int(result)
 
 
-def _parse_known_word(table: Mapping[str, Any], key: str, known: tuple[str, ...], default: str, source: str) -> str:
+def _parse_word_from_choices(
+    table: Mapping[str, Any], key: str, known: tuple[str, ...], default: str, source: str
+) -> str:
     """Returns the word under a key of a table, which must be a known one. Raises TaskSetError."""
     value = str(table.get(key, default))
     if value not in known:

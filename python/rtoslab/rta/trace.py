@@ -22,8 +22,8 @@ from rtoslab.rta.firmware import (
     first_release_delay_ticks,
 )
 from rtoslab.rta.kernel_pair import image_table_rows_of_core, merge_core_traces
-from rtoslab.rta.record import IDLE, HandlerRun, TaskJob, TaskSetTrace, WorkSegmentSpan
-from rtoslab.rta.rows import InterruptLine, TaskReleaseObject, TaskRow, WorkSegmentProtection
+from rtoslab.rta.record import IDLE, HandlerRun, JobWorkSegmentTimes, TaskJob, TaskSetTrace
+from rtoslab.rta.rows import InterruptLine, TaskReleaseObjectKind, TaskRow, WorkSegmentProtection
 from rtoslab.rta.spins import KIND_LOCK_BUSY, KIND_LOCK_TAKEN, DisjointCycleIntervals, kernel_lock_wait_spans
 from rtoslab.rta.stack_check import count_overflowed_stacks, read_task_stack_ends
 from rtoslab.targets import (
@@ -37,7 +37,7 @@ from rtoslab.targets import (
     SVCALL,
     SYSTICK,
     IdleInHandlerEventFilter,
-    OmittedTaskWriteFilter,
+    OmittedTaskPointerWriteInserter,
     VirtualMachine,
     current_task_addresses,
     task_switching_exceptions,
@@ -172,7 +172,7 @@ def require_no_lost_interrupt(trace: TaskSetTrace) -> None:
 def _require_no_full_queue(trace: TaskSetTrace) -> None:
     """Raises FullQueueError if a queue was full in a run, because its sender may then have waited."""
     for task, row in enumerate(trace.rows):
-        if row.carrier is not TaskReleaseObject.MESSAGE:
+        if row.carrier is not TaskReleaseObjectKind.MESSAGE:
             continue
         jobs = [job for job in (*trace.jobs, *trace.unfinished) if job.task == task and job.begin]
         changes = [(cycle, 1) for cycle in trace.return_cycles_of_release_calls(task)]
@@ -241,7 +241,7 @@ def _record_board_events(
     if not firmware.has_two_kernels:
         words = current_task_addresses(machine, firmware.kernel, firmware.core_count)
         running = {core: int.from_bytes(machine.read(word, 4), "little") for core, word in words.items()}
-    omitted_writes = OmittedTaskWriteFilter(firmware.kernel, running)
+    omitted_writes = OmittedTaskPointerWriteInserter(firmware.kernel, running)
     chunks = []
     left = ticks * firmware.tick_cycles
     while left > 0:
@@ -470,7 +470,7 @@ class _TraceReader:
         if parts and cycle >= self.trace.origin:
             is_masked = parts[self.begun_parts.get(task, 1) - 1].protection is WorkSegmentProtection.MASKED
             begin = self.part_begins.get(task, cycle)
-            self.trace.parts.append(WorkSegmentSpan(self.core, task, begin, cycle, is_masked=is_masked))
+            self.trace.parts.append(JobWorkSegmentTimes(self.core, task, begin, cycle, is_masked=is_masked))
         if self.begun_parts.get(task, 0) < len(self.trace.rows[task].parts or (0,)):
             return
         self.begun_parts[task] = 0
@@ -479,9 +479,9 @@ class _TraceReader:
                 f"A job of task {task} ended that had not begun, so the image is not the one that was "
                 "built; build it again."
             )
-        job = self._next_job_record(task, self.job_begins.pop(task), cycle)
+        job = self._next_job_of_task(task, self.job_begins.pop(task), cycle)
         if self.has_several_senders:
-            job = self._job_with_releasing_tasks(job)
+            job = self._add_releasing_tasks_to_job(job)
         self.ended_jobs[task] += 1
         if job.begin < job.release:
             raise TaskSetCheckError(
@@ -490,9 +490,9 @@ class _TraceReader:
             )
         self.trace.jobs.append(job)
 
-    def _job_with_releasing_tasks(self, job: TaskJob) -> TaskJob:
+    def _add_releasing_tasks_to_job(self, job: TaskJob) -> TaskJob:
         """Returns a job that ends with the tasks that released it, and with their arrival."""
-        senders = self.trace.tasks_that_release(job.task)
+        senders = self.trace.tasks_that_release_task(job.task)
         before: tuple[int, ...]
         if not senders:
             arrival, before = job.release, ()
@@ -508,14 +508,14 @@ class _TraceReader:
     def _add_unfinished_jobs_with_senders(self) -> None:
         """Adds the jobs whose senders had ended, and that had not ended themselves at the end of the run."""
         for task, row in enumerate(self.trace.rows):
-            for sender in self.trace.tasks_that_release(task):
+            for sender in self.trace.tasks_that_release_task(task):
                 for arrival, before in self.arrivals.get(sender, [])[self.taken.get((task, sender), 0) :]:
                     job = TaskJob(task, 0, arrival, self.job_begins.get(task, 0), self.trace.end, (*before, task))
                     self.trace.unfinished.append(job)
-            if row.carrier is TaskReleaseObject.NONE:
+            if row.carrier is TaskReleaseObjectKind.NONE:
                 self._add_unfinished_jobs_of_task(task)
 
-    def _next_job_record(self, task: int, begin: int, end: int, later: int = 0) -> TaskJob:
+    def _next_job_of_task(self, task: int, begin: int, end: int, later: int = 0) -> TaskJob:
         """Returns the record of a task's next job after the last that ended, or of the one `later` jobs after it."""
         number = self.ended_jobs[task] + later
         arrival = self.trace.job_arrival_cycle(task, number)
@@ -532,9 +532,9 @@ class _TraceReader:
     def _add_unfinished_jobs_of_task(self, task: int) -> None:
         """Adds the jobs of a task that had arrived but had not ended at the end of the run."""
         path = (task,) if self.has_several_senders else ()
-        job = self._next_job_record(task, self.job_begins.get(task, 0), self.trace.end)
+        job = self._next_job_of_task(task, self.job_begins.get(task, 0), self.trace.end)
         later = 0
         while job.release < job.end:
             self.trace.unfinished.append(replace(job, path=path))
             later += 1
-            job = self._next_job_record(task, 0, self.trace.end, later)
+            job = self._next_job_of_task(task, 0, self.trace.end, later)

@@ -12,14 +12,14 @@ from rtoslab.base import TaskSetCheckError
 from rtoslab.rta.arrange import image_task_rows, virtual_interrupt_lines
 from rtoslab.rta.firmware import MAX_RECEIVERS, TIMERS, TaskSetFirmware
 from rtoslab.rta.randomsets import (
+    kernel_objects_that_can_release_tasks,
     random_event_task_set,
     random_fan_in_fan_out_task_set,
     random_sending_task_set,
     random_timer_task_set,
-    usable_release_objects,
 )
-from rtoslab.rta.rows import InterruptLine, JobWorkSegment, TaskReleaseObject, TaskRow, WorkSegmentProtection
-from rtoslab.rta.system import IntegerTaskSet
+from rtoslab.rta.rows import InterruptLine, JobWorkSegment, TaskReleaseObjectKind, TaskRow, WorkSegmentProtection
+from rtoslab.rta.system import IntegerTimeTaskSet
 from rtoslab.rta.work import BusyWork
 
 TrainingSet = tuple[list[TaskRow], int, list[InterruptLine]]
@@ -44,7 +44,7 @@ _STEPS: Final = 160
 """The number of moments between two jobs at which a tick comes."""
 
 
-def basic_calibration_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
+def basic_calibration_task_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
     """Yields training task sets whose tasks are released together, each with its number of ticks.
     Then tasks that preempt each other for long.
     """
@@ -229,9 +229,7 @@ def _merge_calibration_sets_of_two_cores(first: TrainingSet, second: TrainingSet
     return [*rows, *moved], max(ticks, other_ticks), [*lines, *(replace(line, core=1) for line in other_lines)]
 
 
-def release_calibration_sets_on_all_cores(
-    sets: Iterable[TrainingSet], firmware: TaskSetFirmware
-) -> Iterator[TrainingSet]:
+def spread_calibration_sets_over_cores(sets: Iterable[TrainingSet], firmware: TaskSetFirmware) -> Iterator[TrainingSet]:
     """Yields the training sets with their tasks on one core after the other, and then with every other task on another
     core. The timers of the kernel stay on the first core.
     """
@@ -243,7 +241,7 @@ def release_calibration_sets_on_all_cores(
         yield placed, ticks, lines
 
 
-def event_calibration_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+def event_driven_calibration_task_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields training task sets with interrupts that release tasks, with critical sections and masks."""
     tick, random = firmware.tick_cycles, Random(_SEED)  # noqa: S311 (the same sets every time)
     for number in range(_CONTENTIONS):  # a task that comes while a less urgent one, or one of two, holds what it wants
@@ -292,7 +290,7 @@ def _random_calibration_sets(
     firmware: TaskSetFirmware,
     work: BusyWork,
     random: Random,
-    draw: Callable[[Random, TaskSetFirmware], IntegerTaskSet],
+    draw: Callable[[Random, TaskSetFirmware], IntegerTimeTaskSet],
     many: int,
 ) -> Iterator[TrainingSet]:
     """Yields so many random training task sets that the image can run."""
@@ -310,7 +308,7 @@ def _random_calibration_sets(
 
 
 def rows_with_task_release(
-    rows: list[TaskRow], sender: int, receiver: int, carrier: TaskReleaseObject
+    rows: list[TaskRow], sender: int, receiver: int, carrier: TaskReleaseObjectKind
 ) -> list[TaskRow]:
     """Returns the rows with a task that releases another one. `sender` and `receiver` are their indices."""
     linked = [*rows]
@@ -323,7 +321,7 @@ def release_calibration_sets_near_ticks(firmware: TaskSetFirmware, work: BusyWor
     """Yields training task sets in which ticks come while a task releases another one, by each kind of object.
     The released task is more urgent, or less. With and without a task that this tick releases.
     """
-    tick, carriers = firmware.tick_cycles, usable_release_objects(firmware)
+    tick, carriers = firmware.tick_cycles, kernel_objects_that_can_release_tasks(firmware)
     pairs = (firmware.max_tasks - 1) // 2
     lengths = [tick - reach + 40 - 4 * reach * step // _STEPS for step in range(_STEPS)]
     for at, urgent in product(range(0, _STEPS, pairs), (True, False)):
@@ -334,7 +332,7 @@ def release_calibration_sets_near_ticks(firmware: TaskSetFirmware, work: BusyWor
             rows.append(TaskRow(period, 3 * place, *work.work_amount_lasting_cycles(cycles), 2))
             rows.append(TaskRow(1, 0, *work.work_amount_lasting_cycles(reach), 3 if urgent else 1))
         for place in range(len(part)):
-            carrier = TaskReleaseObject[carriers[(at + place) % len(carriers)].upper()]
+            carrier = TaskReleaseObjectKind[carriers[(at + place) % len(carriers)].upper()]
             rows = rows_with_task_release(rows, 2 * place, 2 * place + 1, carrier)
         yield rows, 2 * period, []
         yield [*rows, TaskRow(1, 0, *work.work_amount_lasting_cycles(_LITTLE), 4)], 2 * period, []
@@ -344,19 +342,19 @@ def task_release_calibration_sets(firmware: TaskSetFirmware, work: BusyWork) -> 
     """Yields training task sets in which tasks release each other."""
     tick = firmware.tick_cycles
     little, many = work.work_amount_lasting_cycles(_LITTLE), min(firmware.max_tasks, firmware.priority_count)
-    for carrier, up in product(usable_release_objects(firmware), (True, False)):
+    for carrier, up in product(kernel_objects_that_can_release_tasks(firmware), (True, False)):
         for count in range(2, many + 1):  # a chain of so many tasks
             rows = [TaskRow(4, 0, *little, at if up else count - 1 - at) for at in range(count)]
             for at in range(count - 1):
-                rows = rows_with_task_release(rows, at, at + 1, TaskReleaseObject[carrier.upper()])
+                rows = rows_with_task_release(rows, at, at + 1, TaskReleaseObjectKind[carrier.upper()])
             yield rows, _MIXED_TICKS // 2, []
-    for carrier in usable_release_objects(firmware):  # more urgent tasks preempt sender and receiver
+    for carrier in kernel_objects_that_can_release_tasks(firmware):  # more urgent tasks preempt sender and receiver
         rows = [TaskRow(5, at, *work.work_amount_lasting_cycles(tick // 3), at) for at in range(4)]
         rows = rows_with_task_release(
-            rows_with_task_release(rows, 0, 2, TaskReleaseObject[carrier.upper()]),
+            rows_with_task_release(rows, 0, 2, TaskReleaseObjectKind[carrier.upper()]),
             3,
             1,
-            TaskReleaseObject[carrier.upper()],
+            TaskReleaseObjectKind[carrier.upper()],
         )
         yield rows, _MIXED_TICKS, []
 
@@ -402,9 +400,9 @@ def timer_calibration_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterato
         rows += [TaskRow(3 + 2 * at, 0, *little, 1 + at) for at in range(tasks)]
         yield rows, _MIXED_TICKS // 2, []
         for at in range(min(timers, tasks)):
-            carriers = usable_release_objects(firmware)
+            carriers = kernel_objects_that_can_release_tasks(firmware)
             rows = rows_with_task_release(
-                rows, at, timers + at, TaskReleaseObject[carriers[at % len(carriers)].upper()]
+                rows, at, timers + at, TaskReleaseObjectKind[carriers[at % len(carriers)].upper()]
             )
         yield rows, _MIXED_TICKS // 2, []
 
@@ -417,19 +415,19 @@ def random_timer_calibration_sets(firmware: TaskSetFirmware, work: BusyWork) -> 
     )
 
 
-def fan_in_fan_out_calibration_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+def fork_join_calibration_task_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields training task sets with a task that releases two to four tasks, and with one that two to four release."""
     little = work.work_amount_lasting_cycles(_LITTLE)
     for count, urgent in product(range(2, MAX_RECEIVERS + 1), (True, False)):
         several = [TaskRow(1, 0, *little, (2 if urgent else 0) + at % 2) for at in range(count)]
-        for carrier in usable_release_objects(firmware):
-            kind = TaskReleaseObject[carrier.upper()]
+        for carrier in kernel_objects_that_can_release_tasks(firmware):
+            kind = TaskReleaseObjectKind[carrier.upper()]
             receivers = [replace(row, carrier=kind) for row in several]
             numbers = range(2, 2 + count)
             sender = TaskRow(3, 0, *little, 2, receiver=2, further_receivers=(*numbers[1:],), receiver_carrier=kind)
             yield [sender, *receivers], _MIXED_TICKS // 2, []
         if firmware.kernel.services["queue"]:
-            message = TaskReleaseObject.MESSAGE
+            message = TaskReleaseObjectKind.MESSAGE
             senders = [
                 replace(row, period_ticks=3 + at % 3, receiver=1, receiver_carrier=message)
                 for at, row in enumerate(several)

@@ -10,7 +10,7 @@ from typing import Final
 
 from rtoslab.rta.arrival_curves import max_arrivals_of_periodic_task
 from rtoslab.rta.charges import NO_CHARGES
-from rtoslab.rta.demand import CompetingDemand, DemandCountingInstant
+from rtoslab.rta.demand import CompetingProcessorDemand, DemandWindowEndInstant
 from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTask
 
 MAX_STEPS: Final = 50_000
@@ -21,7 +21,7 @@ class NoBoundError(Exception):
     """Raised if the search for a bound used up its steps."""
 
 
-def busy_period_starts(demand: CompetingDemand) -> Iterator[tuple[CompetingDemand, int]]:
+def busy_period_starts(demand: CompetingProcessorDemand) -> Iterator[tuple[CompetingProcessorDemand, int]]:
     """Yields every way in which a busy period may start, with the analysed task's own first arrival.
 
     If all offsets are known and nothing jitters, it starts with an arrival of one of the relevant tasks. Another then
@@ -45,7 +45,7 @@ def _earliest_arrival_after(first: IntegerTimeTask, other: IntegerTimeTask) -> i
 
 
 def longest_response_in_busy_period(
-    demand: CompetingDemand, first_arrival: int, max_steps: int = MAX_STEPS, response_limit: int | None = None
+    demand: CompetingProcessorDemand, first_arrival: int, max_steps: int = MAX_STEPS, response_limit: int | None = None
 ) -> tuple[int, dict[str, int]]:
     """Returns the longest response of the analysed task's jobs in one busy period, and what it consists of.
     The response is counted from each job's arrival.
@@ -78,14 +78,14 @@ def longest_response_in_busy_period(
         end = window + demand.cost_from_work_end_to_next_job
         if demand.has_sender_or_receiver:
             # What its own job releases may run before the job's end: the busy period is longer than one call.
-            whole = replace(demand, until=DemandCountingInstant.NEXT_JOB)
+            whole = replace(demand, until=DemandWindowEndInstant.NEXT_JOB)
             end, _, steps = shortest_window_with_jobs(whole, window, finished, steps, max_steps=max_steps)
         if end <= first_arrival + task.least_time_between_arrivals(finished + 1) - task.jitter:
             return worst, parts
     raise NoBoundError
 
 
-def _job_count_until_repetition(demand: CompetingDemand) -> int | None:
+def _job_count_until_repetition(demand: CompetingProcessorDemand) -> int | None:
     """Returns after how many jobs the response times repeat. None if that is unknown."""
     tasks: list[IntegerTimeTask | IntegerTimeInterrupt] = [demand.task, *demand.others, *demand.interrupts]
     if any(item.curve for item in tasks) or demand.charges != NO_CHARGES or demand.resource_waits is not None:
@@ -99,7 +99,7 @@ def _job_count_until_repetition(demand: CompetingDemand) -> int | None:
 
 
 def shortest_window_with_jobs(
-    demand: CompetingDemand,
+    demand: CompetingProcessorDemand,
     window: int,
     finished_jobs: int,
     steps: int,
@@ -121,7 +121,7 @@ def shortest_window_with_jobs(
 
 
 def longest_response_fifo(
-    demand: CompetingDemand, equals: Sequence[IntegerTimeTask], max_steps: int = MAX_STEPS
+    demand: CompetingProcessorDemand, equals: Sequence[IntegerTimeTask], max_steps: int = MAX_STEPS
 ) -> tuple[int, dict[str, int]]:
     """Returns the longest response if tasks of equal priority run in the order of arrival, and what it consists of."""
     task = demand.task
@@ -142,7 +142,7 @@ def longest_response_fifo(
     return worst, parts
 
 
-def _longest_busy_period(demand: CompetingDemand, max_steps: int) -> int:
+def _longest_busy_period(demand: CompetingProcessorDemand, max_steps: int) -> int:
     """Returns the longest time for which the processor runs nothing less urgent than the analysed task."""
     window, steps, task = 1, 0, demand.task
     while steps < max_steps:
@@ -166,7 +166,7 @@ def _job_arrivals_before(end: int, tasks: Sequence[IntegerTimeTask], max_steps: 
 
 
 def _shortest_window_with_equal_urgency_jobs(
-    demand: CompetingDemand,
+    demand: CompetingProcessorDemand,
     equals: Sequence[IntegerTimeTask],
     ahead: Sequence[int],
     before: int,

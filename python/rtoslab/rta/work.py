@@ -42,9 +42,9 @@ class BusyWork:
     def job_cycles_of_task(self, row: TaskRow) -> int:
         """Returns the cycles that a job of this task works."""
         parts = row.parts or (JobWorkSegment(row.rounds, row.extra),)
-        return sum(self.cycles_of_work_amount(part.rounds, part.extra) for part in parts)
+        return sum(self.busy_work_duration_cycles(part.rounds, part.extra) for part in parts)
 
-    def cycles_of_work_amount(self, rounds: int, extra: int) -> int:
+    def busy_work_duration_cycles(self, rounds: int, extra: int) -> int:
         """Returns the cycles that this work lasts."""
         return self.base_cycles[extra] + self.iteration_cycles * rounds
 

@@ -28,7 +28,7 @@ _MUTANTS: Final = Path("firmware/mutants")
 
 
 @dataclass(frozen=True)
-class NewFolder:
+class NewCatalogueFolder:
     """A new folder of the catalogue: its path, and every file that was written."""
 
     folder: Path
@@ -43,7 +43,7 @@ def make_new_folder(
     title: str = "",
     folder: Path | None = None,
     copied_board: str = DEFAULT_BOARD,
-) -> NewFolder:
+) -> NewCatalogueFolder:
     """Makes the folder of a new kernel, board, benchmark or paper from a template. Returns what it wrote.
 
     `folder`: where it goes instead of the checkout's own place, for ports. `copied_board`: the board to copy, for
@@ -67,9 +67,9 @@ def make_new_folder(
     target = (folder or catalogue.root / _PARENT_FOLDERS[kind]) / name
     beside: dict[Path, bytes] = {}
     files = (
-        _copy_board(catalogue, copied_board, replacements)
+        _copy_board_folder_files(catalogue, copied_board, replacements)
         if kind == "board"
-        else _fill_template(_TEMPLATES / kind, replacements)
+        else _fill_catalogue_folder_template(_TEMPLATES / kind, replacements)
     )
     if kind == "benchmark":
         beside[catalogue.root / _MUTANTS / f"{name}.toml"] = _bytes_without_placeholders(
@@ -79,7 +79,7 @@ def make_new_folder(
         if place.exists():
             raise CatalogueError(f"{place} exists already; choose another name, or remove it first.")
     _write_new_folder(target, files, beside)
-    return NewFolder(target, (*(target / file for file in files), *beside))
+    return NewCatalogueFolder(target, (*(target / file for file in files), *beside))
 
 
 def _require_free_name(catalogue: Catalogue, kind: str, name: str) -> None:
@@ -118,7 +118,7 @@ def _require_title(title: str) -> str:
     return title
 
 
-def _fill_template(template: Path, replacements: dict[str, str]) -> dict[Path, bytes]:
+def _fill_catalogue_folder_template(template: Path, replacements: dict[str, str]) -> dict[Path, bytes]:
     """Returns the files of a template folder by path. In names and contents, each `@WORD@` is replaced."""
     paths = sorted(path for path in template.rglob("*") if path.is_file())
     return {
@@ -144,7 +144,7 @@ def _read_template(path: Path) -> str:
     return read_text(path, "the template", CatalogueError)
 
 
-def _copy_board(catalogue: Catalogue, board: str, replacements: dict[str, str]) -> dict[Path, bytes]:
+def _copy_board_folder_files(catalogue: Catalogue, board: str, replacements: dict[str, str]) -> dict[Path, bytes]:
     """Returns the files of a board's folder under another name. Its facts say which board they are a copy of.
 
     Raises UnknownNameError, CatalogueError.

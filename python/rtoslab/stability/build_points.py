@@ -20,15 +20,15 @@ from rtoslab.stability.builds import (
     VERSION,
     BuildVariationFactor,
     KernelBuild,
-    build_value_of_factor,
     builds_to_examine,
     configuration_changed_by_build,
+    factor_level_of_build,
     varied_build_factors_of_paper,
 )
 
 
 @dataclass(frozen=True)
-class PlannedBuildOverPlacements:
+class PlannedBuildInCodePlacements:
     """One benchmark with one kernel, board and build, in all placements of its code that are measured."""
 
     stands_for: PointId
@@ -43,7 +43,7 @@ class StatementStabilityPlan:
 
     factors: tuple[BuildVariationFactor, ...]
     builds: tuple[KernelBuild, ...]
-    rows: tuple[PlannedBuildOverPlacements, ...]
+    rows: tuple[PlannedBuildInCodePlacements, ...]
     rows_by_build: tuple[tuple[int, ...], ...]
     """The numbers of each build's rows. Builds that do not differ for a kernel share rows."""
 
@@ -72,25 +72,25 @@ def plan_statement_stability_measurements(
     factors = tuple(factor for factor in factors if with_switches or factor.name != SWITCH)
     builds = tuple(builds_to_examine(factors))
     suites = {authors: points_of_paper_suites(catalogue, paper, authors=authors) for authors in (True, False)}
-    maker = _BuildPointPlanner(catalogue, paper, placements)
+    maker = _BuildMeasurementPlanner(catalogue, paper, placements)
     members = []
     for build in builds:
         plain = [
             point
-            for point in suites[build_value_of_factor(build, factors, VERSION) != TODAYS]
+            for point in suites[factor_level_of_build(build, factors, VERSION) != TODAYS]
             if not kernels or maker.kernel_name_in_paper(point) in kernels
         ]
-        changed = ((point, maker.changed_keys_for_kernel(build, factors, point)) for point in plain)
+        changed = ((point, maker.config_keys_changed_by_build(build, factors, point)) for point in plain)
         numbers = (maker.row_number_of_point(change, changes) for change, changes in changed if changes is not None)
         members.append(tuple(number for number in numbers if number is not None))
     return StatementStabilityPlan(factors, builds, tuple(maker.rows), tuple(members))
 
 
-class _BuildPointPlanner:
+class _BuildMeasurementPlanner:
     """Makes the points of builds, each point only once."""
 
     def __init__(self, catalogue: Catalogue, paper: PaperFolder, placements: int) -> None:
-        self.rows: list[PlannedBuildOverPlacements] = []
+        self.rows: list[PlannedBuildInCodePlacements] = []
         self._catalogue = catalogue
         self._roles = paper.facts.paper_kernel_by_source_tree
         self._placements = placements
@@ -101,7 +101,7 @@ class _BuildPointPlanner:
         """Returns the kernel of a point, named as in the paper."""
         return self._roles.get(point.kernel, point.kernel)
 
-    def changed_keys_for_kernel(
+    def config_keys_changed_by_build(
         self, build: KernelBuild, factors: Sequence[BuildVariationFactor], plain: PlannedPoint
     ) -> dict[str, str] | None:
         """Returns the configuration keys that a build sets for a point's kernel. None if the kernel cannot be built
@@ -121,16 +121,16 @@ class _BuildPointPlanner:
 
     def _plan_build_over_placements(
         self, plain: PlannedPoint, changes: Mapping[str, str]
-    ) -> PlannedBuildOverPlacements | None:
+    ) -> PlannedBuildInCodePlacements | None:
         """Returns a point with changed settings in all its placements. None if it cannot be built so."""
-        point = _planned_point_with_settings(self._catalogue, plain, changes)
+        point = _plan_measurement_with_settings(self._catalogue, plain, changes)
         if point is None or point.not_applicable is not None or not self._has_kernel_all_macros(point):
             return None
         count = self._placements if may_depend_on_code_addresses(self._catalogue, point) else 1
         replaces = identity_of_point(self._catalogue, plain).model_copy(
             update={"kernel": self.kernel_name_in_paper(plain)}
         )
-        return PlannedBuildOverPlacements(
+        return PlannedBuildInCodePlacements(
             replaces, repeat_plan_in_code_placements(self._catalogue, MeasurementPlan((point,), None), count).points
         )
 
@@ -165,7 +165,7 @@ def points_of_paper_suites(catalogue: Catalogue, paper: PaperFolder, *, authors:
     return [item for item in measurable if item in chosen.values()]
 
 
-def _planned_point_with_settings(
+def _plan_measurement_with_settings(
     catalogue: Catalogue, plain: PlannedPoint, changes: Mapping[str, str]
 ) -> PlannedPoint | None:
     """Returns the point with changed settings. None if the settings are not possible."""

@@ -45,7 +45,9 @@ class KernelBuild:
 
     levels: tuple[str, ...]
 
-    def changes_from_build(self, base: "KernelBuild", factors: Sequence[BuildVariationFactor]) -> tuple[str, ...]:
+    def differences_from_base_build(
+        self, base: "KernelBuild", factors: Sequence[BuildVariationFactor]
+    ) -> tuple[str, ...]:
         """Returns how this build differs from the build `base`, as texts: `-O3`, `assertions on`."""
         pairs = zip(factors, self.levels, base.levels, strict=True)
         return tuple(factor.build_factor_value_text(level) for factor, level, usual in pairs if level != usual)
@@ -124,7 +126,7 @@ def _build_factor_value_combinations(factors: Sequence[BuildVariationFactor]) ->
     return product(*(factor.levels for factor in factors))
 
 
-def build_value_of_factor(build: KernelBuild, factors: Sequence[BuildVariationFactor], name: str) -> str:
+def factor_level_of_build(build: KernelBuild, factors: Sequence[BuildVariationFactor], name: str) -> str:
     """Returns a build's level of the factor with this name, such as `-O3`. Empty if there is no such factor."""
     named = {factor.name: level for factor, level in zip(factors, build.levels, strict=True)}
     return named.get(name, "")
@@ -139,19 +141,20 @@ def configuration_changed_by_build(
     `role` is the kernel of the paper that `kernel` is a version of.
     """
     changes: dict[str, str] = {}
-    optimisation = build_value_of_factor(build, factors, OPTIMISATION)
+    optimisation = factor_level_of_build(build, factors, OPTIMISATION)
     if (
         optimisation
-        and optimisation != kernel_build_of_paper_suites(factors).levels[_index_of_build_factor(factors, OPTIMISATION)]
+        and optimisation
+        != kernel_build_of_paper_suites(factors).levels[_index_of_build_variation_factor(factors, OPTIMISATION)]
     ):
         changes["opt"] = optimisation
     facts = catalogue.find_kernel(kernel).facts
-    if build_value_of_factor(build, factors, ASSERTIONS) == ON:
+    if factor_level_of_build(build, factors, ASSERTIONS) == ON:
         macro = facts.parity.get("assertions", "=0")
         if facts.export is not None:
             return None
         changes |= {} if macro.startswith("=") else {macro: "1"}
-    return {**changes, **_macro_set_by_override(build_value_of_factor(build, factors, SWITCH), role)}
+    return {**changes, **_macro_set_by_override(factor_level_of_build(build, factors, SWITCH), role)}
 
 
 def _macro_set_by_override(level: str, role: str) -> Mapping[str, str]:
@@ -161,6 +164,6 @@ def _macro_set_by_override(level: str, role: str) -> Mapping[str, str]:
     return {macro: value} if named.removesuffix(")") == role else {}
 
 
-def _index_of_build_factor(factors: Sequence[BuildVariationFactor], name: str) -> int:
+def _index_of_build_variation_factor(factors: Sequence[BuildVariationFactor], name: str) -> int:
     """Returns the index of the factor with this name."""
     return next(number for number, item in enumerate(factors) if item.name == name)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from rtoslab.analyses import Selector, select_values_by_coordinates
 from rtoslab.base import count_with_noun
-from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, mark_report_of_deviating_kernels
+from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, add_footnotes_for_deviating_kernels
 from rtoslab.stability.build_points import claim_selectors
 from rtoslab.stability.builds import kernel_build_of_paper_suites
 from rtoslab.stability.judged import JudgedPaper, JudgedStatement, reversed_statements_by_change
@@ -35,9 +35,9 @@ def statement_stability_report(judged: JudgedPaper) -> ReportDocument:
         _paper_statements_report_section(judged),
         _verdict_reversing_changes_section(judged),
         _unstable_values_section(judged),
-        _build_shares_by_case_report_section(judged),
+        _claim_case_shares_report_section(judged),
         _builds_list_section(judged),
-        _not_judged_section(judged),
+        _report_section_on_unjudged_claims(judged),
     ]
     document = ReportDocument(
         title=f"How stable are the statements of {judged.paper.facts.authors} {judged.paper.facts.year}?",
@@ -47,7 +47,7 @@ def statement_stability_report(judged: JudgedPaper) -> ReportDocument:
     )
     deviations = judged.stored.deviations_by_kernel
     names = {judged.names.get(row.stands_for.kernel, row.kernel): row.kernel for row in judged.stored.rows}
-    return mark_report_of_deviating_kernels(
+    return add_footnotes_for_deviating_kernels(
         document, deviations, names, all_deviate=set(deviations) == {*names.values()}
     )
 
@@ -55,7 +55,7 @@ def statement_stability_report(judged: JudgedPaper) -> ReportDocument:
 def stability_summary(judged: JudgedPaper) -> str:
     """Returns sentences on how many statements of a paper hold in every build, in some, or in none."""
     wholes = [statement.whole.verdict_counts_over_all_builds for statement in judged.statements]
-    always = sum(whole.held == whole.observation_count for whole in wholes)
+    always = sum(whole.held == whole.statement_observation_count for whole in wholes)
     never = sum(whole.held == 0 for whole in wholes)
     turning = len(wholes) - always - never
     by_placement = sum(_is_verdict_reversed_by_code_placement(statement.whole) for statement in judged.statements)
@@ -86,7 +86,7 @@ def _paper_statements_report_section(judged: JudgedPaper) -> ReportSection:
     rows = [
         [
             f"{statement.claim.says} ({statement.claim.section})",
-            verdict_share_text(statement.whole.verdict_counts_of_suites_build, interval=True),
+            verdict_share_text(statement.whole.verdict_counts_of_paper_suite_build, interval=True),
             verdict_share_text(statement.whole.verdict_counts_over_all_builds),
             strongest_verdict_reversal_text(statement.whole.verdict_reversals()),
             _fewest_verdict_reversing_changes_text(statement.whole),
@@ -109,10 +109,10 @@ def _paper_statements_report_section(judged: JudgedPaper) -> ReportSection:
 
 def verdict_share_text(share: VerdictCounts | None, *, interval: bool = False) -> str:
     """Returns the share of builds in which a statement holds, as `29 of 32 (76 to 97 %)`. A dash without builds."""
-    if share is None or not share.observation_count:
+    if share is None or not share.statement_observation_count:
         return _DASH
-    text = f"{share.held} of {share.observation_count}"
-    if interval and share.observation_count > 1:
+    text = f"{share.held} of {share.statement_observation_count}"
+    if interval and share.statement_observation_count > 1:
         low, high = share.wilson_interval
         text += f" ({100 * low:.0f} to {100 * high:.0f} %)"
     return f"{text}, {count_with_noun(share.tied, 'tie')}" if share.tied else text
@@ -127,11 +127,11 @@ def strongest_verdict_reversal_text(turns: Sequence[VerdictReversal]) -> str:
 
 def _fewest_verdict_reversing_changes_text(stability: StatementStability) -> str:
     """Returns the fewest changes of the build that reverse the statement, as text."""
-    fewest_changes = stability.fewest_turning_changes()
+    fewest_changes = stability.fewest_verdict_reversing_changes()
     if fewest_changes is None:
         return (
             "no measured change reverses it"
-            if stability.verdict_in_suites_build != "tie"
+            if stability.statement_verdict_in_suite_build != "tie"
             else "a tie in the suites' build"
         )
     return ", ".join(fewest_changes)
@@ -174,12 +174,12 @@ def _unstable_values_section(judged: JudgedPaper) -> ReportSection:
         for statement in judged.statements
         if 0
         < statement.whole.verdict_counts_over_all_builds.held
-        < statement.whole.verdict_counts_over_all_builds.observation_count
+        < statement.whole.verdict_counts_over_all_builds.statement_observation_count
     ]
     charts = [
         chart
         for judged_statement in _least_stable_statements(unstable)
-        if (chart := _case_values_chart(judged, judged_statement)) is not None
+        if (chart := _least_stable_statement_case_chart(judged, judged_statement)) is not None
     ]
     prose = (
         ("Each mark is one build in one placement. Kernels with overlapping marks have no fixed order.",)
@@ -197,7 +197,7 @@ def _least_stable_statements(statements: Sequence[JudgedStatement]) -> list[Judg
     )[:_CHARTED_STATEMENTS]
 
 
-def _case_values_chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData | None:
+def _least_stable_statement_case_chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData | None:
     """Returns a chart of the values of a statement's least stable case, in all builds. None if the case does not
     compare two values of one unit."""
     cases = statement.cases or (statement.whole,)
@@ -232,13 +232,13 @@ def _selected_member_names(statement: JudgedStatement, place: Selector) -> list[
     return [str(place[axis]) for axis in place if axis in axes]
 
 
-def _build_shares_by_case_report_section(judged: JudgedPaper) -> ReportSection:
+def _claim_case_shares_report_section(judged: JudgedPaper) -> ReportSection:
     """Returns the report section with the share of builds for each case of the statements."""
     rows = [
         [
             f"{statement.claim.says} ({statement.claim.section})",
             stability.name,
-            verdict_share_text(stability.verdict_counts_of_suites_build, interval=True),
+            verdict_share_text(stability.verdict_counts_of_paper_suite_build, interval=True),
             verdict_share_text(stability.verdict_counts_over_all_builds),
             strongest_verdict_reversal_text(stability.verdict_reversals()),
         ]
@@ -261,7 +261,7 @@ def _builds_list_section(judged: JudgedPaper) -> ReportSection:
         members = [stored.rows[member] for member in stored.rows_by_build[number]]
         kernels = dict.fromkeys(f"{member.kernel} {member.version}".strip() for member in members)
         changes = (
-            ", ".join(build.changes_from_build(kernel_build_of_paper_suites(stored.factors), stored.factors))
+            ", ".join(build.differences_from_base_build(kernel_build_of_paper_suites(stored.factors), stored.factors))
             or "the suites' own"
         )
         missing = sum(bool(member.reason) for member in members)
@@ -273,7 +273,7 @@ def _builds_list_section(judged: JudgedPaper) -> ReportSection:
     return ReportSection("builds", "Builds", (f"Measured with {versions_text}.",), (), (table,), folded=True)
 
 
-def _not_judged_section(judged: JudgedPaper) -> ReportSection:
+def _report_section_on_unjudged_claims(judged: JudgedPaper) -> ReportSection:
     """Returns the report section with the statements that no build can judge, and why."""
     rows = [[claim.section, claim.says, claim.why or "not measured in any build"] for claim in judged.not_judged]
     return ReportSection(

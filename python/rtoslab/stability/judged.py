@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rtoslab.analyses import ClaimVerdict, StatementResult, judge_claims
 from rtoslab.catalogue import Catalogue, PaperClaim, PaperFolder
-from rtoslab.papers import reader_names, with_substituted_operations
+from rtoslab.papers import add_values_for_missing_operations, reader_names
 from rtoslab.stability.builds import BuildVariationFactor, KernelBuild
 from rtoslab.stability.shares import StatementStability, statement_verdicts
 from rtoslab.stability.values_file import StoredStatementStability, read_stability_file, stability_file_path
@@ -44,7 +44,7 @@ def judge_statements_in_builds(
     by_build = {
         stored.builds[number]: judge_claims(
             paper.claims,
-            with_substituted_operations(paper, stored.measured_values_of_build(number)),
+            add_values_for_missing_operations(paper, stored.measured_values_of_build(number)),
             paper.facts.resolution,
             absence=lambda _: "not measured in this build",
             names=names,
@@ -111,4 +111,4 @@ def builds_confirming_statements_texts(catalogue: Catalogue, paper: PaperFolder)
         return {}
     judged = judge_statements_in_builds(catalogue, paper, read_stability_file(path))
     wholes = {statement.claim.id: statement.whole.verdict_counts_over_all_builds for statement in judged.statements}
-    return {ident: f"{whole.held} of {whole.observation_count}" for ident, whole in wholes.items()}
+    return {ident: f"{whole.held} of {whole.statement_observation_count}" for ident, whole in wholes.items()}

@@ -7,15 +7,15 @@ from typing import Any
 from rtoslab.analyses import MeasuredValue, Selector, select_values_by_coordinates
 from rtoslab.catalogue import Catalogue, PaperFolder
 from rtoslab.measure import identity_of_point
-from rtoslab.reference import StoredRow, stored_row_from_points
+from rtoslab.reference import StoredRow, make_stored_row_of_code_placements
 from rtoslab.results import FailedMeasurement, MeasuredPoint
 from rtoslab.stability.build_points import (
-    PlannedBuildOverPlacements,
+    PlannedBuildInCodePlacements,
     StatementStabilityPlan,
     selectors_of_paper_statements,
 )
 from rtoslab.stability.values_file import StoredStatementStability
-from rtoslab.store import AnyResult, StoredPoint
+from rtoslab.store import AnyResult, StoredMeasurementPoint
 
 
 def stored_rows_of_run(
@@ -23,7 +23,7 @@ def stored_rows_of_run(
     paper: PaperFolder,
     plan: StatementStabilityPlan,
     placements: int,
-    stored: Sequence[StoredPoint],
+    stored: Sequence[StoredMeasurementPoint],
     results: Sequence[AnyResult],
 ) -> StoredStatementStability:
     """Returns the results of a run as the content of a stability file. A row without a measured placement has the
@@ -49,8 +49,8 @@ def stored_rows_of_run(
 
 def _stored_values_row(
     catalogue: Catalogue,
-    row: PlannedBuildOverPlacements,
-    by_point: Mapping[str, StoredPoint],
+    row: PlannedBuildInCodePlacements,
+    by_point: Mapping[str, StoredMeasurementPoint],
     failures: Mapping[str, FailedMeasurement],
     places: Sequence[Selector],
 ) -> StoredRow:
@@ -59,7 +59,7 @@ def _stored_values_row(
     results = [by_point[name] for name in names if name in by_point]
     failed = next((failures[name] for name in names if name in failures), None)
     reason = failed.message if failed else "it was not measured"
-    whole = stored_row_from_points(row.stands_for, row.points[0].kernel, results, reason)
+    whole = make_stored_row_of_code_placements(row.stands_for, row.points[0].kernel, results, reason)
     return replace(whole, values=_values_of_statement(whole.values, places))
 
 

@@ -50,7 +50,7 @@ def _keep_macro_overrides_of_other_kernels(
         build
         for build in earlier.builds
         if not _is_macro_override_of_kernels(build.levels[place], kernels)
-        and _build_values_without_factor(build.levels, place) in members
+        and _build_factor_levels_except_one(build.levels, place) in members
     ]
     levels = tuple(
         level for level in earlier.factors[place].levels if not _is_macro_override_of_kernels(level, kernels)
@@ -60,7 +60,7 @@ def _keep_macro_overrides_of_other_kernels(
         new,
         factors=(*new.factors[:place], switch, *new.factors[place:]),
         builds=tuple(builds),
-        rows_by_build=tuple(members[_build_values_without_factor(build.levels, place)] for build in builds),
+        rows_by_build=tuple(members[_build_factor_levels_except_one(build.levels, place)] for build in builds),
     )
 
 
@@ -69,7 +69,7 @@ def _is_macro_override_of_kernels(level: str, kernels: Collection[str]) -> bool:
     return any(level.endswith(f" ({kernel})") for kernel in kernels)
 
 
-def _build_values_without_factor(levels: tuple[str, ...], place: int) -> tuple[str, ...]:
+def _build_factor_levels_except_one(levels: tuple[str, ...], place: int) -> tuple[str, ...]:
     """Returns the levels of a build without that of one factor."""
     return (*levels[:place], *levels[place + 1 :])
 

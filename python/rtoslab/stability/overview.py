@@ -7,14 +7,14 @@ from typing import Final
 
 from rtoslab.base import count_with_noun
 from rtoslab.catalogue import PaperFolder
-from rtoslab.reference import ReferenceFile
-from rtoslab.reports import ReportDocument, ReportSection, TableData, mark_deviations
+from rtoslab.reference import ReferenceResultsFile
+from rtoslab.reports import ReportDocument, ReportSection, TableData, add_kernel_deviation_footnotes
 from rtoslab.results import MeasuredPoint
 from rtoslab.stability.judged import JudgedPaper, reversed_statements_by_change
 from rtoslab.stability.place_effects import (
     ALL_GROUPS,
-    BoardPlacementSpread,
-    MeasuredValueOverPlacements,
+    BoardCodePlacementSpread,
+    MeasuredValueInCodePlacements,
     ReversedKernelPairCounts,
     count_reversed_kernel_pairs,
     placement_spread_by_board,
@@ -44,7 +44,7 @@ _BUILDS: Final = (
 
 
 def placement_overview_document(
-    papers: Mapping[str, PaperFolder], references: Sequence[ReferenceFile], judged: Sequence[JudgedPaper]
+    papers: Mapping[str, PaperFolder], references: Sequence[ReferenceResultsFile], judged: Sequence[JudgedPaper]
 ) -> ReportDocument:
     """Returns the report on how the placement of code changes the figures and rankings of all papers. `judged` are the
     papers that were measured in several builds."""
@@ -71,11 +71,11 @@ def placement_overview_document(
             *(() if not judged else (_statements_by_build_report_section(judged, names),)),
         ),
     )
-    return mark_deviations(document, measured, {title: kernel for kernel, title in names.items()})
+    return add_kernel_deviation_footnotes(document, measured, {title: kernel for kernel, title in names.items()})
 
 
 def code_placement_report_summary(
-    figures: Sequence[MeasuredValueOverPlacements],
+    figures: Sequence[MeasuredValueInCodePlacements],
     pairs: Sequence[ReversedKernelPairCounts],
     judged: Sequence[JudgedPaper],
 ) -> str:
@@ -97,7 +97,7 @@ def code_placement_report_summary(
     )
     statements = [statement.whole.verdict_counts_over_all_builds for paper in judged for statement in paper.statements]
     if statements:
-        some = sum(0 < statement.held < statement.observation_count for statement in statements)
+        some = sum(0 < statement.held < statement.statement_observation_count for statement in statements)
         whole_of = f"{count_with_noun(len(statements), 'statement')} of {count_with_noun(len(judged), 'paper')}"
         verb = "holds" if some == 1 else "hold"
         sentences.append(f"{some} of {whole_of} {verb} only in some builds.")
@@ -105,7 +105,7 @@ def code_placement_report_summary(
 
 
 def _reversed_kernel_pair_tables(
-    figures: Sequence[MeasuredValueOverPlacements],
+    figures: Sequence[MeasuredValueInCodePlacements],
     by_paper: Sequence[ReversedKernelPairCounts],
     names: Mapping[str, str],
 ) -> tuple[TableData, ...]:
@@ -144,7 +144,7 @@ def reversed_kernel_pairs_table(rows: Sequence[ReversedKernelPairCounts], by: st
     return TableData(f"Pairs of kernels, by {by}", columns, lines)
 
 
-def placement_spread_table(rows: Sequence[BoardPlacementSpread]) -> TableData:
+def placement_spread_table(rows: Sequence[BoardCodePlacementSpread]) -> TableData:
     """Returns a table of how far the placement of the code changes figures, by board."""
     columns = ("board", ">figures", ">middle spread", ">90 % below", ">largest")
     lines = [
@@ -192,7 +192,10 @@ def statements_in_builds_table(judged: Sequence[JudgedPaper]) -> TableData:
     lines = []
     for paper in judged:
         wholes = [one.whole.verdict_counts_over_all_builds for one in paper.statements]
-        always, never = sum(one.held == one.observation_count for one in wholes), sum(one.held == 0 for one in wholes)
+        always, never = (
+            sum(one.held == one.statement_observation_count for one in wholes),
+            sum(one.held == 0 for one in wholes),
+        )
         turns = reversed_statements_by_change(paper.statements)
         unjudged = sum(claim.kind != "not computed" for claim in paper.not_judged)
         others = [(count, change) for change, count in turns.items() if change != PLACEMENT and count]

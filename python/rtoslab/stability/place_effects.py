@@ -13,7 +13,7 @@ from statistics import median, quantiles
 from typing import Final
 
 from rtoslab.catalogue import PaperFolder
-from rtoslab.reference import ReferenceFile
+from rtoslab.reference import ReferenceResultsFile
 from rtoslab.results import MeasuredPoint
 
 ALL_GROUPS: Final = "all"
@@ -25,7 +25,7 @@ _LEAST_PLACEMENTS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredValueOverPlacements:
+class MeasuredValueInCodePlacements:
     """One figure of one kernel in all placements of its code, from the reference results."""
 
     paper: str
@@ -47,7 +47,7 @@ class MeasuredValueOverPlacements:
 
 
 @dataclass(frozen=True, slots=True)
-class BoardPlacementSpread:
+class BoardCodePlacementSpread:
     """How far the placement of code changes the figures of one board."""
 
     board: str
@@ -77,20 +77,20 @@ class ReversedKernelPairCounts:
 
 
 def reference_values_over_code_placements(
-    papers: Mapping[str, PaperFolder], references: Sequence[ReferenceFile]
-) -> list[MeasuredValueOverPlacements]:
+    papers: Mapping[str, PaperFolder], references: Sequence[ReferenceResultsFile]
+) -> list[MeasuredValueInCodePlacements]:
     """Returns every reference figure that was measured in several placements of the code. Figures of zero are left out,
     because they have no ratio."""
-    figures: list[MeasuredValueOverPlacements] = []
+    figures: list[MeasuredValueInCodePlacements] = []
     for reference in references:
         if reference.paper in papers:
-            figures += _reference_file_values_over_placements(papers[reference.paper], reference, references)
+            figures += _reference_values_in_code_placements(papers[reference.paper], reference, references)
     return figures
 
 
-def _reference_file_values_over_placements(
-    paper: PaperFolder, reference: ReferenceFile, references: Sequence[ReferenceFile]
-) -> Iterator[MeasuredValueOverPlacements]:
+def _reference_values_in_code_placements(
+    paper: PaperFolder, reference: ReferenceResultsFile, references: Sequence[ReferenceResultsFile]
+) -> Iterator[MeasuredValueInCodePlacements]:
     """Yields the figures of one reference file that were measured in several placements of the code."""
     roles = paper.facts.paper_kernel_by_source_tree
     role = roles.get(reference.kernel, reference.kernel)
@@ -113,40 +113,40 @@ def _reference_file_values_over_placements(
             if stat in _STATISTICS and len(values) >= _LEAST_PLACEMENTS and min(values) > 0:
                 cores = f"{point.cores} cores" if point.cores > 1 else "1 core"
                 what = f"{point.benchmark} {cores} {config}: {metric} {stat} {unit} {occurrence}"
-                yield MeasuredValueOverPlacements(
+                yield MeasuredValueInCodePlacements(
                     paper.key, point.board, what, reference.kernel, role, frozenset(ages), tuple(values)
                 )
 
 
-def placement_spread_by_board(figures: Sequence[MeasuredValueOverPlacements]) -> list[BoardPlacementSpread]:
+def placement_spread_by_board(figures: Sequence[MeasuredValueInCodePlacements]) -> list[BoardCodePlacementSpread]:
     """Returns, for each board, how far the placement of the code changes its figures, the largest effect first."""
     result = []
     for board in dict.fromkeys(figure.board for figure in figures):
         spreads = [figure.relative_spread_over_code_placements for figure in figures if figure.board == board]
         ninth = quantiles(spreads, n=_DECILES)[-1] if len(spreads) > 1 else spreads[0]
-        result.append(BoardPlacementSpread(board, len(spreads), median(spreads), ninth, max(spreads)))
+        result.append(BoardCodePlacementSpread(board, len(spreads), median(spreads), ninth, max(spreads)))
     return sorted(result, key=lambda spread: -spread.median_spread)
 
 
 def count_reversed_kernel_pairs(
-    figures: Sequence[MeasuredValueOverPlacements], by: str
+    figures: Sequence[MeasuredValueInCodePlacements], by: str
 ) -> list[ReversedKernelPairCounts]:
     """Returns how many pairs of kernels change their order with the placement of the code, for each paper or board and
     for all."""
-    groups: dict[str, list[tuple[MeasuredValueOverPlacements, MeasuredValueOverPlacements]]] = {}
+    groups: dict[str, list[tuple[MeasuredValueInCodePlacements, MeasuredValueInCodePlacements]]] = {}
     for pair in _comparable_kernel_pairs(figures):
         groups.setdefault(getattr(pair[0], by), []).append(pair)
-    rows = [_count_reversed_pairs_of_group(name, pairs) for name, pairs in sorted(groups.items())]
+    rows = [_count_reversed_kernel_pairs(name, pairs) for name, pairs in sorted(groups.items())]
     everything = [pair for pairs in groups.values() for pair in pairs]
-    return [*rows, _count_reversed_pairs_of_group(ALL_GROUPS, everything)] if len(rows) > 1 else rows
+    return [*rows, _count_reversed_kernel_pairs(ALL_GROUPS, everything)] if len(rows) > 1 else rows
 
 
 def _comparable_kernel_pairs(
-    figures: Sequence[MeasuredValueOverPlacements],
-) -> Iterator[tuple[MeasuredValueOverPlacements, MeasuredValueOverPlacements]]:
+    figures: Sequence[MeasuredValueInCodePlacements],
+) -> Iterator[tuple[MeasuredValueInCodePlacements, MeasuredValueInCodePlacements]]:
     """Yields the pairs of figures that compare two kernels of one paper: the same quantity, in versions of the same
     age."""
-    alike: dict[tuple[str, str, str], list[MeasuredValueOverPlacements]] = {}
+    alike: dict[tuple[str, str, str], list[MeasuredValueInCodePlacements]] = {}
     for figure in figures:
         alike.setdefault((figure.paper, figure.board, figure.quantity), []).append(figure)
     for group in alike.values():
@@ -155,11 +155,11 @@ def _comparable_kernel_pairs(
                 yield one, other
 
 
-def _count_reversed_pairs_of_group(
-    name: str, pairs: Sequence[tuple[MeasuredValueOverPlacements, MeasuredValueOverPlacements]]
+def _count_reversed_kernel_pairs(
+    name: str, pairs: Sequence[tuple[MeasuredValueInCodePlacements, MeasuredValueInCodePlacements]]
 ) -> ReversedKernelPairCounts:
     """Returns how many of the pairs of a group (a paper or board) change their order with the placement of the code."""
-    minorities = [less_frequent_speed_order_share(one.values, other.values) for one, other in pairs]
+    minorities = [share_of_placements_with_rarer_ranking(one.values, other.values) for one, other in pairs]
     close = [_medians_differ_by_less_than_tenth(one, other) for one, other in pairs]
     turned = [minority for minority in minorities if minority > 0]
     return ReversedKernelPairCounts(
@@ -173,7 +173,7 @@ def _count_reversed_pairs_of_group(
     )
 
 
-def less_frequent_speed_order_share(one: Sequence[float], other: Sequence[float]) -> float:
+def share_of_placements_with_rarer_ranking(one: Sequence[float], other: Sequence[float]) -> float:
     """Returns the share of all pairs of placements in which two figures have the less frequent order. A tie is neither
     order."""
     less = sum(mine < theirs for mine in one for theirs in other)
@@ -181,7 +181,9 @@ def less_frequent_speed_order_share(one: Sequence[float], other: Sequence[float]
     return min(less, more) / (len(one) * len(other))
 
 
-def _medians_differ_by_less_than_tenth(one: MeasuredValueOverPlacements, other: MeasuredValueOverPlacements) -> bool:
+def _medians_differ_by_less_than_tenth(
+    one: MeasuredValueInCodePlacements, other: MeasuredValueInCodePlacements
+) -> bool:
     """Whether the medians of two figures differ by less than a tenth."""
     first, second = sorted((median(one.values), median(other.values)))
     return second < first * 1.1

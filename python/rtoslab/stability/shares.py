@@ -13,7 +13,7 @@ from itertools import combinations
 from math import sqrt
 from typing import Final
 
-from rtoslab.analyses import ClaimVerdict, StatementResult, combine_statement_results
+from rtoslab.analyses import ClaimVerdict, StatementResult, combine_paper_statement_results
 from rtoslab.stability.builds import BuildVariationFactor, KernelBuild, kernel_build_of_paper_suites
 
 PLACEMENT: Final = "placement"
@@ -30,19 +30,19 @@ class VerdictCounts:
     tied: int
 
     @property
-    def observation_count(self) -> int:
+    def statement_observation_count(self) -> int:
         """Returns the number of observations of the statement: one for each placement of each build."""
         return self.held + self.turned + self.tied
 
     @property
     def confirming_observation_fraction(self) -> float:
         """Returns the share of observations in which the statement holds. 0 without observations."""
-        return self.held / self.observation_count if self.observation_count else 0.0
+        return self.held / self.statement_observation_count if self.statement_observation_count else 0.0
 
     @property
     def wilson_interval(self) -> tuple[float, float]:
         """Returns the 95 % interval of the share by Wilson (JASA 22, 1927), for independent observations."""
-        n = self.observation_count
+        n = self.statement_observation_count
         if n == 0:
             return 0.0, 1.0
         centre = (self.confirming_observation_fraction + _Z95**2 / (2 * n)) / (1 + _Z95**2 / n)
@@ -95,14 +95,14 @@ class StatementStability:
         )
 
     @property
-    def verdict_counts_of_suites_build(self) -> VerdictCounts | None:
+    def verdict_counts_of_paper_suite_build(self) -> VerdictCounts | None:
         """Returns how often the statement holds over the placements of the build that the paper's suites use. None if
         it was not computed there."""
         outcomes = self.by_build.get(kernel_build_of_paper_suites(self.factors))
         return None if outcomes is None else count_verdicts(outcomes)
 
     @property
-    def verdict_in_suites_build(self) -> StatementResult | None:
+    def statement_verdict_in_suite_build(self) -> StatementResult | None:
         """Returns the verdict in the build that the paper's suites use, in the linker's own order. None if it was not
         computed there."""
         outcomes = self.by_build.get(kernel_build_of_paper_suites(self.factors))
@@ -112,17 +112,20 @@ class StatementStability:
         """Returns how often each change of the build reverses the verdict, the most frequent first."""
         turns = [
             self._verdict_reversal_by_code_placement(),
-            *(self._verdict_reversal_by_factor_value(*change) for change in self._factor_values_not_in_suites_build()),
+            *(
+                self._verdict_reversal_by_build_factor_level(*change)
+                for change in self._factor_levels_unused_by_paper_suites()
+            ),
         ]
         return sorted((turn for turn in turns if turn.pairs), key=lambda turn: -turn.reversed_build_pair_fraction)
 
-    def fewest_turning_changes(self) -> tuple[str, ...] | None:
+    def fewest_verdict_reversing_changes(self) -> tuple[str, ...] | None:
         """Returns the smallest set of changes to the suites' own build that reverses the verdict. None if nothing that
         was measured reverses it. Another placement counts as one change, and a tie is no reversal."""
-        opposite = {"same": "different", "different": "same"}.get(self.verdict_in_suites_build or "")
+        opposite = {"same": "different", "different": "same"}.get(self.statement_verdict_in_suite_build or "")
         base = kernel_build_of_paper_suites(self.factors)
         sets = [
-            (*build.changes_from_build(base, self.factors), *((f"{PLACEMENT} {number}",) if number else ()))
+            (*build.differences_from_base_build(base, self.factors), *((f"{PLACEMENT} {number}",) if number else ()))
             for build, outcomes in self.by_build.items()
             for number, item in enumerate(outcomes)
             if item == opposite
@@ -134,13 +137,13 @@ class StatementStability:
         pairs = [pair for outcomes in self.by_build.values() for pair in combinations(outcomes, 2)]
         return VerdictReversal(PLACEMENT, sum(one != other for one, other in pairs), len(pairs))
 
-    def _factor_values_not_in_suites_build(self) -> Iterator[tuple[int, str]]:
+    def _factor_levels_unused_by_paper_suites(self) -> Iterator[tuple[int, str]]:
         """Yields the number of each factor with each of its levels that is not the suites' own."""
         for number, factor in enumerate(self.factors):
             for level in factor.levels[1:]:
                 yield number, level
 
-    def _verdict_reversal_by_factor_value(self, number: int, level: str) -> VerdictReversal:
+    def _verdict_reversal_by_build_factor_level(self, number: int, level: str) -> VerdictReversal:
         """Returns how often a level of the factor with this number reverses the verdict, compared with the suites' own
         level."""
         usual = self.factors[number].levels[0]
@@ -150,13 +153,13 @@ class StatementStability:
                 continue
             levels = (*build.levels[:number], usual, *build.levels[number + 1 :])
             before = self.by_build.get(KernelBuild(levels), ())
-            matched = list(_paired_verdicts(before, outcomes))
+            matched = list(_pair_verdicts_of_two_builds(before, outcomes))
             pairs += len(matched)
             turned += sum(one != other for one, other in matched)
         return VerdictReversal(self.factors[number].build_factor_value_text(level), turned, pairs)
 
 
-def _paired_verdicts(
+def _pair_verdicts_of_two_builds(
     one: Sequence[StatementResult], other: Sequence[StatementResult]
 ) -> Iterator[tuple[StatementResult, StatementResult]]:
     """Yields pairs of verdicts of two builds in the same placement. A verdict in a single placement is paired with each
@@ -173,5 +176,5 @@ def statement_verdicts(verdict: ClaimVerdict) -> tuple[StatementResult, ...]:
     cases = [case_verdict.in_placements for case_verdict in verdict.cases if case_verdict.in_placements]
     count = max((len(case) for case in cases), default=0)
     return tuple(
-        combine_statement_results([case[min(number, len(case) - 1)] for case in cases]) for number in range(count)
+        combine_paper_statement_results([case[min(number, len(case) - 1)] for case in cases]) for number in range(count)
     )

@@ -15,9 +15,9 @@ from rtoslab.intake import STORED_BYTES, parse_json_object, read_text
 from rtoslab.reference import (
     StoredRow,
     json_lines_with_digest,
-    lines_checked_by_digest,
     stored_row_as_json,
     stored_row_from_json,
+    verify_and_strip_digest_line,
 )
 from rtoslab.stability.builds import BuildVariationFactor, KernelBuild
 
@@ -79,7 +79,7 @@ def read_stability_file(path: Path) -> StoredStatementStability:
     format."""
     text = read_text(path, "the values of builds", AlteredFileError, STORED_BYTES)
     try:
-        head, *rows = (parse_json_object(line) for line in lines_checked_by_digest(text))
+        head, *rows = (parse_json_object(line) for line in verify_and_strip_digest_line(text))
         return _parse_stability_file(path, head, rows)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__

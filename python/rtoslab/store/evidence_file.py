@@ -27,7 +27,7 @@ def encode_board_observations(output: RunOutput) -> bytes:
     return compress(text)
 
 
-def decode_board_observations(content: bytes, uart: bytes) -> RunOutput:
+def decode_evidence_file(content: bytes, uart: bytes) -> RunOutput:
     """Returns the observations stored in an evidence file, with the serial output (`uart`) that is stored elsewhere.
 
     Raises ValueError if the content is damaged, or of another version of this package.

@@ -6,6 +6,6 @@ POINTS = "points"
 """The folder with a folder for each point."""
 
 
-def axes_in_folder_name(benchmark: str, kernel: str, board: str, cores: int) -> str:
+def measurement_folder_name_prefix(benchmark: str, kernel: str, board: str, cores: int) -> str:
     """Returns the beginning of the name of a point's folder."""
     return f"{benchmark}-{kernel}-{board}-{cores}c"

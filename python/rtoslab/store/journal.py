@@ -37,10 +37,10 @@ class JournalSession:
     """
 
 
-def append_session(run: Path, root: Path) -> JournalSession:
+def append_session_to_run_journal(run: Path, root: Path) -> JournalSession:
     """Appends the present date and commit to a run directory's journal, and returns them. Raises StoreError."""
     session = JournalSession(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), git_revision(root))
-    line = session_as_journal_line(session)
+    line = run_session_as_journal_line(session)
     try:
         # Another writer may be at it, whose line is not cut but unfinished.
         with exclusive_lock(run / _LOCK), (run / JOURNAL_FILE).open("a+b") as file:
@@ -58,7 +58,7 @@ def append_session(run: Path, root: Path) -> JournalSession:
     return session
 
 
-def session_as_journal_line(session: JournalSession) -> str:
+def run_session_as_journal_line(session: JournalSession) -> str:
     """Returns a session as a line of the journal, with its digest."""
     fields = asdict(session)
     return json.dumps({**fields, "sha256": _journal_line_digest(fields)}) + "\n"
@@ -69,7 +69,7 @@ def _journal_line_digest(fields: dict[str, str]) -> str:
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def newest_session(run: Path) -> JournalSession:
+def newest_measurement_session(run: Path) -> JournalSession:
     """Returns the newest session in a run directory's journal. A directory without a journal has the date of its plan.
 
     An altered line is left out, with an AlteredPointWarning.
@@ -85,13 +85,13 @@ def newest_session(run: Path) -> JournalSession:
     return JournalSession(written.strftime("%Y-%m-%dT%H:%M:%SZ"), "")
 
 
-def runs_with_newest_sessions(folders: Iterable[Path]) -> list[tuple[Path, JournalSession]]:
+def runs_with_newest_journal_sessions(folders: Iterable[Path]) -> list[tuple[Path, JournalSession]]:
     """Returns the run directories among these folders and their direct subfolders, each with its newest session, oldest
     first."""
     runs: dict[Path, JournalSession] = {}
     for folder in folders:
         found = [folder] if (folder / PLAN).is_file() else sorted(path.parent for path in folder.glob(f"*/{PLAN}"))
-        runs |= {run: newest_session(run) for run in found if run not in runs}
+        runs |= {run: newest_measurement_session(run) for run in found if run not in runs}
     return sorted(runs.items(), key=lambda item: (item[1].date, item[0].name))
 
 
@@ -144,7 +144,7 @@ def _parse_journal_session(line: bytes) -> JournalSession | None:
         session = JournalSession(fields["date"], fields["revision"])
     except (ValueError, KeyError, TypeError):
         return None
-    return session if session_as_journal_line(session).encode() == line + b"\n" else None
+    return session if run_session_as_journal_line(session).encode() == line + b"\n" else None
 
 
 def git_revision(root: Path) -> str:

@@ -16,7 +16,7 @@ from rtoslab.targets import simulator_sources_digest, simulator_version, timing_
 FORMAT = 1
 
 
-def virtual_board_manifest_part(root: Path, point: PlannedPoint, board: Board) -> dict[str, Any]:
+def virtual_board_manifest_entries(root: Path, point: PlannedPoint, board: Board) -> dict[str, Any]:
     """Returns what a manifest says of the virtual board: versions, sources, and timing settings, each with how well it
     is known (grade)."""
     chosen = {key.removeprefix("timing."): value for key, value in point.timing.items()}
@@ -41,7 +41,7 @@ def real_board_manifest_part(board: Board) -> dict[str, Any]:
     return {"kind": "serial", "chip": board.chip, "baud": board.uart.baud}
 
 
-def make_manifest(
+def make_measurement_manifest(
     point: PlannedPoint, board: Board, build: BuiltImage, target: dict[str, Any], conformance: dict[str, Any]
 ) -> dict[str, Any]:
     """Returns the manifest of a point: everything that can change its figures. `target`: the part about the board."""

@@ -28,13 +28,13 @@ from rtoslab.base import (
     make_disk_error,
     try_exclusive_lock,
 )
-from rtoslab.records import read_sealed_folder, require_files_match_seal
+from rtoslab.records import read_and_verify_sealed_folder, require_files_match_seal
 from rtoslab.results import PointId
 from rtoslab.store.folder_names import PLAN, POINTS
 from rtoslab.store.plan_file import PlanFile, read_plan_file
 from rtoslab.store.stored_point import (
     AnyResult,
-    StoredPoint,
+    StoredMeasurementPoint,
     add_digests_to_point_files,
     failed_result_for_altered_files,
     point_folder_name_start,
@@ -96,7 +96,7 @@ class RunDirectory:
         """Whether the run directory contains a point in a folder of that name."""
         return self.point_path(folder_name).is_dir()
 
-    def find_same_point_with_other_manifest(self, folder_name: str) -> Path | None:
+    def find_measurement_with_other_manifest(self, folder_name: str) -> Path | None:
         """Returns the folder of the same point measured with another manifest, so another image or board. None if there
         is none."""
         point = folder_name.rpartition("-")[0]
@@ -107,7 +107,7 @@ class RunDirectory:
         ]
         return next((build for build in builds if build.name != folder_name), None)
 
-    def add_measured_point(
+    def add_measurement_point_to_store(
         self, folder_name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
     ) -> Path:
         """Stores a point's result and files, and returns their folder. Raises StoreError if the point exists already,
@@ -126,7 +126,7 @@ class RunDirectory:
         if final.exists():
             raise StoreError(f"{final} exists already; results are never overwritten, choose another --out.")
         try:
-            with _temporary_point_folder(self.path / POINTS) as work:
+            with _temporary_measurement_folder(self.path / POINTS) as work:
                 for name, content in files.items():
                     _write_and_sync(work / name, content)
                 work.chmod(0o755)
@@ -137,17 +137,17 @@ class RunDirectory:
     def read_point_files(self, folder_name: str) -> dict[str, bytes] | None:
         """Returns a finished point's files by their names. None if there is none. Raises AlteredFileError, which names
         the file."""
-        return read_sealed_folder(self.point_path(folder_name)) if self.contains_point(folder_name) else None
+        return read_and_verify_sealed_folder(self.point_path(folder_name)) if self.contains_point(folder_name) else None
 
     def point_path(self, folder_name: str) -> Path:
         """Returns the folder of a point, whether it exists or not."""
         return self.path / POINTS / folder_name
 
-    def read_measured_point(self, folder_name: str) -> StoredPoint:
+    def read_measured_point(self, folder_name: str) -> StoredMeasurementPoint:
         """Returns one finished point. Raises AlteredFileError, which names the file that was changed."""
         return read_point_folder(self.point_path(folder_name))
 
-    def read_measured_points(self) -> list[StoredPoint]:
+    def read_measured_points(self) -> list[StoredMeasurementPoint]:
         """Returns every finished point, in the order of the plan.
 
         One that was altered counts as failed, with an AlteredPointWarning.
@@ -155,7 +155,7 @@ class RunDirectory:
         plan = self._read_planned_points()
         points = [
             item
-            for folder in self.point_folders()
+            for folder in self.measurement_point_folders()
             if (item := self._read_point_or_mark_as_failed(folder, plan)) is not None
         ]
         order = {point.model_dump_json(): index for index, point in enumerate(plan)}
@@ -163,16 +163,16 @@ class RunDirectory:
             points, key=lambda point: (order.get(point.result.point.model_dump_json(), len(order)), point.folder.name)
         )
 
-    def read_unaltered_measured_points(self) -> Iterator[StoredPoint]:
+    def read_unaltered_measured_points(self) -> Iterator[StoredMeasurementPoint]:
         """Yields every finished point, in the order of their folders' names. One that was altered is left out, with an
         AlteredPointWarning."""
-        for folder in self.point_folders():
+        for folder in self.measurement_point_folders():
             try:
                 yield read_point_folder(folder)
             except AlteredFileError as cause:
                 warnings.warn(str(cause), AlteredPointWarning, stacklevel=2)
 
-    def point_folders(self) -> list[Path]:
+    def measurement_point_folders(self) -> list[Path]:
         """Returns the folders of the run directory's points."""
         return sorted((self.path / POINTS).glob("[!.]*"))
 
@@ -185,7 +185,7 @@ class RunDirectory:
             warnings.warn(str(cause), AlteredPointWarning, stacklevel=3)
             return []
 
-    def _read_point_or_mark_as_failed(self, folder: Path, plan: list[PointId]) -> StoredPoint | None:
+    def _read_point_or_mark_as_failed(self, folder: Path, plan: list[PointId]) -> StoredMeasurementPoint | None:
         """Returns the point in a folder. If its files were altered, it counts as failed, or None is returned if the
         plan does not have it."""
         try:
@@ -195,7 +195,11 @@ class RunDirectory:
             known = next(
                 (point_id for point_id in plan if folder.name.startswith(f"{point_folder_name_start(point_id)}-")), None
             )
-            return None if known is None else StoredPoint(folder, failed_result_for_altered_files(known, cause), {})
+            return (
+                None
+                if known is None
+                else StoredMeasurementPoint(folder, failed_result_for_altered_files(known, cause), {})
+            )
 
 
 def remove_leftover_temporary_folders(path: Path) -> None:
@@ -209,7 +213,7 @@ def remove_leftover_temporary_folders(path: Path) -> None:
 
 
 @contextmanager
-def _temporary_point_folder(points: Path) -> Iterator[Path]:
+def _temporary_measurement_folder(points: Path) -> Iterator[Path]:
     """Yields a temporary folder to write a point into. It is locked as long as its writer lives.
 
     It is removed unless it was renamed.

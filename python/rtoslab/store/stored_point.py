@@ -7,30 +7,30 @@ from pathlib import Path
 
 from rtoslab.base import AlteredFileError, to_canonical_json
 from rtoslab.intake import parse_json_object
-from rtoslab.records import add_digest_file, read_sealed_folder
+from rtoslab.records import add_file_listing_digests, read_and_verify_sealed_folder
 from rtoslab.results import (
     COLUMNS,
     SAMPLES_FILE,
     FailedMeasurement,
     MeasuredPoint,
-    NotApplicable,
+    NotApplicableMeasurement,
     PointId,
     ResultFile,
     encode_sample_file,
     join_latency_series_with_samples,
 )
-from rtoslab.store.folder_names import axes_in_folder_name
+from rtoslab.store.folder_names import measurement_folder_name_prefix
 
 RESULT = "result.json"
 MANIFEST = "manifest.json"
 UART = "uart.txt"
 CONFORMANCE_FILE = "conformance.json"
 
-AnyResult = MeasuredPoint | FailedMeasurement | NotApplicable
+AnyResult = MeasuredPoint | FailedMeasurement | NotApplicableMeasurement
 
 
 @dataclass(frozen=True, slots=True)
-class StoredPoint:
+class StoredMeasurementPoint:
     """A point that was read from its folder."""
 
     folder: Path
@@ -42,7 +42,7 @@ def point_folder_name_start(identity: PointId) -> str:
     """Returns the beginning of a point's folder name: benchmark, kernel, board and cores, then a hash of the whole
     identity."""
     digest = hashlib.sha256(identity.model_dump_json().encode()).hexdigest()[:6]
-    named = axes_in_folder_name(identity.benchmark, identity.kernel, identity.board, identity.cores)
+    named = measurement_folder_name_prefix(identity.benchmark, identity.kernel, identity.board, identity.cores)
     return f"{named}-{digest}"
 
 
@@ -69,10 +69,10 @@ def add_digests_to_point_files(
         contents[SAMPLES_FILE] = encode_sample_file(series)
     apart = {"series": {"__all__": set(COLUMNS)}} if series else {"series"}
     contents[RESULT] = to_canonical_json(result.model_dump(mode="json", exclude=apart)).encode()
-    return add_digest_file(name, contents)
+    return add_file_listing_digests(name, contents)
 
 
-def parse_point_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, object]]:
+def parse_measurement_point_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, object]]:
     """Returns the result and the manifest from a point's files, whose seal was checked. Raises ValueError for files of
     another version of rtoslab."""
     try:
@@ -84,14 +84,14 @@ def parse_point_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, 
         raise ValueError(f"not a point of this version ({type(cause).__name__})") from None
 
 
-def read_point_folder(folder: Path) -> StoredPoint:
+def read_point_folder(folder: Path) -> StoredMeasurementPoint:
     """Returns one finished point from its folder, after a check of every file. Raises AlteredFileError, which names the
     file."""
     try:
-        result, manifest = parse_point_files(read_sealed_folder(folder))
+        result, manifest = parse_measurement_point_files(read_and_verify_sealed_folder(folder))
     except ValueError as cause:
         raise AlteredFileError(
             f"{folder / RESULT} is not a result of this version ({type(cause).__name__}); delete the folder "
             f"{folder} and run again."
         ) from None
-    return StoredPoint(folder, result, manifest)
+    return StoredMeasurementPoint(folder, result, manifest)

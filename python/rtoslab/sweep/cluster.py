@@ -23,14 +23,14 @@ from rtoslab.images import image_inputs_digest
 from rtoslab.measure import (
     Listener,
     MeasurementPointOutcome,
+    MeasurementPointProgress,
     MeasureOptions,
-    PointProgress,
     identity_of_point,
     measure_and_store_point,
     picklable_error,
 )
 from rtoslab.plan import MeasurementPlan, PlannedPoint
-from rtoslab.store import AnyResult, RunDirectory, StoredPoint, append_session
+from rtoslab.store import AnyResult, RunDirectory, StoredMeasurementPoint, append_session_to_run_journal
 from rtoslab.targets import simulator_sources_digest
 
 CONNECT_LIMIT_S = 30
@@ -72,10 +72,10 @@ def measure_sweep_on_cluster(
     run = RunDirectory.create_run_directory(
         out, plan.suite, [identity_of_point(catalogue, item) for item in plan.points]
     )
-    append_session(out, root)
+    append_session_to_run_journal(out, root)
     finished = dict(_already_stored_points(catalogue, plan, run))
     for index, outcome in finished.items():
-        listener(PointProgress(index, plan.points[index], "done", 1.0, outcome))
+        listener(MeasurementPointProgress(index, plan.points[index], "done", 1.0, outcome))
     with _connect_dask_client(scheduler) as client:
         sources = {
             index: _digests_to_match_on_worker(root, point)
@@ -87,11 +87,13 @@ def measure_sweep_on_cluster(
                 client.submit(measure_point_on_worker, plan.points[index], mine, options, pure=False, retries=2): index
                 for index, mine in sources.items()
             }
-        for future in _completed_futures(client, list(waiting), scheduler):
+        for future in _iterate_completed_dask_futures(client, list(waiting), scheduler):
             index = waiting.pop(future)
-            outcome = _store_point_from_worker(run, _receive_point_from_worker(future, plan.points[index], scheduler))
+            outcome = _store_measurement_from_worker(
+                run, _receive_point_from_worker(future, plan.points[index], scheduler)
+            )
             finished[index] = outcome
-            listener(PointProgress(index, plan.points[index], "done", 1.0, outcome))
+            listener(MeasurementPointProgress(index, plan.points[index], "done", 1.0, outcome))
     return [finished[index] for index in sorted(finished)]
 
 
@@ -116,7 +118,9 @@ def measure_point_on_worker(point: PlannedPoint, sources: tuple[str, ...], optio
                 outcome.result, name, run.read_point_files(name), cached=outcome.cached, note=outcome.note
             )
     except RtoslabError as error:
-        return PointFromWorker(_empty_result(point, root), error=picklable_error(error), worker=_name_of_this_worker())
+        return PointFromWorker(
+            _empty_measurement_result(point, root), error=picklable_error(error), worker=_name_of_this_worker()
+        )
 
 
 def _name_of_this_worker() -> str:
@@ -129,11 +133,11 @@ def _name_of_this_worker() -> str:
         return socket.gethostname()
 
 
-def _empty_result(point: PlannedPoint, root: Path) -> AnyResult:
+def _empty_measurement_result(point: PlannedPoint, root: Path) -> AnyResult:
     """Returns a result without content, for a point that a worker could not measure."""
-    from rtoslab.results import NotApplicable  # noqa: PLC0415
+    from rtoslab.results import NotApplicableMeasurement  # noqa: PLC0415
 
-    return NotApplicable(run_id="0" * 16, point=identity_of_point(Catalogue(root), point), reason="")
+    return NotApplicableMeasurement(run_id="0" * 16, point=identity_of_point(Catalogue(root), point), reason="")
 
 
 def _digests_to_match_on_worker(root: Path, point: PlannedPoint) -> tuple[str, ...]:
@@ -147,7 +151,7 @@ def _already_stored_points(
 ) -> Iterator[tuple[int, MeasurementPointOutcome]]:
     """Yields index and outcome of those points of the plan that the run directory already has. Raises StoreError for
     one of another build or virtual board."""
-    known: dict[str, StoredPoint] = {
+    known: dict[str, StoredMeasurementPoint] = {
         stored_point.result.point.model_dump_json(): stored_point for stored_point in run.read_measured_points()
     }
     for index, point in enumerate(plan.points):
@@ -165,7 +169,7 @@ def _already_stored_points(
         yield index, MeasurementPointOutcome(stored.result, stored.folder, fresh=False)
 
 
-def _store_point_from_worker(run: RunDirectory, shipped: PointFromWorker) -> MeasurementPointOutcome:
+def _store_measurement_from_worker(run: RunDirectory, shipped: PointFromWorker) -> MeasurementPointOutcome:
     """Stores a point that a worker sent in the run directory and returns its outcome."""
     if shipped.files is None:
         return MeasurementPointOutcome(shipped.result, run.path, fresh=True)
@@ -211,7 +215,7 @@ def _require_dask_scheduler(scheduler: str) -> None:
         ) from None
 
 
-def _completed_futures(client: Any, futures: list[Any], scheduler: str) -> Iterator[Any]:
+def _iterate_completed_dask_futures(client: Any, futures: list[Any], scheduler: str) -> Iterator[Any]:
     """Yields Dask's futures as they finish. Raises RtoslabError if the scheduler or all workers are lost."""
     left = set(futures)
     deadline_s = time.monotonic() + WORKERS_LIMIT_S

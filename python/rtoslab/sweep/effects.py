@@ -15,10 +15,10 @@ from itertools import combinations
 from rtoslab.analyses import (
     COUNTS,
     PLACEMENT,
-    FigureRatio,
     MeasuredTimeInCodePlacements,
+    MeasuredValueRatio,
     geometric_mean_ratio,
-    primary_times_in_code_placements,
+    main_point_times_in_code_placements,
 )
 from rtoslab.base import count_with_noun
 from rtoslab.parity import AS_USUAL
@@ -37,7 +37,7 @@ class OptionValueEffect:
     option: str
     reference: str
     level: str
-    ratios: Mapping[str, FigureRatio]
+    ratios: Mapping[str, MeasuredValueRatio]
     """The mean ratio by target."""
     pairs: int
     """The number of compared pairs of points."""
@@ -59,12 +59,12 @@ class OptionValueEffect:
         return [target for target, item in self.ratios.items() if item.is_undecided_with_one_code_placement]
 
     @property
-    def mean_time_ratio(self) -> FigureRatio:
+    def mean_time_ratio(self) -> MeasuredValueRatio:
         """Returns the mean ratio of the times (this level to the first) over all benchmarks."""
         return geometric_mean_ratio(list(self.ratios.values()))
 
     @property
-    def effect_strength(self) -> float:
+    def mean_effect_as_log_ratio(self) -> float:
         """Returns the size of the effect on an average benchmark, in either direction, as a natural logarithm of the
         ratio."""
         return sum(abs(math.log(ratio)) for ratio in self.time_ratios_by_benchmark.values()) / len(
@@ -85,7 +85,7 @@ class OptionChangeInteraction:
     """Option, its first level, the other level."""
     second: tuple[str, str, str]
     target: str
-    ratio: FigureRatio
+    ratio: MeasuredValueRatio
     squares: int
     """The number of times that four points could be compared."""
 
@@ -105,7 +105,7 @@ class SweepObservations:
         self.times: dict[str, dict[Config, float]] = {}
         """By target and configuration, in nanoseconds."""
         self._placed: dict[str, dict[Config, MeasuredTimeInCodePlacements]] = {}
-        for time in primary_times_in_code_placements(measured, bound):
+        for time in main_point_times_in_code_placements(measured, bound):
             axes = _point_settings_as_texts(time.point)
             config = tuple(axes.get(name, AS_USUAL) for name in self.options)
             target = time.point.benchmark + ("" if time.metric == COUNTS else f" {time.metric}")
@@ -129,20 +129,20 @@ class SweepObservations:
                 if ratios:
                     means = {target: geometric_mean_ratio(item) for target, item in ratios.items()}
                     effects.append(OptionValueEffect(option, reference, level, means, sum(map(len, ratios.values()))))
-        return sorted(effects, key=lambda effect: (-effect.effect_strength, effect.option_change_label))
+        return sorted(effects, key=lambda effect: (-effect.mean_effect_as_log_ratio, effect.option_change_label))
 
     def rank_options(self) -> list[str]:
         """Returns the varied options, the one with the strongest effect first."""
         return list(dict.fromkeys(effect.option for effect in self.effects_of_option_values()))
 
-    def interactions_of_changes(self) -> list[OptionChangeInteraction]:
+    def interactions_of_option_changes(self) -> list[OptionChangeInteraction]:
         """Returns how every two changes of options influence each other on every benchmark, the largest influence
         first."""
         interactions: list[OptionChangeInteraction] = []
         for one, other in combinations(range(len(self.options)), 2):
             for level in self.levels[self.options[one]][1:]:
                 for other_level in self.levels[self.options[other]][1:]:
-                    interactions += self._interactions_of_two_option_changes(one, level, other, other_level)
+                    interactions += self._option_pair_interactions_by_benchmark(one, level, other, other_level)
         return sorted(
             interactions,
             key=lambda interaction: (
@@ -169,13 +169,13 @@ class SweepObservations:
         """Returns a benchmark's time with every option at its first level. None if that was not measured."""
         return self._placed[target].get(tuple(self.levels[name][0] for name in self.options))
 
-    def times_by_configuration(self, target: str) -> Mapping[Config, MeasuredTimeInCodePlacements]:
+    def benchmark_times_by_configuration(self, target: str) -> Mapping[Config, MeasuredTimeInCodePlacements]:
         """Returns the times of a benchmark by configuration (the values of the varied options)."""
         return self._placed[target]
 
     def _time_ratios_between_option_values(
         self, target: str, place: int, reference: str, level: str
-    ) -> list[FigureRatio]:
+    ) -> list[MeasuredValueRatio]:
         """Returns the ratios of times between two levels of an option, with all other options equal. `place` is the
         option's index."""
         times = self._placed[target]
@@ -185,7 +185,7 @@ class SweepObservations:
             if config[place] == reference and (other := _configuration_with_option_value(config, place, level)) in times
         ]
 
-    def _interactions_of_two_option_changes(
+    def _option_pair_interactions_by_benchmark(
         self, one: int, level: str, other: int, other_level: str
     ) -> Iterable[OptionChangeInteraction]:
         """Yields how two changes of options influence each other on each benchmark. `one` and `other` are the options'

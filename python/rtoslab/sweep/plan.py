@@ -59,7 +59,7 @@ class SkippedCombinationsRule(StrictModel):
         )
 
 
-class SweepPlan(StrictModel):
+class ConfigurationSweepPlan(StrictModel):
     """The content of a sweep's TOML."""
 
     title: str
@@ -84,10 +84,10 @@ class SweepPlan(StrictModel):
         return [{**self.config, **{key: str(value) for key, value in item.items()}} for item in listed]
 
 
-def read_sweep_plan(path: Path) -> SweepPlan:
+def read_sweep_plan(path: Path) -> ConfigurationSweepPlan:
     """Returns the content of a sweep's TOML file. Raises CatalogueError naming file and key, PlanError for a key
     without values."""
-    plan = read_validated_toml(path, SweepPlan)
+    plan = read_validated_toml(path, ConfigurationSweepPlan)
     for key, values in plan.grid.items():
         if not values:
             raise PlanError(f"{path}, grid.{key} has no value; give at least one or remove it.")
@@ -98,7 +98,7 @@ def read_sweep_plan(path: Path) -> SweepPlan:
     return plan
 
 
-def plan_sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> MeasurementPlan:
+def plan_sweep_points(catalogue: Catalogue, sweep: ConfigurationSweepPlan) -> MeasurementPlan:
     """Returns the plan with all points of a sweep, each once. A point that cannot be measured or is left out has the
     reason. Raises UnknownNameError, PlanError."""
     points: list[PlannedPoint] = []
@@ -122,7 +122,9 @@ def plan_sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> MeasurementPlan
     return repeat_plan_in_code_placements(catalogue, MeasurementPlan(tuple(points), None), sweep.placements)
 
 
-def _mark_planned_point_if_skipped(point: PlannedPoint, config: Mapping[str, str], sweep: SweepPlan) -> PlannedPoint:
+def _mark_planned_point_if_skipped(
+    point: PlannedPoint, config: Mapping[str, str], sweep: ConfigurationSweepPlan
+) -> PlannedPoint:
     """Returns the point, marked as not applicable with the reason if a rule of the sweep leaves it out."""
     why = next((skip.reason for skip in sweep.skip if skip.is_planned_point_left_out(point, config)), None)
     return replace(point, not_applicable=point.not_applicable or why)

@@ -8,8 +8,8 @@ from typing import Any
 
 from rtoslab.analyses import (
     CodePlacementValueRange,
-    FigureRatio,
     MeasuredTimeInCodePlacements,
+    MeasuredValueRatio,
     results_depending_on_addresses,
 )
 from rtoslab.base import ReportError, count_with_noun
@@ -18,11 +18,11 @@ from rtoslab.reports import (
     ReportDocument,
     ReportSection,
     TableData,
-    mark_deviations,
+    add_kernel_deviation_footnotes,
     measured_value_with_range_text,
 )
-from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable
-from rtoslab.store import StoredPoint
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicableMeasurement
+from rtoslab.store import StoredMeasurementPoint
 from rtoslab.sweep.effects import OptionValueEffect, SweepObservations, settings_common_to_points
 
 SHOWN_INTERACTIONS = 20
@@ -35,7 +35,7 @@ _ONE_PLACEMENT = (
 )
 
 
-def make_sweep_report(title: str, points: Sequence[StoredPoint]) -> ReportDocument:
+def make_sweep_report(title: str, points: Sequence[StoredMeasurementPoint]) -> ReportDocument:
     """Returns the report of a sweep. Raises ReportError if no point was measured, or nothing was varied."""
     measured = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     if not measured:
@@ -50,9 +50,9 @@ def make_sweep_report(title: str, points: Sequence[StoredPoint]) -> ReportDocume
     sections = [
         _option_ranking_section(observations, effects),
         _option_interactions_section(observations),
-        _small_charts_section(observations),
+        _benchmark_charts_report_section(observations),
         _quickest_configurations_section(observations),
-        _unmeasured_points_section(points),
+        _report_section_on_unmeasured_points(points),
     ]
     shared = settings_common_to_points(measured)
     document = ReportDocument(
@@ -62,7 +62,7 @@ def make_sweep_report(title: str, points: Sequence[StoredPoint]) -> ReportDocume
         sections=tuple(section for section in sections if section is not None),
         points=tuple(points),
     )
-    return mark_deviations(document, measured)
+    return add_kernel_deviation_footnotes(document, measured)
 
 
 def percent_change_text_of_ratio(ratio: float) -> str:
@@ -70,12 +70,12 @@ def percent_change_text_of_ratio(ratio: float) -> str:
     return f"{round(100 * (ratio - 1), 1) + 0.0:+.1f} %"
 
 
-def _change_with_range_text(ratio: FigureRatio) -> str:
+def _change_with_range_text(ratio: MeasuredValueRatio) -> str:
     """Returns a ratio of times as a change in percent with its range over placements of the code, as text."""
     return measured_value_with_range_text(ratio, percent_change_text_of_ratio)
 
 
-def _change_range_ends_in_percent(ratio: FigureRatio) -> dict[str, float]:
+def _change_range_ends_in_percent(ratio: MeasuredValueRatio) -> dict[str, float]:
     """Returns `low` and `high` of a change in percent, for a chart's row. Empty if they are equal."""
     return (
         {}
@@ -187,7 +187,7 @@ def _option_interactions_section(observations: SweepObservations) -> ReportSecti
     """Returns the report section on pairs of changes that influence each other. None if there is only one option."""
     off = [
         interaction
-        for interaction in observations.interactions_of_changes()
+        for interaction in observations.interactions_of_option_changes()
         if abs(interaction.ratio.value - 1) >= LEAST_INTERACTION
     ]
     unclear = [
@@ -199,8 +199,8 @@ def _option_interactions_section(observations: SweepObservations) -> ReportSecti
         return None
     rows = [
         [
-            _format_option_change_name(item.first),
-            _format_option_change_name(item.second),
+            _name_of_option_change(item.first),
+            _name_of_option_change(item.second),
             item.target,
             _change_with_range_text(item.ratio),
             str(item.squares),
@@ -223,20 +223,20 @@ def _option_interactions_section(observations: SweepObservations) -> ReportSecti
     return ReportSection("interactions", "Pairs that interact", (prose,), (), tables)
 
 
-def _format_option_change_name(change: tuple[str, str, str]) -> str:
+def _name_of_option_change(change: tuple[str, str, str]) -> str:
     """Returns the name of a change of an option, such as `opt -O2 to -Os`."""
     option, usual, level = change
     return f"{option} {usual} to {level}"
 
 
-def _small_charts_section(observations: SweepObservations) -> ReportSection | None:
+def _benchmark_charts_report_section(observations: SweepObservations) -> ReportSection | None:
     """Returns the report section with a small chart of the measured times for each benchmark. The option with the
     largest effect is along the axis, the second in colours, the rest as spread."""
     ranked = observations.rank_options()
     along, series = ranked[0], ranked[1] if len(ranked) > 1 else ranked[0]
     rows: list[dict[str, Any]] = []
     for target in list(observations.times)[:MULTIPLES]:
-        times = observations.times_by_configuration(target)
+        times = observations.benchmark_times_by_configuration(target)
         reference = (
             observations.time_with_first_option_values(target) or observations.quickest_configuration(target)[1]
         ).seconds.median
@@ -306,11 +306,11 @@ def _nanoseconds_text(seconds: float) -> str:
     return f"{1e9 * seconds:,.1f}"
 
 
-def _unmeasured_points_section(points: Sequence[StoredPoint]) -> ReportSection | None:
+def _report_section_on_unmeasured_points(points: Sequence[StoredMeasurementPoint]) -> ReportSection | None:
     """Returns the report section on points that were not measured, with the reasons. None if there are none."""
     reasons: Counter[tuple[str, str]] = Counter()
     for point in points:
-        if isinstance(point.result, NotApplicable):
+        if isinstance(point.result, NotApplicableMeasurement):
             reasons["skipped", point.result.reason] += 1
         elif isinstance(point.result, FailedMeasurement):
             reasons["failed", point.result.message] += 1

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rtoslab.targets.board import (
         MOST_CYCLES,
         SymbolIndex,
-        apply_timing_settings,
+        apply_timing_settings_to_virtual_board,
         boards_that_fit_image,
         convert_simulator_errors,
         find_symbol_address,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     )
     from rtoslab.targets.call_arguments import NOT_STATED, CallArguments
     from rtoslab.targets.core_view import view_core_as_board
-    from rtoslab.targets.current_task import IdleInHandlerEventFilter, OmittedTaskWriteFilter
+    from rtoslab.targets.current_task import IdleInHandlerEventFilter, OmittedTaskPointerWriteInserter
     from rtoslab.targets.debugging import TaskRow, serve_gdb
     from rtoslab.targets.event_kinds import (
         IDENT_CURRENT,
@@ -78,13 +78,17 @@ if TYPE_CHECKING:
     )
     from rtoslab.targets.handlings import UNKNOWN, HandlerRunColumns
     from rtoslab.targets.heap_pieces import HEAP_PIECES
-    from rtoslab.targets.intervals import MeasuredCodeInterval, MeasuredCodeIntervals, find_measured_intervals
+    from rtoslab.targets.intervals import (
+        MeasuredCodeInterval,
+        MeasuredCodeIntervals,
+        decode_measured_intervals_from_events,
+    )
     from rtoslab.targets.machine import VirtualMachine
     from rtoslab.targets.marks import read_interval_marker_addresses
     from rtoslab.targets.observe import (
         ALL_CORES,
-        BenchmarkCodeSpan,
         BenchmarkFunction,
+        EquallyExecutedCodeRange,
         MeasurementWindowObservations,
         TaskSwitch,
     )
@@ -102,7 +106,7 @@ if TYPE_CHECKING:
     from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, ObservedBenchmarkStep
     from rtoslab.targets.structures import (
         KernelStructures,
-        StructureMemberPlace,
+        StructureMemberLayout,
         find_structure_members,
         read_structure_member_text,
     )
@@ -113,7 +117,7 @@ if TYPE_CHECKING:
         CHUNK_CYCLES,
         Progress,
         RunOutput,
-        VirtualBenchmarkJob,
+        VirtualBenchmarkRunRequest,
         run_virtual_benchmark,
     )
     from rtoslab.targets.virtual_board import VirtualBoard

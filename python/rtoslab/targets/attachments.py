@@ -119,7 +119,7 @@ def _find_device_constructor(text: str, bus: BoardBus, what: str, folder: Path) 
     if bus.kind not in kinds:
         raise PlanError(f"{quote_text(text)}: {name} is a device for {' and '.join(kinds)}, not for {bus.kind}.")
     if name == "loopback":
-        return _loopback_maker(text, bus, argument)
+        return _loopback_device_factory(text, bus, argument)
     device = _make_eeprom if name == "eeprom" else _make_temperature_sensor
     try:
         device(argument)
@@ -149,7 +149,7 @@ def _make_temperature_sensor(argument: str) -> TemperatureSensor:
     return TemperatureSensor(celsius)
 
 
-def _loopback_maker(text: str, bus: BoardBus, argument: str) -> Callable[[Board], object]:
+def _loopback_device_factory(text: str, bus: BoardBus, argument: str) -> Callable[[Board], object]:
     """Returns the function that makes a loopback device: a wire from output to input. `argument` names the two pins of
     a loopback on pins. Raises PlanError."""
     if bus.kind != "pins":

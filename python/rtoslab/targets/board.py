@@ -126,7 +126,7 @@ def _uninitialised_section_addresses(image: bytes) -> list[int]:
     ]
 
 
-def apply_timing_settings(machine: VirtualMachine, values: Mapping[str, int]) -> None:
+def apply_timing_settings_to_virtual_board(machine: VirtualMachine, values: Mapping[str, int]) -> None:
     """Sets timing settings of a virtual board by key, with or without their `timing.` prefix. Raises UnknownNameError,
     SettingError."""
     known = {key for key, *_ in machine.settings()}

@@ -35,7 +35,7 @@ _CORES_BY_FLOAT_UNIT: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class BoardStartTrial:
+class BoardStartTrialResult:
     """The result of starting an image on a board for a short time, to see whether the image is for this board."""
 
     board: str
@@ -56,7 +56,7 @@ def boards_likely_for_image(image: bytes, name: str, boards: Sequence[str]) -> l
     those on which it prints, if there are any. Empty if it starts properly on none."""
     catalogue = Catalogue(find_checkout_root())
     names = boards_with_core_of_image(image, name, boards)
-    trials = [_try_image_on_board(image, name, catalogue.find_board(board).facts) for board in names]
+    trials = [_test_image_start_on_board(image, name, catalogue.find_board(board).facts) for board in names]
     least = min((trial.strangeness for trial in trials), default=_UNFIT)
     best = [trial for trial in trials if trial.strangeness == least < _UNFIT]
     printing = [trial for trial in best if trial.output_bytes]
@@ -82,7 +82,7 @@ def cores_in_elf_build_attributes(image: bytes, name: str) -> frozenset[str]:
     return _CORES_BY_ARCH.get(arch, frozenset())
 
 
-def _try_image_on_board(image: bytes, name: str, board: Board) -> BoardStartTrial:
+def _test_image_start_on_board(image: bytes, name: str, board: Board) -> BoardStartTrialResult:
     """Runs an image on a board for 50 ms of virtual time and returns what speaks against this board."""
     machine = make_board_at_reset(board, cores=board.cores)
     load_image_into_board(machine, image, name)
@@ -90,13 +90,13 @@ def _try_image_on_board(image: bytes, name: str, board: Board) -> BoardStartTria
     for _ in range(_CHUNKS):
         stop = machine.run(int(_TRIED_S * board.clock.sys_hz) // _CHUNKS)
         output += len(machine.take_uart())
-        strangeness = max((_board_mismatch_weight_of_warning(sentence) for sentence in machine.warnings()), default=0)
+        strangeness = max((_board_mismatch_score_of_warning(sentence) for sentence in machine.warnings()), default=0)
         if strangeness == _UNFIT or stop["reason"] not in {"cycles", "watch"}:
-            return BoardStartTrial(board.id, _UNFIT, output)
-    return BoardStartTrial(board.id, strangeness, output)
+            return BoardStartTrialResult(board.id, _UNFIT, output)
+    return BoardStartTrialResult(board.id, strangeness, output)
 
 
-def _board_mismatch_weight_of_warning(warning: str) -> int:
+def _board_mismatch_score_of_warning(warning: str) -> int:
     """Returns 1 for a warning about a feature that is not modelled, 2 for any other warning, which speaks for another
     chip."""
     return 1 if "not modelled" in warning and "belongs to no block" not in warning else _UNFIT

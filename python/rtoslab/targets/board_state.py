@@ -134,7 +134,9 @@ def timing_setting_registers(board: Board) -> dict[int, str]:
     """Returns the names of the registers that affect the speed of code, by address: caches, wait states, clocks, MPU
     and FPU. Interrupt priorities are not among them, because a benchmark may enable its line late."""
     core = [
-        (field.address, name) for name, field in _core_setting_fields(board).items() if not name.startswith(_URGENCY)
+        (field.address, name)
+        for name, field in _register_fields_of_core_settings(board).items()
+        if not name.startswith(_URGENCY)
     ]
     chip = [(field.address, name) for name, field in _value_by_chip_prefix(_CHIPS, board).items()]
     chip += [(address, "clock") for address in _value_by_chip_prefix(_CLOCKS, board)]
@@ -173,7 +175,7 @@ def read_lasting_settings(machine: VirtualMachine, board: Board, cores: int) -> 
 
 def _read_core_settings(machine: VirtualMachine, board: Board, core: int) -> dict[str, int]:
     """Returns the settings of one core by name, as its registers have them. Core 0 also has those of the chip."""
-    fields = _core_setting_fields(board)
+    fields = _register_fields_of_core_settings(board)
     if not core:
         fields.update(_value_by_chip_prefix(_CHIPS, board))
     settings = [field.address for field in fields.values()]
@@ -196,7 +198,7 @@ def _read_core_settings(machine: VirtualMachine, board: Board, core: int) -> dic
     return state
 
 
-def read_cycles_between_ticks(machine: VirtualMachine) -> int | None:
+def read_systick_period_in_cycles(machine: VirtualMachine) -> int | None:
     """Returns the cycles from one tick of core 0's SysTick to the next. None if SysTick is off, or counts another
     clock."""
     control, reload = machine.read_registers(0, [_SYSTICK_RELOAD - 4, _SYSTICK_RELOAD])
@@ -212,7 +214,7 @@ def _find_moved_vector_table(machine: VirtualMachine, register: int | None) -> i
     return 0 if own is None or register in tables else register or 0
 
 
-def _core_setting_fields(board: Board) -> dict[str, _RegisterBitField]:
+def _register_fields_of_core_settings(board: Board) -> dict[str, _RegisterBitField]:
     """Returns the register fields with the settings of each core, by the setting's name."""
     v7m = _ARMV7M if board.cpu == "armv7m" else {}
     return {**_CORE, **v7m, **(_M7 if board.core == "cortex-m7" else {})}

@@ -30,7 +30,7 @@ class StatedArguments(NamedTuple):
     """Whether an event of its own has the second argument, because the call's event has the third."""
 
     @property
-    def has_further(self) -> bool:
+    def has_further_call_arguments(self) -> bool:
         """Whether an argument after the second is stated, or the second apart from the call's event."""
         return self.third or self.fourth or self.has_stacked or self.has_second_event
 
@@ -63,11 +63,11 @@ class CallArgumentCounter:
         self._counts: Counter[tuple[int, ...]] = Counter()
         self._stated: list[StatedArguments] = []
 
-    def add_function(self, stated: StatedArguments) -> None:
+    def add_function_with_stated_arguments(self, stated: StatedArguments) -> None:
         """Adds the next function in the order of IDENT_FURTHER."""
         self._stated.append(stated)
 
-    def clear_counts(self) -> None:
+    def reset_call_counts(self) -> None:
         """Forgets all calls so far."""
         self._counts.clear()
 

@@ -49,15 +49,15 @@ class _SingleCoreBoardView:
 
     def watch_write(self, address: int, ident: int, stop: bool = False) -> None:
         """Records an event at writes to a word, which is given by its address in the core's image."""
-        self._machine.watch_write(to_striped_address(address), ident, stop)
+        self._machine.watch_write(sram_alias_to_striped_address(address), ident, stop)
 
     def read(self, address: int, length: int) -> bytes:
         """Returns bytes of memory, by their address in the core's image."""
-        if to_striped_address(address) == address:
+        if sram_alias_to_striped_address(address) == address:
             return self._machine.read(address, length)
         start = address & ~(_WORD - 1)
         words = range(start, address + length, _WORD)
-        content = b"".join(self._machine.read(to_striped_address(word), _WORD) for word in words)
+        content = b"".join(self._machine.read(sram_alias_to_striped_address(word), _WORD) for word in words)
         return content[address - start :][:length]
 
     def take_events(self) -> bytes:
@@ -95,7 +95,7 @@ class _SingleCoreBoardView:
         return self._core
 
 
-def to_striped_address(address: int) -> int:
+def sram_alias_to_striped_address(address: int) -> int:
     """Converts an address in the RP2040's banked SRAM alias to the striped SRAM address of the same byte.
     RP2040 datasheet 2.6.2. Any other address is returned as it is.
     """
@@ -117,7 +117,7 @@ def view_core_as_board(
     return cast("VirtualMachine", _SingleCoreBoardView(machine, core, idle_board))
 
 
-def ending_address_of_both_images(machine: VirtualMachine) -> int:
+def end_symbol_address_of_both_images(machine: VirtualMachine) -> int:
     """Returns the address at which the images of both cores have ended. Raises RunError if the image has no such
     symbol."""
     address = machine.symbol(OTHER_DONE_SYMBOL)

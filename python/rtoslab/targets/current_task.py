@@ -27,7 +27,7 @@ from rtoslab.targets.exceptions import task_switching_exceptions
 _CORES: Final = 2
 
 
-class OmittedTaskWriteFilter:
+class OmittedTaskPointerWriteInserter:
     """Adds the writes of its word that a kernel omits while it idles (`idle_keeps_task` in kernel.toml).
 
     Such a kernel still names the task that ran last, and writes its word only if another task follows. The second
@@ -76,14 +76,14 @@ class OmittedTaskWriteFilter:
         named = np.flatnonzero(_current_task_write_event_mask(events) & mine)
         done = 0
         for place, begins in zip(labels[turns].tolist(), idles[turns].tolist(), strict=True):
-            done = self._name_tasks(events, core, named, done, place, is_included)
+            done = self._label_events_with_current_task(events, core, named, done, place, is_included)
             added.append(
                 (place - 0.25, self._no_task, core) if begins else (place + 0.25, self._tasks.get(core, 0), core)
             )
             self._idles[core] = begins
-        self._name_tasks(events, core, named, done, len(events), is_included)
+        self._label_events_with_current_task(events, core, named, done, len(events), is_included)
 
-    def _name_tasks(
+    def _label_events_with_current_task(
         self,
         events: NDArray[np.void],
         core: int,
@@ -103,7 +103,7 @@ class OmittedTaskWriteFilter:
         return until
 
 
-class NoTaskEventFilter:
+class NoCurrentTaskEventRemover:
     """Removes the events in which the kernel writes "no task" to its current-task variable, so that each switch leads
     from task to task.
 
@@ -148,7 +148,7 @@ class NoTaskEventFilter:
         return is_start
 
 
-class SupersededTaskChoiceFilter:
+class SupersededTaskSelectionFilter:
     """Removes the events in which the kernel chose a task, and then another one before it switched.
 
     Such a kernel writes its word whenever it chooses. A tick that wakes three tasks may write it three times, and one
@@ -192,9 +192,9 @@ class TaskSwitchEventFilter:
     def __init__(self, kernel: Kernel) -> None:
         """`kernel`: its facts, as kernel.toml has them."""
         probes = kernel.probes
-        self._tasks_only = NoTaskEventFilter(probes.values_that_mean_no_task if probes else frozenset())
+        self._tasks_only = NoCurrentTaskEventRemover(probes.values_that_mean_no_task if probes else frozenset())
         named_before = probes is not None and probes.named_before_switch
-        self._last_named = SupersededTaskChoiceFilter(task_switching_exceptions(kernel)) if named_before else None
+        self._last_named = SupersededTaskSelectionFilter(task_switching_exceptions(kernel)) if named_before else None
 
     def filter_events(self, raw: bytes, *, is_end: bool = False) -> bytes:
         """Returns the next chunk of packed events, in which each write of the current-task variable is a switch. With

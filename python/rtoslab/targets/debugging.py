@@ -9,7 +9,7 @@ from rtoslab.catalogue import Board
 from rtoslab.intake import read_program_image
 from rtoslab.targets.attachments import DeviceRequest
 from rtoslab.targets.board import (
-    apply_timing_settings,
+    apply_timing_settings_to_virtual_board,
     convert_simulator_errors,
     find_symbol_address,
     load_image_into_board,
@@ -47,7 +47,7 @@ def serve_gdb(
     the board.
     """
     machine: Any = make_board_at_reset(board, cores=cores or board.cores, strict=strict)
-    apply_timing_settings(machine, settings or {})
+    apply_timing_settings_to_virtual_board(machine, settings or {})
     machine.serve_semihosting(True)
     load_image_into_board(machine, read_program_image(image), image.name)
     for device in devices:

@@ -134,9 +134,9 @@ class HandlerRunReader:
             self._runs = self._current
         elif exception not in _KERNEL_EXCEPTIONS:
             return
-        self._store_run(done, cycle)
+        self._add_handler_run_row(done, cycle)
 
-    def _store_run(self, done: _UnfinishedHandlerRun, cycle: int) -> None:
+    def _add_handler_run_row(self, done: _UnfinishedHandlerRun, cycle: int) -> None:
         """Adds a row for a run that ends at `cycle`."""
         handlings = self.runs
         handlings.exception.append(done.exception)
@@ -156,7 +156,7 @@ class HandlerRunReader:
             if self._in_thread and not self._open and value != self._runs:
                 switch = _UnfinishedHandlerRun(THREAD_MODE, cycle, 0, self._runs, self._top)
                 self._runs = value
-                self._store_run(switch, cycle)
+                self._add_handler_run_row(switch, cycle)
         elif ident == IDENT_TOP:
             if self._open and self._open[-1].exception in self._switching and self._top != UNKNOWN:
                 self._open[-1].steps = self._top - value

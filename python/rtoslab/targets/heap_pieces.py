@@ -16,7 +16,9 @@ _MOST_PIECES: Final = 1 << 16
 """More than any board's memory has room for. A list that is longer goes round in a circle."""
 
 
-def count_free_pieces(machine: VirtualMachine, read_word: ReadWord, image: bytes, kernel: Kernel) -> dict[str, int]:
+def count_free_heap_blocks(
+    machine: VirtualMachine, read_word: ReadWord, image: bytes, kernel: Kernel
+) -> dict[str, int]:
     """Returns the number of free pieces in the kernel's heap, under the key HEAP_PIECES. Empty if it is unknown.
 
     It is unknown if kernel.toml describes no list, the image has none, or the list is not in the order of addresses,

@@ -77,7 +77,7 @@ class MeasuredCodeIntervals:
         return [pulse for interval, pulse in pairs if interval.series == series]
 
 
-def find_measured_intervals(
+def decode_measured_intervals_from_events(
     raw: bytes,
     services: tuple[str, ...],
     current: Mapping[int, int],

@@ -7,7 +7,7 @@ from rtoslab.base import RunError
 from rtoslab.catalogue import Board
 from rtoslab.records import DecodedRun, WireFormatConstants, decode_unfinished_run
 from rtoslab.targets.board import (
-    apply_timing_settings,
+    apply_timing_settings_to_virtual_board,
     boards_that_fit_image,
     convert_simulator_errors,
     load_image_into_board,
@@ -26,7 +26,7 @@ def run_until_image_identified(
     """Runs an image until it has sent its begin record and its parameters, and returns these records. Raises RunError
     for an image that sends no begin record of rtoslab's runner."""
     machine = make_board_at_reset(board, cores=board.cores)
-    apply_timing_settings(machine, settings)
+    apply_timing_settings_to_virtual_board(machine, settings)
     load_image_into_board(machine, image, name)
     output = b""
     with convert_simulator_errors(RunError):

@@ -70,7 +70,7 @@ ALL_CORES: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class BenchmarkCodeSpan:
+class EquallyExecutedCodeRange:
     """Adjacent instructions that were executed equally often, with their number and cycles."""
 
     address: int
@@ -90,7 +90,7 @@ class BenchmarkFunction:
     name: str
     entries: int
     """Executions of its first instruction."""
-    stretches: tuple[BenchmarkCodeSpan, ...]
+    stretches: tuple[EquallyExecutedCodeRange, ...]
     calls: tuple[tuple[str, int], ...]
     """Function, `svc` or `indirect`, and how often it was called or jumped to from here."""
 

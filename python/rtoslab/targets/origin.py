@@ -33,18 +33,23 @@ def simulator_sources_digest(root: Path) -> str:
     """
     own: str = simulator_module().SOURCES
     if (root / "sim").is_dir():
-        _require_same_sources(own, root)
+        _require_matching_simulator_sources(own, root)
     return hashlib.sha256(own.encode()).hexdigest()
 
 
-def _require_same_sources(own: str, root: Path) -> None:
+def _require_matching_simulator_sources(own: str, root: Path) -> None:
     """Raises StaleSimulatorError if the checkout's simulator sources differ from those of the binary.
 
     The checkout's files are those of the crates that the list names, but for tests.
     """
     files = [root / line.rpartition(" ")[0] for line in own.splitlines()]
     folders = {root.joinpath(*path.relative_to(root).parts[:3]) for path in files if "src" in path.parts}
-    code = {path for folder in folders for path in folder.rglob("*.rs") if _is_built_from(path.relative_to(root))}
+    code = {
+        path
+        for folder in folders
+        for path in folder.rglob("*.rs")
+        if _is_source_in_simulator_binary(path.relative_to(root))
+    }
     present = code | {file for file in files if file.is_file()}
     now, then = (
         dict(line.rsplit(" ", 1) for line in text.splitlines()) for text in (listing_of_file_hashes(root, present), own)
@@ -58,6 +63,6 @@ def _require_same_sources(own: str, root: Path) -> None:
         )
 
 
-def _is_built_from(path: Path) -> bool:
+def _is_source_in_simulator_binary(path: Path) -> bool:
     """Whether a source file of the simulator is compiled into its binary. Test files (`tests/`, `tests.rs`) are not."""
     return "tests" not in {*path.parts, path.stem}

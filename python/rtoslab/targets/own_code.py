@@ -18,7 +18,7 @@ from rtoslab.catalogue import Kernel
 from rtoslab.images import branch_target_address
 from rtoslab.targets.board import convert_simulator_errors, simulator_module
 from rtoslab.targets.marks import IntervalMarkerAddress
-from rtoslab.targets.observe import ALL_CORES, BenchmarkCodeSpan, BenchmarkFunction
+from rtoslab.targets.observe import ALL_CORES, BenchmarkFunction, EquallyExecutedCodeRange
 from rtoslab.targets.profiles import APPLICATION, LIBRARY, PROFILE, function_category
 
 SUPERVISOR_CALL: Final = "svc"
@@ -53,7 +53,7 @@ def executed_benchmark_functions(
     returns the bytes of code at an address.
     """
     places = _SymbolIndex(symbols)
-    ours = FirmwareCode(image, with_port=kernel.services.get("tasks", True))
+    ours = FirmwareCodeAddressRanges(image, with_port=kernel.services.get("tasks", True))
     together: dict[Symbol, Counter[int]] = defaultdict(Counter)
     spent: Counter[int] = Counter()
     functions: list[BenchmarkFunction] = []
@@ -97,7 +97,7 @@ def _is_benchmark_function(name: str, kernel: Kernel) -> bool:
     return function_category(name, kernel) in {APPLICATION, LIBRARY} and not name.endswith(_VENEER)
 
 
-class FirmwareCode:
+class FirmwareCodeAddressRanges:
     """The address ranges of the code that was compiled from the firmware's files."""
 
     def __init__(self, image: bytes, *, with_port: bool = True) -> None:
@@ -142,7 +142,7 @@ def _make_benchmark_function(
 ) -> BenchmarkFunction:
     """Returns one of the benchmark's functions with its spans of equally often executed instructions, and its calls.
     `executed` and `cycles` are by address."""
-    stretches: list[BenchmarkCodeSpan] = []
+    stretches: list[EquallyExecutedCodeRange] = []
     calls: Counter[str] = Counter()
     behind = -1
     for address, executions in sorted(executed.items()):
@@ -150,11 +150,11 @@ def _make_benchmark_function(
         first = int.from_bytes(code[:2], "little")
         if stretches and address == behind and stretches[-1].executions == executions:
             last = stretches[-1]
-            stretches[-1] = BenchmarkCodeSpan(
+            stretches[-1] = EquallyExecutedCodeRange(
                 last.address, last.instructions + 1, executions, last.cycles + cycles[address]
             )
         else:
-            stretches.append(BenchmarkCodeSpan(address, 1, executions, cycles[address]))
+            stretches.append(EquallyExecutedCodeRange(address, 1, executions, cycles[address]))
         behind = address + (4 if first >= _WIDE else 2)
         called = _called_function_name(address, code, place, places)
         if called is not None:
@@ -248,11 +248,15 @@ def instructions_from_markers_to_calls(
     for function in own:
         if function.core != (ALL_CORES if together else 0):
             continue
-        code = _ExecutedCode(_find_executed_instructions(function, places, read))
+        code = _ExecutedInstructionSequence(_find_executed_instructions(function, places, read))
         for mark in marks:
             if mark.address not in code:
                 continue
-            for instruction in code.walk_back(mark.address) if mark.is_end else code.walk_on(mark.address):
+            for instruction in (
+                code.walk_instructions_backward(mark.address)
+                if mark.is_end
+                else code.walk_instructions_forward(mark.address)
+            ):
                 if (instruction.is_call and mark.is_end) or (
                     instruction.address in at_marks and instruction.address != mark.address
                 ):
@@ -274,7 +278,7 @@ class _Instruction(NamedTuple):
     """Where it branches to, if it names that."""
 
 
-class _ExecutedCode:
+class _ExecutedInstructionSequence:
     """The executed instructions of a function, in the order in which one comes after another."""
 
     def __init__(self, instructions: Iterable[_Instruction]) -> None:
@@ -289,7 +293,7 @@ class _ExecutedCode:
         """Whether an instruction at this address was executed."""
         return address in self._places
 
-    def walk_on(self, address: int) -> Iterator[_Instruction]:
+    def walk_instructions_forward(self, address: int) -> Iterator[_Instruction]:
         """Yields the instructions from this address on. Follows jumps, but no branch that depends on a condition."""
         visited: set[int] = set()
         index: int | None = self._places[address]
@@ -299,7 +303,7 @@ class _ExecutedCode:
             yield item
             index = self._places.get(item.target or 0) if item.leaves else index + 1
 
-    def walk_back(self, address: int) -> Iterator[_Instruction]:
+    def walk_instructions_backward(self, address: int) -> Iterator[_Instruction]:
         """Yields the instructions that are executed before this address, the last one first. If the previous
         instruction in memory jumps elsewhere, the walk continues at the first branch to this place."""
         visited: set[int] = set()

@@ -14,7 +14,7 @@ from typing import Final
 
 from rtoslab.base import without_thumb_bit
 from rtoslab.intake import ElfFile, ElfSymbol
-from rtoslab.targets.own_code import FirmwareCode
+from rtoslab.targets.own_code import FirmwareCodeAddressRanges
 
 _FUNC: Final = 2
 _WIDE: Final = 0b11101 << 11
@@ -33,7 +33,7 @@ def functions_with_float_code(image: bytes) -> tuple[str, ...]:
         parts = [(section.address, elf.section_bytes(section)) for section in elf.sections if section.has_contents]
     except ValueError:
         return ()
-    ours, pools = FirmwareCode(image), _DataInCodeRanges(symbols)
+    ours, pools = FirmwareCodeAddressRanges(image), _InlineDataAddressRanges(symbols)
     functions = {
         (without_thumb_bit(symbol.value), symbol.size, symbol.name)
         for symbol in symbols
@@ -47,7 +47,7 @@ def functions_with_float_code(image: bytes) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def _has_float_instruction(start: int, code: bytes, pools: "_DataInCodeRanges") -> bool:
+def _has_float_instruction(start: int, code: bytes, pools: "_InlineDataAddressRanges") -> bool:
     """Whether the code from address `start` on contains a floating-point calculation. `pools` are data between
     instructions."""
     at = 0
@@ -63,7 +63,7 @@ def _has_float_instruction(start: int, code: bytes, pools: "_DataInCodeRanges") 
     return False
 
 
-class _DataInCodeRanges:
+class _InlineDataAddressRanges:
     """The ranges of data between instructions, from the assembler's mapping symbols (`$d` begins data, `$t` code)."""
 
     def __init__(self, symbols: Sequence[ElfSymbol]) -> None:

@@ -117,7 +117,7 @@ def count_service_calls(functions: tuple[FunctionCycles, ...], kernel: Kernel) -
         counted[CORE_INTERRUPT] = kernel.several_cores.interrupt
     return Counter(
         {
-            (core, service): entries.count_entries(core, names)
+            (core, service): entries.count_function_entries(core, names)
             for core in sorted({function.core for function in functions})
             for service, names in counted.items()
         }
@@ -134,9 +134,9 @@ def count_blocking_calls(
     entries, names = _FunctionEntryCounts(functions), kernel.waits
     return {
         core: BlockingCalls(
-            entries.count_entries(core, names.collided),
-            entries.count_entries(core, names.failed),
-            entries.count_entries(core, names.blocked),
+            entries.count_function_entries(core, names.collided),
+            entries.count_function_entries(core, names.failed),
+            entries.count_function_entries(core, names.blocked),
         )
         for core in cores
     }
@@ -182,6 +182,6 @@ class _FunctionEntryCounts:
                 function.entries if "." in function.name else 0
             )
 
-    def count_entries(self, core: int, names: tuple[str, ...]) -> int:
+    def count_function_entries(self, core: int, names: tuple[str, ...]) -> int:
         """Returns how often a core entered the functions with these names, in total."""
         return sum(self._whole[core, name] or self._clones[core, name] for name in names)

@@ -14,7 +14,7 @@ from rtoslab.intake import read_program_image
 from rtoslab.targets.attachments import DeviceRequest
 from rtoslab.targets.board import (
     MOST_CYCLES,
-    apply_timing_settings,
+    apply_timing_settings_to_virtual_board,
     convert_simulator_errors,
     find_symbol_address,
     first_symbol_per_address,
@@ -32,8 +32,8 @@ from rtoslab.targets.watched_run import (
     PASSED,
     TIMEOUT,
     DrivenPinLevel,
+    MonitoredImageRun,
     OnOutput,
-    WatchedRun,
     WatchedRunEndReason,
 )
 
@@ -168,7 +168,7 @@ def simulate_image(
     """
     count = cores or board.cores
     machine = machine or make_board_at_reset(board, cores=count, strict=request.strict)
-    apply_timing_settings(machine, request.settings)
+    apply_timing_settings_to_virtual_board(machine, request.settings)
     content = read_program_image(image, request.load_address)
     machine.serve_semihosting(True)
     if request.itm:
@@ -194,7 +194,7 @@ def simulate_image(
         machine.script_uart([(prompt, text) for prompt, text in request.script])
     if request.typed:
         machine.type_uart(request.typed)
-    watched = WatchedRun(
+    watched = MonitoredImageRun(
         machine,
         _run_cycle_limit(request, board),
         on_output,
@@ -205,8 +205,8 @@ def simulate_image(
         request.drives,
         find_defmt_log(content),
     )
-    ended = watched.run_to_end()
-    between = [_read_cycles_between(machine, start, end, index) for start, end, index in pairs]
+    ended = watched.run_image_to_end()
+    between = [_read_cycles_between_addresses(machine, start, end, index) for start, end, index in pairs]
     return _make_simulation_result(machine, count, request, watched, ended, between, notes)
 
 
@@ -239,7 +239,7 @@ def _make_simulation_result(
     machine: VirtualMachine,
     cores: int,
     request: SimulationRequest,
-    watched: WatchedRun,
+    watched: MonitoredImageRun,
     ended: WatchedRunEndReason,
     between: list[AddressPairExecutionCycles],
     notes: Sequence[str],
@@ -273,11 +273,11 @@ def _make_simulation_result(
         fault=watched.fault,
         handled=watched.handled,
         symbols=first_symbol_per_address(machine.symbols()) if watched.fault or watched.handled else (),
-        reached=_has_ended_as_requested(request, reason) and not failed,
+        reached=_has_run_ended_as_requested(request, reason) and not failed,
     )
 
 
-def _has_ended_as_requested(request: SimulationRequest, reason: str) -> bool:
+def _has_run_ended_as_requested(request: SimulationRequest, reason: str) -> bool:
     """Whether the run ended as the user asked (`until`, an expected pattern, exit code 0)."""
     if request.expect is not None:
         return reason == PASSED
@@ -310,7 +310,9 @@ def _is_failure_stop_reason(reason: str, detail: str) -> bool:
     return reason in {"strict", FAILED} or (reason == "lockup" and "BKPT" not in detail)
 
 
-def _read_cycles_between(machine: VirtualMachine, start: str, end: str, index: int) -> AddressPairExecutionCycles:
+def _read_cycles_between_addresses(
+    machine: VirtualMachine, start: str, end: str, index: int
+) -> AddressPairExecutionCycles:
     """Returns the cycles that the board measured between two addresses, under the index of `between`."""
     result = machine.between_result(index)
     return AddressPairExecutionCycles(

@@ -38,7 +38,7 @@ from rtoslab.targets.steps import (
     SWITCH,
     TICK,
     ObservedBenchmarkStep,
-    ProbeNumberMeanings,
+    ProbeTargetsByNumber,
 )
 
 _BEGUN_ANEW_CYCLES: Final = 64
@@ -47,7 +47,7 @@ _FIRST_OWN: Final = 15
 """Exceptions from here on are handlers of the tick and of the chip's lines. Those before are the kernel's switch."""
 
 
-def find_return_addresses(raw: bytes, watching: ProbeNumberMeanings) -> list[int]:
+def find_return_addresses(raw: bytes, watching: ProbeTargetsByNumber) -> list[int]:
     """Returns the addresses to which the benchmark's calls of kernel functions return, from packed events."""
     events = np.frombuffer(raw, dtype=EVENT)
     mine = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
@@ -56,8 +56,8 @@ def find_return_addresses(raw: bytes, watching: ProbeNumberMeanings) -> list[int
     return sorted(address for address in addresses if address < top and not watching.is_in_kernel(address))
 
 
-def find_benchmark_run_steps(
-    raw: bytes, watching: ProbeNumberMeanings, current: Mapping[int, int]
+def decode_benchmark_steps_from_events(
+    raw: bytes, watching: ProbeTargetsByNumber, current: Mapping[int, int]
 ) -> tuple[ObservedBenchmarkStep, ...]:
     """Returns the steps of a benchmark's run (calls, switches, ticks, marks) that packed events contain. `current` is
     the running task of each core at the begin, empty without a kernel."""
@@ -84,7 +84,7 @@ def find_benchmark_run_steps(
         elif kind == KIND_WRITE:
             reader.append_task_switch_or_heap_write(core, cycle, ident, value)
         elif kind == KIND_EXCEPTION_ENTER:
-            reader.append_handler_entry(core, cycle, ident, cycle - value)
+            reader.append_tick_or_interrupt_step(core, cycle, ident, cycle - value)
         elif kind == KIND_EXCEPTION_EXIT:
             reader.record_handler_return(core, cycle, ident, None if (core, cycle) in began else pc)
         elif kind == KIND_PIN and ident == watching.pin:
@@ -96,7 +96,7 @@ def find_benchmark_run_steps(
 class _BenchmarkStepReader:
     """Builds the steps of a benchmark's run (calls, switches, ticks, marks) from events."""
 
-    watching: ProbeNumberMeanings
+    watching: ProbeTargetsByNumber
     current: dict[int, int]
     contexts: dict[int, int]
     """Core -> the context that runs."""
@@ -169,7 +169,7 @@ class _BenchmarkStepReader:
             at if is_behind else len(self.steps), ObservedBenchmarkStep(cycle, core, PIN, who, first=level)
         )
 
-    def update_execution_context(self, core: int, *, is_handler: bool) -> None:
+    def update_core_execution_context(self, core: int, *, is_handler: bool) -> None:
         """Updates which context (a task or the core's handlers) runs on a core."""
         current = self.current.get(core, 0)
         self.contexts[core], self.step_owners[core] = (-1 - core, HANDLER) if is_handler else (current, current)
@@ -227,7 +227,7 @@ class _BenchmarkStepReader:
         if task == before:
             return
         self.current[core] = task
-        self.update_execution_context(core, is_handler=self.contexts[core] < 0)
+        self.update_core_execution_context(core, is_handler=self.contexts[core] < 0)
         if not self.handlers.get(core):
             self.leaving[core] = before
         self.append_step_outside_benchmark_code(
@@ -242,7 +242,7 @@ class _BenchmarkStepReader:
                 return step.name
         return ""
 
-    def append_handler_entry(self, core: int, cycle: int, number: int, recognised: int) -> None:
+    def append_tick_or_interrupt_step(self, core: int, cycle: int, number: int, recognised: int) -> None:
         """Appends a tick or interrupt, and notes the call whose first instruction it may have interrupted. `recognised`
         is the cycle of the exception's recognition."""
         last = self.last_steps.get(core)
@@ -264,7 +264,7 @@ class _BenchmarkStepReader:
             self.leaving.pop(core, None)
             self.kernel_spans.setdefault(core, []).append((recognised, recognised))
         self.handlers.setdefault(core, []).append(number)
-        self.update_execution_context(core, is_handler=number >= _FIRST_OWN or self.contexts[core] < 0)
+        self.update_core_execution_context(core, is_handler=number >= _FIRST_OWN or self.contexts[core] < 0)
 
     def record_handler_return(self, core: int, cycle: int, number: int, address: int | None) -> None:
         """Records the return from an exception handler. `address` is where the interrupted code continues, None if
@@ -272,7 +272,7 @@ class _BenchmarkStepReader:
         nested = self.handlers.get(core, [])
         while nested and nested.pop() != number:
             pass  # one that was entered before the first event has no entry here
-        self.update_execution_context(core, is_handler=any(call >= _FIRST_OWN for call in nested))
+        self.update_core_execution_context(core, is_handler=any(call >= _FIRST_OWN for call in nested))
         spans = self.kernel_spans.get(core)
         if number < _FIRST_OWN and spans:
             spans[-1] = (spans[-1][0], cycle)

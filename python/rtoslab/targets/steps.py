@@ -45,7 +45,7 @@ class ObservedBenchmarkStep:
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeNumberMeanings:
+class ProbeTargetsByNumber:
     """The meanings of the numbers of the probes: functions, addresses, blocks of memory."""
 
     functions: Sequence[str]

@@ -17,7 +17,7 @@ _TEXT_MOST_BYTES: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
-class StructureMemberPlace:
+class StructureMemberLayout:
     """The place of a member in its C structure: offset, size, bits."""
 
     offset: int
@@ -40,7 +40,7 @@ class StructureMemberPlace:
 
 _WORD_BITS: Final = 32
 _POINTER_BYTES: Final = 4
-MemberPlaces = dict[str, dict[str, StructureMemberPlace]]
+MemberPlaces = dict[str, dict[str, StructureMemberLayout]]
 _SHOWN: Final = 12
 """The most members that an error names."""
 
@@ -56,12 +56,12 @@ def find_structure_members(image: bytes, structures: Iterable[str]) -> MemberPla
     except sim.ImageError:
         return {}
     return {
-        structure: {name: StructureMemberPlace(*member) for name, *member in members} for structure, members in result
+        structure: {name: StructureMemberLayout(*member) for name, *member in members} for structure, members in result
     }
 
 
 def read_structure_member_text(
-    members: Mapping[str, StructureMemberPlace], name: str, base: int, read: ReadBytes
+    members: Mapping[str, StructureMemberLayout], name: str, base: int, read: ReadBytes
 ) -> str:
     """Returns the text of a member (a character array or a pointer to characters) of the C structure at address `base`.
 
@@ -81,7 +81,7 @@ def read_structure_member_text(
     return re.sub(r"[^ -~]", "?", content.partition(b"\0")[0].decode("ascii", errors="replace"))
 
 
-def _members_named_in_kernel_toml(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:
+def _structure_members_in_kernel_toml(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:
     """Yields the C structure members that kernel.toml names: its table, the structure, the members' names."""
     for name, facts in kernel.objects.items():
         yield f"objects.{name}", facts.type, [*facts.members.values(), *facts.nonzero]
@@ -115,7 +115,7 @@ def _require_structure_members(
 
 
 def _is_structure_member_nonzero(
-    members: Mapping[str, StructureMemberPlace], name: str, word: ReadWord, address: int
+    members: Mapping[str, StructureMemberLayout], name: str, word: ReadWord, address: int
 ) -> int | None:
     """Returns 1 if a member of the C structure at an address is not zero, 0 if it is. None if it cannot be read."""
     value = members[name].read_member(word, address) if members else None
@@ -134,7 +134,7 @@ class KernelStructures:
         self._block = kernel.memory.task_block if kernel.memory else None
         types = [object_.type for object_ in kernel.objects.values()]
         self._members = find_structure_members(image, [*types, *([self._block.type] if self._block else [])])
-        for table, kind, names in _members_named_in_kernel_toml(kernel):
+        for table, kind, names in _structure_members_in_kernel_toml(kernel):
             _require_structure_members(kernel.id, table, kind, names, self._members)
 
     def read_priorities(self, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
@@ -142,7 +142,7 @@ class KernelStructures:
         memory."""
         return self._read_control_block_member(self._block.priority if self._block else None, word, blocks)
 
-    def read_task_numbers(self, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
+    def read_task_ids_by_control_block(self, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
         """Returns, for each task control block, the number by which the kernel's calls identify the task."""
         return self._read_control_block_member(self._block.number if self._block else None, word, blocks)
 

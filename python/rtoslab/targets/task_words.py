@@ -59,7 +59,7 @@ def idle_code_ranges(machine: VirtualMachine, kernel: Kernel) -> list[tuple[int,
     """Returns (begin, end, first label) of the code in which the kernel idles outside a task."""
     labels = _idle_code_label_pairs(machine, kernel)
     if kernel.probes is not None and kernel.probes.idle_keeps_task:
-        return [_function_range(machine, begin) for begin, _ in labels]
+        return [_function_address_range(machine, begin) for begin, _ in labels]
     return [(find_word_address(machine, begin), find_word_address(machine, end), begin) for begin, end in labels]
 
 
@@ -70,7 +70,7 @@ def _idle_code_label_pairs(machine: VirtualMachine, kernel: Kernel) -> list[tupl
     return [(begin, end) for begin, end in pairs if machine.symbol(begin) is not None]
 
 
-def _function_range(machine: VirtualMachine, name: str) -> tuple[int, int, str]:
+def _function_address_range(machine: VirtualMachine, name: str) -> tuple[int, int, str]:
     """Returns (begin, end, name) of a function."""
     begin = find_symbol_address(machine, name)
     size = next(

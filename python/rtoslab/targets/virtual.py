@@ -16,7 +16,7 @@ from rtoslab.catalogue import PAIR_CORES, Board, Kernel
 from rtoslab.intake import compilers_named_in_image
 from rtoslab.targets.benchmark_symbols import DONE_SYMBOL, SENDING_LIMIT_S, SETUP_LIMIT_S, WINDOW_SYMBOL
 from rtoslab.targets.board import (
-    apply_timing_settings,
+    apply_timing_settings_to_virtual_board,
     convert_simulator_errors,
     find_symbol_address,
     first_symbol_per_address,
@@ -29,11 +29,15 @@ from rtoslab.targets.board_state import (
     ISR_URGENCY,
     is_timing_setting_unchanged_by_write,
     read_board_settings,
-    read_cycles_between_ticks,
+    read_systick_period_in_cycles,
     timing_setting_registers,
 )
-from rtoslab.targets.core_view import ending_address_of_both_images, view_core_as_board
-from rtoslab.targets.current_task import OmittedTaskWriteFilter, TaskSwitchEventFilter, last_running_task_of_each_core
+from rtoslab.targets.core_view import end_symbol_address_of_both_images, view_core_as_board
+from rtoslab.targets.current_task import (
+    OmittedTaskPointerWriteInserter,
+    TaskSwitchEventFilter,
+    last_running_task_of_each_core,
+)
 from rtoslab.targets.event_kinds import (
     IDENT_CALL,
     IDENT_CURRENT,
@@ -46,8 +50,8 @@ from rtoslab.targets.event_kinds import (
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, task_switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, HandlerRunReader, attach_handler_probes
-from rtoslab.targets.heap_pieces import count_free_pieces
-from rtoslab.targets.intervals import find_measured_intervals
+from rtoslab.targets.heap_pieces import count_free_heap_blocks
+from rtoslab.targets.intervals import decode_measured_intervals_from_events
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.marks import IntervalMarkerAddress, read_interval_marker_addresses
 from rtoslab.targets.observe import MeasurementWindowObservations, MeasurementWindowObserver
@@ -85,7 +89,7 @@ Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VirtualBenchmarkJob:
+class VirtualBenchmarkRunRequest:
     """The description of a benchmark run on a virtual board: the image, the board, the kernel, what to watch."""
 
     image: bytes
@@ -128,27 +132,27 @@ class RunOutput:
 
 
 def run_virtual_benchmark(
-    job: VirtualBenchmarkJob, progress: Progress = lambda *_: None, machine: VirtualMachine | None = None
+    job: VirtualBenchmarkRunRequest, progress: Progress = lambda *_: None, machine: VirtualMachine | None = None
 ) -> RunOutput:
     """Runs a benchmark image to its end on a virtual board and observes its measurement window (the time in which the
     benchmark counts). A failure of the image is in the output's `failure`, and raises nothing."""
     machine = machine or make_board_at_reset(job.board, cores=job.cores if job.core is None else PAIR_CORES)
-    apply_timing_settings(machine, job.settings)
+    apply_timing_settings_to_virtual_board(machine, job.settings)
     started = job.started or job.image
     load_image_into_board(machine, started, job.name)
     if job.core is None:
-        return _ObservedBenchmarkRun(job, machine, progress, None).run_measurement_window_and_sending()
+        return _ObservedBenchmarkRun(job, machine, progress, None).run_benchmark_and_collect_output()
     shown = view_core_as_board(machine, job.core, job.image, started, job.name, job.board)
     return _ObservedBenchmarkRun(
-        job, shown, progress, ending_address_of_both_images(machine)
-    ).run_measurement_window_and_sending()
+        job, shown, progress, end_symbol_address_of_both_images(machine)
+    ).run_benchmark_and_collect_output()
 
 
 class _ObservedBenchmarkRun:
     """A run of one benchmark image, with its probes and the readers of their events."""
 
     def __init__(
-        self, job: VirtualBenchmarkJob, machine: VirtualMachine, progress: Progress, done_address: int | None
+        self, job: VirtualBenchmarkRunRequest, machine: VirtualMachine, progress: Progress, done_address: int | None
     ) -> None:
         """`done_address`: the end of the run. None: that of the image."""
         self.job = job
@@ -168,7 +172,7 @@ class _ObservedBenchmarkRun:
         self.top_word: int | None = None
         self.handlers: HandlerRunReader | None = None
         self.values_that_mean_no_task = job.kernel.probes.values_that_mean_no_task if job.kernel.probes else frozenset()
-        self.omitted_writes = OmittedTaskWriteFilter(job.kernel, {})
+        self.omitted_writes = OmittedTaskPointerWriteInserter(job.kernel, {})
         self.switches = TaskSwitchEventFilter(job.kernel)
         self.state: dict[str, int] = {}
         # Two cores of one kernel execute two to six times as slowly beside words that are watched. There only the state
@@ -178,16 +182,16 @@ class _ObservedBenchmarkRun:
         self.tick_cycles: int | None = None
         self.task_words: tuple[int, ...] = ()
 
-    def run_measurement_window_and_sending(self) -> RunOutput:
+    def run_benchmark_and_collect_output(self) -> RunOutput:
         """Runs set-up, measurement window and sending, and returns the output. A failure is in the output."""
         output = RunOutput(b"")
         try:
             self._set_virtual_board_probes()
             self._run_to_measurement_window_state(1, "set-up", SETUP_LIMIT_S)
-            self._begin_window_observations()
+            self._begin_measurement_window_observation()
             self._run_to_measurement_window_state(2, "window", self.job.window_ms / 1000 + WINDOW_SLACK_S)
             self._finish_measurement_window_observations(output)
-            self._run_to_end_of_records()
+            self._run_until_benchmark_records_sent()
         except (RunError, SymbolError) as cause:
             output = RunOutput(b"", failure=str(cause))
         output.uart = bytes(self.uart)
@@ -257,14 +261,14 @@ class _ObservedBenchmarkRun:
             return {}
         return {core: base + core * critical.stride_bytes for core in range(self.job.cores)}
 
-    def _begin_window_observations(self) -> None:
+    def _begin_measurement_window_observation(self) -> None:
         """Reads the board's state and starts all observations of the measurement window."""
         self._require_expected_core_clock()
-        before = self.switches.filter_events(self._take_events(), is_end=True)
+        before = self.switches.filter_events(self._take_new_board_events(), is_end=True)
         self.setting_writes.clear()
         self.state = read_board_settings(self.machine, self.job.board, self.job.cores)
-        self.tick_cycles = read_cycles_between_ticks(self.machine)
-        self.task_words = self._read_runner_task_table()
+        self.tick_cycles = read_systick_period_in_cycles(self.machine)
+        self.task_words = self._read_benchmark_task_table_words()
         self.machine.reset_stats()
         self.machine.profile(True)
         self.machine.trace_exceptions(True)
@@ -276,7 +280,7 @@ class _ObservedBenchmarkRun:
         self.watch.begin_measurement_window_recording(before, self.current)
         urgency = self.machine.symbol(URGENCY_SYMBOL)
         self.state |= {} if urgency is None else {ISR_URGENCY: urgency}
-        self.state |= count_free_pieces(self.machine, self.watch.read_word, self.job.image, self.job.kernel)
+        self.state |= count_free_heap_blocks(self.machine, self.watch.read_word, self.job.image, self.job.kernel)
         if self.job.latency:
             self.machine.trace_pins(True)
         if self.job.handlers:
@@ -285,7 +289,7 @@ class _ObservedBenchmarkRun:
             in_thread = self.job.kernel.behaviour.switch_mode == "thread"
             self.handlers = HandlerRunReader(now.get(0, 0), top, switching, in_thread=in_thread)
 
-    def _read_runner_task_table(self) -> tuple[int, ...]:
+    def _read_benchmark_task_table_words(self) -> tuple[int, ...]:
         """Returns the words of the runner's table of tasks. Empty if the image has no table of this name, or several
         ones."""
         tables = {(address, size) for address, size, name in self.machine.symbols() if name == TASKS_SYMBOL}
@@ -345,14 +349,14 @@ class _ObservedBenchmarkRun:
         }
         output.observed.setting_writes = dict(sorted(self.setting_writes.items()))
         output.observed.tick_cycles = self.tick_cycles
-        output.observed.task_words = (self.task_words, self._read_runner_task_table())
+        output.observed.task_words = (self.task_words, self._read_benchmark_task_table_words())
         output.observed.waits = count_blocking_calls(output.functions, self.job.kernel, cores)
         self.machine.trace_exceptions(False)
         if self.job.latency:
             self.machine.trace_pins(False)
             pin = pin_number_in_events(self.job.board.pins.out)
             stamping = self.job.stamping_exception
-            intervals = find_measured_intervals(
+            intervals = decode_measured_intervals_from_events(
                 bytes(self.events), self.job.watched_services, self.current, pin, stamping, self._find_deferred_tick()
             )
             output.observed.intervals = intervals
@@ -369,7 +373,7 @@ class _ObservedBenchmarkRun:
     def _pass_events_to_readers(self, *, is_end: bool = False) -> None:
         """Passes the board's new events to all readers."""
         assert self.observer is not None
-        seen = self._take_events()
+        seen = self._take_new_board_events()
         if self.handlers is not None:
             self.handlers.add_events(seen)
         fresh = self.switches.filter_events(seen, is_end=is_end)
@@ -378,7 +382,7 @@ class _ObservedBenchmarkRun:
         if self.job.latency:
             self.events += fresh
 
-    def _take_events(self) -> bytes:
+    def _take_new_board_events(self) -> bytes:
         """Returns the new events. Further arguments of calls, and writes of clock and cache settings, are counted and
         removed.
 
@@ -416,7 +420,7 @@ class _ObservedBenchmarkRun:
             if window != 0:
                 raise RunError(f"The image set its window state to {window} during its {phase}.")
 
-    def _run_to_end_of_records(self) -> None:
+    def _run_until_benchmark_records_sent(self) -> None:
         """Runs until the image has sent all its records. Raises RunError if it opens another window."""
         while self._run_to_write_or_end("sending", self.job.sending_limit_s)["reason"] != "until":
             if self._read_word(find_symbol_address(self.machine, WINDOW_SYMBOL)) == 1:

@@ -17,7 +17,7 @@ from rtoslab.intake import read_program_image
 from rtoslab.targets.attachments import parse_board_bus
 from rtoslab.targets.board import (
     MOST_CYCLES,
-    apply_timing_settings,
+    apply_timing_settings_to_virtual_board,
     convert_simulator_errors,
     find_symbol_address,
     load_image_into_board,
@@ -72,7 +72,7 @@ class VirtualBoard:
     def of(cls, board: Board, cores: int | None = None, settings: dict[str, int] | None = None) -> "VirtualBoard":
         """Makes a board at reset, without an image. Raises SettingError, UnknownNameError."""
         machine: Any = make_board_at_reset(board, cores=cores or board.cores)
-        apply_timing_settings(machine, settings or {})
+        apply_timing_settings_to_virtual_board(machine, settings or {})
         machine.serve_semihosting(True)
         return cls(board, machine)
 
@@ -109,7 +109,9 @@ class VirtualBoard:
         if (cycles is None) == (seconds is None):
             raise RunError("The length of the run is missing; give either cycles or seconds.")
         if cycles is None:
-            stop = self._run_machine_to_time(self._machine, _nanoseconds_after(self._machine, seconds or 0.0))
+            stop = self._run_machine_to_time(
+                self._machine, _future_virtual_time_in_nanoseconds(self._machine, seconds or 0.0)
+            )
         elif 0 <= cycles <= MOST_CYCLES:
             stop = self._machine.run(cycles)
         else:
@@ -124,7 +126,7 @@ class VirtualBoard:
         finder = self._machine.snapshot().open()
         with convert_simulator_errors(SymbolError):
             finder.until(address)
-        end = _nanoseconds_after(finder, limit_s)
+        end = _future_virtual_time_in_nanoseconds(finder, limit_s)
         stop = self._run_machine_to_time(finder, end)
         while stop["reason"] in {"watch", "until"} and finder.nanoseconds() < end:
             # The instruction at which the board is now does not count.
@@ -141,7 +143,7 @@ class VirtualBoard:
         """Reads memory, and registers of peripherals and core, without side effects. Raises RunError for other
         addresses."""
         with convert_simulator_errors(RunError):
-            return self._machine.peek(0, self._address_of(place), length)
+            return self._machine.peek(0, self._resolve_symbol_address(place), length)
 
     def word(self, place: Place) -> int:
         """Reads four bytes of memory as a little-endian number. Raises RunError outside memories."""
@@ -151,7 +153,7 @@ class VirtualBoard:
         """Writes bytes, or a 32-bit word, into RAM. Raises RunError outside RAM."""
         content = data.to_bytes(4, "little") if isinstance(data, int) else data
         with convert_simulator_errors(RunError):
-            self._machine.write(self._address_of(place), content)
+            self._machine.write(self._resolve_symbol_address(place), content)
 
     def registers(self, core: int = 0) -> dict[str, int]:
         """Returns the processor registers of a core by name: r0 to r12, sp, lr, pc, xpsr, primask and so on."""
@@ -173,7 +175,7 @@ class VirtualBoard:
     def watch(self, place: Place) -> Probe:
         """Records every write to a word of RAM or to a register from now on. Returns the probe with its hits. Raises
         SymbolError."""
-        probe = self._create_address_probe(str(place), self._address_of(place) & ~3)
+        probe = self._create_address_probe(str(place), self._resolve_symbol_address(place) & ~3)
         with convert_simulator_errors(SymbolError):
             self._machine.watch_write(probe.address, len(self._probes) - 1)
         return probe
@@ -290,7 +292,7 @@ class VirtualBoard:
         with convert_simulator_errors(RunError):
             return machine.run_to_time(ns)
 
-    def _address_of(self, place: Place) -> int:
+    def _resolve_symbol_address(self, place: Place) -> int:
         """Returns the address of a place. A number keeps its Thumb bit."""
         return place if isinstance(place, int) else find_symbol_address(self._machine, place)
 
@@ -332,7 +334,7 @@ class Between:
         return Interval(interval["count"], interval["min_cycles"], interval["max_cycles"], interval["total_cycles"])
 
 
-def _nanoseconds_after(machine: "Machine", seconds: float) -> int:
+def _future_virtual_time_in_nanoseconds(machine: "Machine", seconds: float) -> int:
     """Returns the time since power-on, in nanoseconds, that is `seconds` from now. Raises RunError."""
     if not 0 <= seconds <= MOST_NS / NS_PER_S:
         raise RunError(f"{seconds:g} seconds are not possible; give 0 to {MOST_NS // NS_PER_S}.")

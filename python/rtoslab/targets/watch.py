@@ -32,8 +32,8 @@ from rtoslab.targets.kernel_code import make_kernel_address_predicate
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.observe import MeasurementWindowObservations
 from rtoslab.targets.profiles import APPLICATION, LIBRARY, function_category
-from rtoslab.targets.step_reader import find_benchmark_run_steps, find_return_addresses
-from rtoslab.targets.steps import ProbeNumberMeanings
+from rtoslab.targets.step_reader import decode_benchmark_steps_from_events, find_return_addresses
+from rtoslab.targets.steps import ProbeTargetsByNumber
 from rtoslab.targets.structures import KernelStructures
 
 _WORD = 4
@@ -54,7 +54,7 @@ _NOT_CALLED = ("tick", *_BRACKETS)
 """Services that no benchmark calls."""
 
 
-def _functions_of_port(image: bytes) -> frozenset[str]:
+def _functions_of_kernel_port(image: bytes) -> frozenset[str]:
     """Returns the functions of the kernel's port (port.c) in an image, which count as the kernel's. Functions of port.h
     count as the benchmark's, even if they are not inlined (-O0)."""
     try:
@@ -87,9 +87,9 @@ class StepRecorder:
         self._functions: dict[str, int] = {}
         self._raw = bytearray()
         self._current: dict[int, int] = {}
-        self._meanings = ProbeNumberMeanings((), (), (), (), lambda _: False)
+        self._meanings = ProbeTargetsByNumber((), (), (), (), lambda _: False)
         self._at_open = MeasurementWindowObservations()
-        self._ports = _functions_of_port(image)
+        self._ports = _functions_of_kernel_port(image)
         self.call_arguments = CallArgumentCounter()
 
     def set_kernel_function_probes(self) -> None:
@@ -106,8 +106,8 @@ class StepRecorder:
                     self._kernel.is_third_argument_recorded(name),
                 )
                 stated = self._find_stated_arguments(name)
-                self.call_arguments.add_function(stated)
-                if stated.has_further:
+                self.call_arguments.add_function_with_stated_arguments(stated)
+                if stated.has_further_call_arguments:
                     self._machine.watch_further_arguments(
                         without_thumb_bit(address), IDENT_FURTHER + len(self._functions)
                     )
@@ -134,10 +134,10 @@ class StepRecorder:
     def begin_measurement_window_recording(self, before: bytes, current: Mapping[int, int]) -> None:
         """Starts the recording as the measurement window opens. `before` are the events so far, and `current` is the
         running task of each core."""
-        self.call_arguments.clear_counts()
+        self.call_arguments.reset_call_counts()
         names, addresses = tuple(self._functions), tuple(self._functions.values())
         own = make_kernel_address_predicate(self._machine.symbols(), self._is_kernel_function)
-        learned = ProbeNumberMeanings(names, addresses, (), (), own)
+        learned = ProbeTargetsByNumber(names, addresses, (), (), own)
         behind = tuple(find_return_addresses(before, learned))
         for index, address in enumerate(behind):
             with convert_simulator_errors(RunError):
@@ -149,18 +149,18 @@ class StepRecorder:
         brackets = frozenset(name for bracket in _BRACKETS for name in self._kernel.symbols.get(bracket, ()))
         completes = {name: frozenset(begun) for name, begun in self._kernel.completes.items()}
         in_thread = self._kernel.behaviour.switch_mode == "thread"
-        self._meanings = ProbeNumberMeanings(
+        self._meanings = ProbeTargetsByNumber(
             names, addresses, behind, blocks, own, self._pin, brackets, completes, in_thread
         )
         self._current = dict(current)
         structures = KernelStructures(self._image, self._kernel)
         blocks_of_tasks = self._tasks_run_so_far(before) | set(current.values())
         self._at_open.priorities = structures.read_priorities(self.read_word, blocks_of_tasks)
-        self._at_open.numbers = structures.read_task_numbers(self.read_word, blocks_of_tasks)
+        self._at_open.numbers = structures.read_task_ids_by_control_block(self.read_word, blocks_of_tasks)
         self._at_open.objects_at_open = structures.read_kernel_object_members(
             self.read_word, self._first_arguments_by_kernel_function(before)
         )
-        self._at_open.heap_blocks = self._count_held_blocks(before)
+        self._at_open.heap_blocks = self._count_allocated_heap_blocks(before)
         self._at_open.timers_started = self._find_started_timers(before)
 
     def _find_started_timers(self, before: bytes) -> frozenset[int]:
@@ -168,7 +168,9 @@ class StepRecorder:
         events = np.frombuffer(before, dtype=EVENT)
         calls = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)]
         calls = calls[self._is_outside_kernel(calls["pc"])]
-        starts, stops = (self._has_arguments_of(calls, service) for service in (_TIMER_START, _TIMER_STOP))
+        starts, stops = (
+            self._mask_of_calls_with_service_arguments(calls, service) for service in (_TIMER_START, _TIMER_STOP)
+        )
         started: set[int] = set()
         for start, stop, first, second in zip(starts, stops, calls["value"], calls["zero"], strict=True):
             if start:
@@ -177,7 +179,7 @@ class StepRecorder:
                 started.discard(int((first, second)[self._kernel.index_of_observed_argument(_TIMER_STOP, "object")]))
         return frozenset(started)
 
-    def _count_held_blocks(self, before: bytes) -> int:
+    def _count_allocated_heap_blocks(self, before: bytes) -> int:
         """Returns the number of heap blocks that the benchmark holds, by the events so far."""
         events = np.frombuffer(before, dtype=EVENT)
         calls = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)]
@@ -191,7 +193,7 @@ class StepRecorder:
         idents = [IDENT_SYMBOL + index for index, name in enumerate(self._functions) if name in names]
         return np.asarray(np.isin(events["id"], idents), dtype=np.bool_)
 
-    def _has_arguments_of(self, events: NDArray[np.void], service: str) -> NDArray[np.bool_]:
+    def _mask_of_calls_with_service_arguments(self, events: NDArray[np.void], service: str) -> NDArray[np.bool_]:
         """Returns a mask of the events that are calls of a kernel service, with the numbers that kernel.toml states as
         its arguments: some functions do different things by them."""
         mask = self._is_call_of(events, (service,))
@@ -237,7 +239,7 @@ class StepRecorder:
 
     def store_recorded_benchmark_steps(self, observed: MeasurementWindowObservations) -> None:
         """Writes the recorded steps, and the kernel's objects as the window opened, to `observed`."""
-        observed.steps = find_benchmark_run_steps(bytes(self._raw), self._meanings, self._current)
+        observed.steps = decode_benchmark_steps_from_events(bytes(self._raw), self._meanings, self._current)
         observed.steps_cut = len(self._raw) >= self._most_events * EVENT.itemsize
         observed.priorities = self._at_open.priorities
         observed.numbers = self._at_open.numbers

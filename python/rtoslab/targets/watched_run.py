@@ -55,7 +55,7 @@ class DrivenPinLevel:
 
 
 @dataclass
-class WatchedRun:
+class MonitoredImageRun:
     """A run of an image that is ended by its output, a fault or a time limit."""
 
     machine: VirtualMachine
@@ -80,7 +80,7 @@ class WatchedRun:
     handled: list[Fault] = field(default_factory=list)
     """Faults whose handler returned."""
 
-    def run_to_end(self) -> WatchedRunEndReason:
+    def run_image_to_end(self) -> WatchedRunEndReason:
         """Runs the image to its end and returns the reason why it ended."""
         rtt = find_rtt_buffers(self.machine, self.rtt_typed)
         self.machine.trace_exceptions(True)
@@ -99,15 +99,15 @@ class WatchedRun:
                 stop = self._run_some_cycles(max(1, min(chunk, left)))
                 elapsed_s += (self.machine.cycle() - cycle) / clock_hz
                 ended = (
-                    self._pass_on_new_output(rtt)
+                    self._forward_firmware_output(rtt)
                     or self._run_end_if_board_stopped(stop)
-                    or self._run_end_if_timed_out(elapsed_s)
+                    or self._run_end_reason_at_time_limit(elapsed_s)
                 )
                 if ended is not None:
                     return ended
         except KeyboardInterrupt as cause:
-            self._pass_on_new_output(rtt)
-            return WatchedRunEndReason("interrupted", interrupts.process_interruption_reason(cause))
+            self._forward_firmware_output(rtt)
+            return WatchedRunEndReason("interrupted", interrupts.reason_of_process_interruption(cause))
         if self.fault is not None:
             return WatchedRunEndReason("fault", f"Core {self.fault.core} took a {self.fault.exception_name}.")
         return WatchedRunEndReason("cycles", f"The limit of {self.limit} cycles was reached.")
@@ -133,12 +133,14 @@ class WatchedRun:
             self.fault, since = None, returned
         entered = [entry for entry in fault_handler_entries(events) if entry[2] > since]
         for item in entered:
-            fault = self._run_to_and_record_fault(before, *item)
+            fault = self._run_to_fault_handler_and_record(before, *item)
             if fault is not None:
                 return fault
         return self._rerun_from_snapshot(before, cycles) if entered else stop
 
-    def _run_to_and_record_fault(self, before: "Snapshot", core: int, exception: int, cycle: int) -> "Stop | None":
+    def _run_to_fault_handler_and_record(
+        self, before: "Snapshot", core: int, exception: int, cycle: int
+    ) -> "Stop | None":
         """Runs from a snapshot to the begin of a fault's handler and records the fault. Returns None for a breakpoint,
         which is no fault."""
         self.machine.restore(before)
@@ -157,7 +159,7 @@ class WatchedRun:
         self.machine.take_events()
         return stop
 
-    def _run_end_if_timed_out(self, elapsed_s: float) -> WatchedRunEndReason | None:
+    def _run_end_reason_at_time_limit(self, elapsed_s: float) -> WatchedRunEndReason | None:
         """Returns the end of the run if its limit of virtual seconds is reached, or None."""
         if self.timeout_s is None or elapsed_s < self.timeout_s or self.fault is not None:
             return None
@@ -169,7 +171,7 @@ class WatchedRun:
             return None
         return WatchedRunEndReason(stop["reason"], stop["detail"])
 
-    def _pass_on_new_output(self, rtt: RttBuffers | None) -> WatchedRunEndReason | None:
+    def _forward_firmware_output(self, rtt: RttBuffers | None) -> WatchedRunEndReason | None:
         """Passes on new output. Returns the end of the run if the output matches a pattern, or None."""
         outputs = [self._append_channel_output("uart", self.machine.take_uart())]
         outputs += [self._append_channel_output(channel, fresh) for channel, fresh in self.machine.take_debug_text()]

@@ -6,7 +6,7 @@ from rtoslab.trees.kernel_exports import (
     add_kernel_export,
     find_kernel_export_tree,
     kernel_build_configuration_files,
-    why_export_is_unusable,
+    reason_kernel_export_is_unusable,
 )
 from rtoslab.trees.repositories import find_repositories
 from rtoslab.trees.tree_contents import (

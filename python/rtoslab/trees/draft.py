@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from rtoslab.base import CatalogueError
-from rtoslab.catalogue import Kernel, KernelTreeRequirements, SourceTree, make_tree_description
+from rtoslab.catalogue import Kernel, KernelTreeRequirements, SourceTree, make_source_tree_description
 from rtoslab.intake import read_bytes
 from rtoslab.trees.repositories import version_from_git
 from rtoslab.trees.versions import FILE_BYTES, MOST_FILES, names_absent_in_kernel_tree
@@ -24,7 +24,7 @@ _MOST_SHOWN: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class _SourceIndex:
+class _KernelSourceFileIndex:
     """Lists of the source files and headers of a kernel's source tree, relative to its root."""
 
     root: Path
@@ -46,7 +46,7 @@ def draft_kernel_tree_description(kernel: Kernel, port: str, ident: str, path: P
             "[tree]; use another port."
         )
     index = _index_source_files(path, wants)
-    cores = {core: _files_for_core(index, wants, words) for core, words in wants.cores.items()}
+    cores = {core: _source_files_for_core(index, wants, words) for core, words in wants.cores.items()}
     common = _file_patterns_for_all_cores(index, kernel, wants)
     usable = {core: part for core, part in cores.items() if part["sources"]}
     if not usable:
@@ -55,7 +55,7 @@ def draft_kernel_tree_description(kernel: Kernel, port: str, ident: str, path: P
             f"No folder in {path} contains the kernel's port for one core (searched for {looked}); check the path."
         )
     headers = _find_needed_header_folders(index, wants, common)
-    tree = make_tree_description(
+    tree = make_source_tree_description(
         {
             "id": ident,
             "port": port,
@@ -69,7 +69,7 @@ def draft_kernel_tree_description(kernel: Kernel, port: str, ident: str, path: P
     return tree.model_copy(update={"absent": names_absent_in_kernel_tree(kernel, tree)})
 
 
-def _index_source_files(root: Path, wants: KernelTreeRequirements) -> _SourceIndex:
+def _index_source_files(root: Path, wants: KernelTreeRequirements) -> _KernelSourceFileIndex:
     """Returns the lists of a kernel's source files and headers below `root`, without those that the port avoids.
 
     Raises CatalogueError for too many files, or no source file.
@@ -98,7 +98,7 @@ def _index_source_files(root: Path, wants: KernelTreeRequirements) -> _SourceInd
                 headers.append(place)
     if not code:
         raise CatalogueError(f"There is no source file in {root}; check the path.")
-    return _SourceIndex(root, tuple(code), tuple(headers))
+    return _KernelSourceFileIndex(root, tuple(code), tuple(headers))
 
 
 def _contains_any_word(name: str, words: Iterable[str]) -> bool:
@@ -112,8 +112,8 @@ def _is_name_avoided_by_kernel_port(name: str, wants: KernelTreeRequirements) ->
     return any(pattern.lower() in parts for pattern in wants.avoid)
 
 
-def _files_for_core(
-    index: _SourceIndex, wants: KernelTreeRequirements, words: tuple[str, ...]
+def _source_files_for_core(
+    index: _KernelSourceFileIndex, wants: KernelTreeRequirements, words: tuple[str, ...]
 ) -> dict[str, tuple[str, ...]]:
     """Returns the source files and header folders for one core, as fields of `CompiledTreePart`. `words`: those in the
     paths for this core."""
@@ -148,7 +148,9 @@ def _does_path_contain_all_words(path: PurePosixPath, words: tuple[str, ...]) ->
     return all(word.lower() in parts or path.stem.lower().endswith(word.lower()) for word in words)
 
 
-def _file_patterns_for_all_cores(index: _SourceIndex, kernel: Kernel, wants: KernelTreeRequirements) -> list[str]:
+def _file_patterns_for_all_cores(
+    index: _KernelSourceFileIndex, kernel: Kernel, wants: KernelTreeRequirements
+) -> list[str]:
     """Returns file patterns of the fewest folders that define the measured functions for every core. Raises
     CatalogueError for a missing function.
 
@@ -166,7 +168,7 @@ def _file_patterns_for_all_cores(index: _SourceIndex, kernel: Kernel, wants: Ker
             headers.setdefault(path.parent, set()).update(
                 _find_defined_functions(_read_c_source_file(index.root / path), names)
             )
-    chosen = _folders_defining_all_names(headers)
+    chosen = _folders_defining_all_functions(headers)
     if not chosen:
         raise CatalogueError(
             f"{index.root} contains none of the functions that the port of {kernel.title} calls; check the path, "
@@ -194,7 +196,7 @@ def _find_defined_functions(text: bytes, names: Iterable[str]) -> set[str]:
     return {match[1].decode() for match in pattern.finditer(text) if _does_function_body_follow(text, match.end())}
 
 
-def _folders_defining_all_names(names_by_folder: dict[PurePosixPath, set[str]]) -> list[PurePosixPath]:
+def _folders_defining_all_functions(names_by_folder: dict[PurePosixPath, set[str]]) -> list[PurePosixPath]:
     """Returns the folders that together define all names: each time the one that defines most of those left.
 
     Among equal folders the least deep one is chosen.
@@ -222,7 +224,7 @@ def _does_function_body_follow(text: bytes, start: int) -> bool:
 
 
 def _patterns_of_source_folder(
-    folder: PurePosixPath, index: _SourceIndex, wants: KernelTreeRequirements
+    folder: PurePosixPath, index: _KernelSourceFileIndex, wants: KernelTreeRequirements
 ) -> Iterator[str]:
     """Yields the pattern of a folder's source files, then a pattern for each file to leave out, which begins with
     `!`."""
@@ -232,7 +234,9 @@ def _patterns_of_source_folder(
             yield f"!{folder / path.name}"
 
 
-def _find_needed_header_folders(index: _SourceIndex, wants: KernelTreeRequirements, common: list[str]) -> list[str]:
+def _find_needed_header_folders(
+    index: _KernelSourceFileIndex, wants: KernelTreeRequirements, common: list[str]
+) -> list[str]:
     """Returns the folder of each header that the port needs. If there are several, it is the one nearest to the
     sources. Raises CatalogueError.
 
@@ -258,15 +262,15 @@ def _find_needed_header_folders(index: _SourceIndex, wants: KernelTreeRequiremen
 def _distance_to_nearest_folder(folder: PurePosixPath, near: list[PurePosixPath]) -> int:
     """Returns the number of steps in the tree from a folder to the nearest of `near`."""
 
-    def count_folders_between(other: PurePosixPath) -> int:
+    def count_path_steps_between_folders(other: PurePosixPath) -> int:
         """Returns the number of folders between `folder` and another one."""
         shared = takewhile(lambda pair: pair[0] == pair[1], zip(folder.parts, other.parts, strict=False))
         return len(folder.parts) + len(other.parts) - 2 * len(list(shared))
 
-    return min(map(count_folders_between, near))
+    return min(map(count_path_steps_between_folders, near))
 
 
-def _read_version(index: _SourceIndex, wants: KernelTreeRequirements, used_folders: list[str]) -> str:
+def _read_version(index: _KernelSourceFileIndex, wants: KernelTreeRequirements, used_folders: list[str]) -> str:
     """Returns a kernel's version from a text or from macros in its headers. Empty if there is none.
 
     Headers of the used folders come first, because an old one of the same name may be elsewhere.

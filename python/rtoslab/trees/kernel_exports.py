@@ -16,11 +16,11 @@ from rtoslab.catalogue import (
     KernelExportRequirements,
     SourceTree,
     kernel_export_identifier,
-    make_tree_description,
+    make_source_tree_description,
     parse_kernel_export_identifier,
 )
 from rtoslab.intake import quote_text, read_text
-from rtoslab.trees.versions import names_absent_in_export, names_added_after
+from rtoslab.trees.versions import api_names_absent_in_kernel_export, api_names_added_after_version
 
 OPTIMISATIONS = ("-O0", "-Og", "-Os", "-O1", "-O2", "-O3")
 """The optimisation levels that an export may be built with."""
@@ -78,25 +78,25 @@ def kernel_build_configuration_files(
     kernel. Raises CatalogueError.
     """
     wants, config = _kernel_export_requirements(kernel), kernel.folder / "config"
-    absent = () if version is None else names_added_after(kernel.facts, version)
+    absent = () if version is None else api_names_added_after_version(kernel.facts, version)
     machine = str(_requested_options(kernel, board, (), absent).get(wants.board)).strip('"')
     offered_for = [need for need in needs if wants.lacks[need]]
     ident = "-".join([kernel.folder.name, *([] if version is None else [version]), *offered_for])
     words = {"board": board, "machine": machine, "folder": str(folder), "id": ident, "port": kernel.folder.name}
     words["needs"] = "".join(f", {need}" for need in needs)
 
-    def fill_export_template(path: Path, what: str) -> str:
+    def fill_port_configuration_template(path: Path, what: str) -> str:
         """Returns a file of the port's configuration with its placeholders filled."""
         text = read_text(path, what, CatalogueError)
         return re.sub(r"(?<!\$)\{(\w+)\}", lambda place: words.get(place[1], place[0]), text)
 
     files = {
-        item.name: fill_export_template(item, "a file for the kernel's build")
+        item.name: fill_port_configuration_template(item, "a file for the kernel's build")
         for item in sorted(config.glob("application/*"))
     }
     files[wants.asked_in] = make_defconfig(kernel, board, needs, opt, absent)
     # The template is in the records of measured images, so it still has the old word.
-    read_me = fill_export_template(config / "README.in", "the port's instructions")
+    read_me = fill_port_configuration_template(config / "README.in", "the port's instructions")
     return files, read_me.replace("rtoslab tree add", "rtoslab kernel tree add")
 
 
@@ -117,7 +117,7 @@ def add_kernel_export(
         )
     option_values, absent = read_kconfig_options(path / wants.config), _absent_names(kernel, path)
     board, cores, needs = (
-        _find_board_of_export(kernel, option_values, absent),
+        _find_board_of_kernel_export(kernel, option_values, absent),
         _count_cores_of_kernel_export(wants, option_values),
         _find_kernel_export_service_groups(kernel, option_values),
     )
@@ -144,7 +144,7 @@ def add_kernel_export(
     exports = {**(known.exports if known else {}), key: str(path)}
     first = known.path if known else str(path)
     description = {"id": ident, "port": port, "path": first, "version": version, "lacks": lacks, "absent": absent}
-    return make_tree_description({**description, "exports": exports}), key
+    return make_source_tree_description({**description, "exports": exports}), key
 
 
 def find_kernel_export_tree(kernel: CatalogueEntry[Kernel], key: str) -> SourceTree:
@@ -155,23 +155,23 @@ def find_kernel_export_tree(kernel: CatalogueEntry[Kernel], key: str) -> SourceT
     tree, wants = kernel.tree, _kernel_export_requirements(kernel)
     if tree is None or key not in tree.exports:
         raise CatalogueError(
-            f"There is no export of {kernel.id} for {_kernel_export_target_text(key)}; see "
+            f"There is no export of {kernel.id} for {_kernel_export_build_target_text(key)}; see "
             f"{_how_to_export_kernel_clause(kernel)}."
         )
     return tree.kernel_export_as_source_tree(key, wants.headers, wants.linked)
 
 
-def why_export_is_unusable(kernel: CatalogueEntry[Kernel], key: str) -> str | None:
+def reason_kernel_export_is_unusable(kernel: CatalogueEntry[Kernel], key: str) -> str | None:
     """Returns why no image can be built from the export with this key, as a clause. None if one can."""
     wants, tree, board = _kernel_export_requirements(kernel), kernel.tree, parse_kernel_export_identifier(key)[0]
     if tree is None or key not in tree.exports:
         return (
-            f"no export of {kernel.facts.title} for {_kernel_export_target_text(key)} is known: "
+            f"no export of {kernel.facts.title} for {_kernel_export_build_target_text(key)} is known: "
             f"{_how_to_export_kernel_clause(kernel)}"
         )
     path = Path(tree.exports[key])
     if not (path / wants.config).is_file():
-        gone = f"the export of {kernel.id} for {_kernel_export_target_text(key)} is no longer at {path}"
+        gone = f"the export of {kernel.id} for {_kernel_export_build_target_text(key)} is no longer at {path}"
         return f"{gone}: `rtoslab kernel tree add {kernel.id}` adds another one"
     option_values = read_kconfig_options(path / wants.config)
     needs, absent = _find_kernel_export_service_groups(kernel, option_values), _absent_names(kernel, path)
@@ -204,7 +204,7 @@ def _kernel_export_requirements(kernel: CatalogueEntry[Kernel]) -> KernelExportR
     return kernel.facts.export
 
 
-def _kernel_export_target_text(key: str) -> str:
+def _kernel_export_build_target_text(key: str) -> str:
     """Returns the board, cores and optimisation level that an export is for, as text. `key`: the export's."""
     board, cores, opt = parse_kernel_export_identifier(key)
     return f"{board} with {count_with_noun(cores, 'core')}{'' if opt == DEFAULT_OPT else f' and {opt}'}"
@@ -266,12 +266,12 @@ def _options_unknown_to_version(path: Path) -> list[str]:
 def _absent_names(kernel: CatalogueEntry[Kernel], path: Path) -> tuple[str, ...]:
     """Returns the names (of functions and options) of later kernel versions that the export at this path does not
     have."""
-    return names_absent_in_export(
+    return api_names_absent_in_kernel_export(
         kernel.facts, [path / header for header in _kernel_export_requirements(kernel).headers]
     )
 
 
-def _find_board_of_export(kernel: CatalogueEntry[Kernel], option_values: Settings, absent: Iterable[str]) -> str:
+def _find_board_of_kernel_export(kernel: CatalogueEntry[Kernel], option_values: Settings, absent: Iterable[str]) -> str:
     """Returns the board that an export was built for, by its Kconfig options. Raises CatalogueError for one that the
     port does not know."""
     option = _kernel_export_requirements(kernel).board

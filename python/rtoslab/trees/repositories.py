@@ -79,4 +79,4 @@ def version_from_git(path: Path) -> str:
 
 def _git_output(folder: Path, *words: str) -> str:
     """Returns the output of a git command that runs in a folder. Empty if it fails."""
-    return tools.successful_output(["git", "-C", folder, *words])
+    return tools.output_of_successful_command(["git", "-C", folder, *words])

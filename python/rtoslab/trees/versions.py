@@ -52,7 +52,7 @@ def names_absent_in_kernel_tree(kernel: Kernel, tree: SourceTree) -> tuple[str, 
     )
 
 
-def names_absent_in_export(kernel: Kernel, headers: Iterable[Path]) -> tuple[str, ...]:
+def api_names_absent_in_kernel_export(kernel: Kernel, headers: Iterable[Path]) -> tuple[str, ...]:
     """Returns the names (of functions and options) of later kernel versions that no header of an export contains.
 
     `headers`: their folders.
@@ -61,7 +61,7 @@ def names_absent_in_export(kernel: Kernel, headers: Iterable[Path]) -> tuple[str
     return _names_absent_in_files(kernel, sorted(paths))
 
 
-def names_added_after(kernel: Kernel, version: str) -> tuple[str, ...]:
+def api_names_added_after_version(kernel: Kernel, version: str) -> tuple[str, ...]:
     """Returns the names (of functions and options) that came only after a version of the kernel.
 
     Raises CatalogueError if the text is no version.

@@ -9,9 +9,9 @@ from rtoslab.base import RtoslabError, build_folder, sha256_of_file
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import ConformanceVerdict
 from rtoslab.images import IMAGE
-from rtoslab.measure import decode_and_judge_output, image_result_fields
-from rtoslab.records import ExpectedImageIdentity, find_unexpected_files, read_sealed_folder
-from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable
+from rtoslab.measure import decode_and_judge_output, result_fields_from_image
+from rtoslab.records import ExpectedImageIdentity, find_unexpected_files, read_and_verify_sealed_folder
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicableMeasurement
 from rtoslab.store import (
     CONFORMANCE_FILE,
     EVIDENCE_FILE,
@@ -19,10 +19,10 @@ from rtoslab.store import (
     RESULT,
     UART,
     AnyResult,
-    decode_board_observations,
+    decode_evidence_file,
     flatten_nested_json,
     manifest_hash,
-    parse_point_files,
+    parse_measurement_point_files,
     point_folder_name,
 )
 from rtoslab.targets import RunOutput, catalogue_with_kernel
@@ -47,28 +47,28 @@ class VerifiedPoint:
 def verify_stored_point(catalogue: Catalogue, folder: Path) -> VerifiedPoint:
     """Checks a stored point against its raw data. It never raises an error for the folder's content, but returns it."""
     try:
-        files = read_sealed_folder(folder)
-        result, manifest = parse_point_files(files)
+        files = read_and_verify_sealed_folder(folder)
+        result, manifest = parse_measurement_point_files(files)
     except RtoslabError as cause:
         return VerifiedPoint(folder, (str(cause),))
     except ValueError as cause:
         return VerifiedPoint(folder, (f"{folder / RESULT} is not a result of this version ({type(cause).__name__}).",))
     remarks = [f"{name} is not one of the point's files." for name in find_unexpected_files(folder, files)]
-    differences = list(_point_identity_contradictions(folder.name, result, manifest))
+    differences = list(_manifest_identity_contradictions(folder.name, result, manifest))
     try:
         differences += _conformance_differences(files, manifest)
-        if not isinstance(result, NotApplicable) and UART in files:
-            again, remark = _recompute_stored_result(catalogue, files, result, manifest)
-            differences += list(_differences_from_recomputed(result, again))
+        if not isinstance(result, NotApplicableMeasurement) and UART in files:
+            again, remark = _recompute_result_from_raw_data(catalogue, files, result, manifest)
+            differences += list(_differences_from_recomputed_result(result, again))
             remarks += remark
     except (RtoslabError, KeyError, ValueError, TypeError) as cause:
         differences.append(f"the point could not be computed again: {cause}")
     return VerifiedPoint(folder, tuple(differences), tuple(remarks))
 
 
-def _point_identity_contradictions(name: str, result: AnyResult, manifest: Mapping[str, Any]) -> Iterator[str]:
+def _manifest_identity_contradictions(name: str, result: AnyResult, manifest: Mapping[str, Any]) -> Iterator[str]:
     """Yields a sentence for each part of a point's folder name and identity that its manifest contradicts."""
-    if isinstance(result, NotApplicable):
+    if isinstance(result, NotApplicableMeasurement):
         if name != point_folder_name(result.point, "na"):
             yield f"the folder's name is not that of the point in {RESULT}."
         return
@@ -89,12 +89,12 @@ def _conformance_differences(files: Mapping[str, bytes], manifest: Mapping[str, 
     if CONFORMANCE_FILE not in files:
         return []
     verdict = ConformanceVerdict.model_validate_json(files[CONFORMANCE_FILE])
-    if verdict.outcomes_by_check() != manifest.get("conformance"):
+    if verdict.outcomes_by_conformance_check() != manifest.get("conformance"):
         return [f"{CONFORMANCE_FILE} is not the verdict that {MANIFEST} sums up."]
     return []
 
 
-def _recompute_stored_result(
+def _recompute_result_from_raw_data(
     catalogue: Catalogue,
     files: Mapping[str, bytes],
     result: MeasuredPoint | FailedMeasurement,
@@ -106,7 +106,7 @@ def _recompute_stored_result(
     expected = ExpectedImageIdentity(run=build["run_id"], manifest=int(build["manifest"], 16))
     remarks = []
     if EVIDENCE_FILE in files:
-        output = decode_board_observations(files[EVIDENCE_FILE], files[UART])
+        output = decode_evidence_file(files[EVIDENCE_FILE], files[UART])
     else:
         output = RunOutput(files[UART])
         if manifest["target"]["kind"] == "virtual":
@@ -119,10 +119,10 @@ def _recompute_stored_result(
         if image is None:
             remarks.append("the image's size and code were not checked, because no image with this hash is stored.")
         fields = {"image": result.image, "code": result.code}
-        again = again.model_copy(update=fields if image is None else image_result_fields(again, image))
+        again = again.model_copy(update=fields if image is None else result_fields_from_image(again, image))
         if CONFORMANCE_FILE in files:
             verdict = ConformanceVerdict.model_validate_json(files[CONFORMANCE_FILE])
-            again = again.model_copy(update={"deviations": verdict.deviation_reasons})
+            again = again.model_copy(update={"deviations": verdict.contract_deviation_reasons})
     return again, remarks
 
 
@@ -134,7 +134,7 @@ def _find_stored_image(catalogue: Catalogue, manifest: Mapping[str, Any]) -> Pat
     return next((image for image in images if sha256_of_file(image) == stated), None)
 
 
-def _differences_from_recomputed(stored: AnyResult, again: AnyResult) -> list[str]:
+def _differences_from_recomputed_result(stored: AnyResult, again: AnyResult) -> list[str]:
     """Returns a sentence for each value that differs between the stored result and the one computed again."""
     if stored.status != again.status:
         why = f": {again.message}" if isinstance(again, FailedMeasurement) else ""
@@ -151,13 +151,13 @@ def _differences_from_recomputed(stored: AnyResult, again: AnyResult) -> list[st
 
 def _flatten_values(value: Any) -> dict[str, str]:
     """Returns all values in a nested value by keys such as `a.b.0`. Items of lists have their index as key."""
-    return flatten_nested_json(_lists_as_mappings(value))
+    return flatten_nested_json(_replace_lists_by_index_mappings(value))
 
 
-def _lists_as_mappings(value: Any) -> Any:
+def _replace_lists_by_index_mappings(value: Any) -> Any:
     """Returns the value with each list as a mapping from index to item."""
     if isinstance(value, dict):
-        return {str(key): _lists_as_mappings(item) for key, item in value.items()}
+        return {str(key): _replace_lists_by_index_mappings(item) for key, item in value.items()}
     if isinstance(value, list):
-        return {str(place): _lists_as_mappings(item) for place, item in enumerate(value)} or []
+        return {str(place): _replace_lists_by_index_mappings(item) for place, item in enumerate(value)} or []
     return value

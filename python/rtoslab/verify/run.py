@@ -24,5 +24,5 @@ def verify_folder(catalogue: Catalogue, folder: Path) -> Iterator[VerifiedPoint]
             read()
         except RtoslabError as cause:
             yield VerifiedPoint(folder / name, (str(cause),))
-    for path in run.point_folders():
+    for path in run.measurement_point_folders():
         yield verify_stored_point(catalogue, path)

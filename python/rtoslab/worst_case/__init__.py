@@ -5,12 +5,12 @@
 it."""
 
 from rtoslab.worst_case.arrivals import (
+    InterruptSweepCycleRange,
     SweepInterruptedError,
-    SweepSpan,
     inject_interrupt_at_every_cycle,
-    parse_sweep_span,
+    parse_sweep_cycle_range,
 )
-from rtoslab.worst_case.document import worst_case_document
+from rtoslab.worst_case.document import worst_case_latency_report
 from rtoslab.worst_case.folder import (
     default_sweep_folder,
     find_sweep_differences,
@@ -20,12 +20,12 @@ from rtoslab.worst_case.folder import (
 )
 from rtoslab.worst_case.scenario import (
     WINDOW_MS,
+    InterruptSweepScenario,
     InterruptSweepTarget,
-    SweepScenario,
     default_interrupt_sweep_benchmark,
     prepare_benchmark_sweep_scenario,
     prepare_elf_image_sweep_scenario,
     services_to_pick,
     settings_for_background_service_calls,
 )
-from rtoslab.worst_case.worst_case import WorstCase, find_worst_case
+from rtoslab.worst_case.worst_case import WorstCaseLatencyResult, find_worst_case_interrupt_latency

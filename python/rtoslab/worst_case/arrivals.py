@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rtoslab.base import PlanError, RunError
 from rtoslab.intake import parse_integer, quote_text
 from rtoslab.targets import convert_simulator_errors, exception_name
-from rtoslab.worst_case.scenario import SweepScenario
+from rtoslab.worst_case.scenario import InterruptSweepScenario
 
 ARRIVAL: Final = np.dtype([("cycle", "<u8"), ("handler", "<u8"), ("task", "<u8"), ("pc", "<u4"), ("asleep", "<u4")])
 """One arrival, 32 bytes. See `_sim.pyi`. Cycles from the arrival to the first instruction of handler and task."""
@@ -29,7 +29,7 @@ PATIENCE_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class SweepSpan:
+class InterruptSweepCycleRange:
     """The cycles of a run in which a sweep raises its interrupt, one after another."""
 
     cycles: int
@@ -47,11 +47,11 @@ class SweepSpan:
         """Whether the sweep raises its interrupt in every cycle of the span."""
         return self.offsets is None
 
-    def sweep_span_covered_by_arrivals(self, arrivals: int) -> "SweepSpan":
+    def cycle_range_covered_by_arrivals(self, arrivals: int) -> "InterruptSweepCycleRange":
         """Returns the part of the span that its first `arrivals` arrivals cover, for a sweep that ended early."""
         cycles = arrivals if self.offsets is None else self.offsets[arrivals]
         name = f"{self.name}, ended after the first {cycles:,} cycles"
-        return SweepSpan(
+        return InterruptSweepCycleRange(
             cycles, name, None if self.offsets is None else self.offsets[:arrivals], self.seed, self.reason
         )
 
@@ -59,13 +59,15 @@ class SweepSpan:
 class SweepInterruptedError(KeyboardInterrupt):
     """Raised for a sweep that was ended from outside. It has the finished part of the span and its arrivals."""
 
-    def __init__(self, cause: KeyboardInterrupt, span: SweepSpan, arrivals: NDArray[np.void]) -> None:
+    def __init__(self, cause: KeyboardInterrupt, span: InterruptSweepCycleRange, arrivals: NDArray[np.void]) -> None:
         super().__init__(*cause.args)
         self.span = span
         self.arrivals = arrivals
 
 
-def parse_sweep_span(scenario: SweepScenario, text: str | None, samples: int | None = None, seed: int = 1) -> SweepSpan:
+def parse_sweep_cycle_range(
+    scenario: InterruptSweepScenario, text: str | None, samples: int | None = None, seed: int = 1
+) -> InterruptSweepCycleRange:
     """Returns the cycles to sweep from the user's text: `period`, `tick`, either with a number in front (`2period`), or
     a number of cycles. None chooses a period of the scenario. Raises PlanError.
 
@@ -95,17 +97,19 @@ def parse_sweep_span(scenario: SweepScenario, text: str | None, samples: int | N
                 "cycles."
             )
         cycles, name = number * length, f"one {unit}" if number == 1 else f"{number} {unit}s"
-    return _make_sweep_span(cycles, name, samples, seed)
+    return _make_sweep_cycle_range(cycles, name, samples, seed)
 
 
-def _make_sweep_span(cycles: int, name: str, samples: int | None, seed: int, reason: str = "") -> SweepSpan:
+def _make_sweep_cycle_range(
+    cycles: int, name: str, samples: int | None, seed: int, reason: str = ""
+) -> InterruptSweepCycleRange:
     """Returns a span of so many cycles, or of `samples` cycles drawn from them."""
     if samples is None or samples >= cycles:
-        return SweepSpan(cycles, name, reason=reason)
-    return SweepSpan(cycles, name, draw_distinct_random_offsets(cycles, samples, seed), seed, reason)
+        return InterruptSweepCycleRange(cycles, name, reason=reason)
+    return InterruptSweepCycleRange(cycles, name, draw_distinct_random_offsets(cycles, samples, seed), seed, reason)
 
 
-def _default_sweep_span(scenario: SweepScenario, samples: int | None, seed: int) -> SweepSpan:
+def _default_sweep_span(scenario: InterruptSweepScenario, samples: int | None, seed: int) -> InterruptSweepCycleRange:
     """Returns the default span of an image: one period of the swept interrupt, else of the tick, else of its slowest
     interrupt.
 
@@ -132,7 +136,7 @@ def _default_sweep_span(scenario: SweepScenario, samples: int | None, seed: int)
         )
     drawn = MOST_CHOSEN_ARRIVALS if samples is None and cycles > MOST_CHOSEN_CYCLES else samples
     limit = "" if drawn == samples else f" That is long, so {MOST_CHOSEN_ARRIVALS:,} cycles of it were drawn."
-    return _make_sweep_span(cycles, name, drawn, seed, f"The span is {name}, because {reason}.{limit}")
+    return _make_sweep_cycle_range(cycles, name, drawn, seed, f"The span is {name}, because {reason}.{limit}")
 
 
 def draw_distinct_random_offsets(cycles: int, samples: int, seed: int) -> tuple[int, ...]:
@@ -146,8 +150,8 @@ def draw_distinct_random_offsets(cycles: int, samples: int, seed: int) -> tuple[
 
 
 def inject_interrupt_at_every_cycle(
-    scenario: SweepScenario,
-    span: SweepSpan,
+    scenario: InterruptSweepScenario,
+    span: InterruptSweepCycleRange,
     *,
     threads: int | None = None,
     progress: Callable[[int, int], None] = lambda *_: None,
@@ -168,15 +172,15 @@ def inject_interrupt_at_every_cycle(
         if not 0 < known < len(cycles):
             raise
         arrivals = np.concatenate(arrays)
-        _require_handled_interrupt_arrivals(scenario, arrivals)
-        raise SweepInterruptedError(cause, span.sweep_span_covered_by_arrivals(known), arrivals) from None
+        _require_all_arrivals_were_handled(scenario, arrivals)
+        raise SweepInterruptedError(cause, span.cycle_range_covered_by_arrivals(known), arrivals) from None
     arrivals = np.concatenate(arrays)
-    _require_handled_interrupt_arrivals(scenario, arrivals)
+    _require_all_arrivals_were_handled(scenario, arrivals)
     return arrivals
 
 
 def _measure_arrivals_in_batches(
-    scenario: SweepScenario,
+    scenario: InterruptSweepScenario,
     cycles: list[int],
     arrays: list[NDArray[np.void]],
     threads: int,
@@ -198,7 +202,7 @@ def _measure_arrivals_in_batches(
     progress(len(cycles), len(cycles))
 
 
-def _require_handled_interrupt_arrivals(scenario: SweepScenario, arrivals: NDArray[np.void]) -> None:
+def _require_all_arrivals_were_handled(scenario: InterruptSweepScenario, arrivals: NDArray[np.void]) -> None:
     """Raises RunError if an arrival was not followed by its handler or task within the allowed time."""
     for name in ("handler", "task") if scenario.task is not None else ("handler",):
         missing = arrivals[arrivals[name] == UNANSWERED]

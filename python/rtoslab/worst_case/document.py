@@ -11,10 +11,10 @@ from rtoslab.reports import (
     ReportDocument,
     ReportSection,
     TableData,
+    add_footnotes_for_deviating_kernels,
     cycle_count_text,
-    mark_report_of_deviating_kernels,
 )
-from rtoslab.worst_case.worst_case import ArrivalLatency, WorstCase
+from rtoslab.worst_case.worst_case import ArrivalLatency, WorstCaseLatencyResult
 
 PLOTTED: Final = 2500
 """The most places along the offset's axis. Beyond that, each stands for an interval, by its shortest and longest
@@ -28,7 +28,7 @@ _METHOD: Final = (
 _SINGLE_IMAGE: Final = " In the undisturbed run, the image itself does not raise this interrupt."
 
 
-def worst_case_document(finding: WorstCase, arrivals: NDArray[np.void]) -> ReportDocument:
+def worst_case_latency_report(finding: WorstCaseLatencyResult, arrivals: NDArray[np.void]) -> ReportDocument:
     """Returns the report of a sweep, which raised an interrupt at every cycle. `arrivals` are its latencies
     (`arrivals.ARRIVAL`)."""
     latencies = [("handler", finding.handler), *([("task", finding.task)] if finding.task is not None else [])]
@@ -38,16 +38,18 @@ def worst_case_document(finding: WorstCase, arrivals: NDArray[np.void]) -> Repor
         subtitle=f"{finding.clock_hz / 1e6:g} MHz · {arrived} over {finding.span} · virtual board",
         summary=finding.claim,
         sections=(
-            _latency_figures_section(finding, latencies),
-            _latency_by_arrival_section(finding, arrivals, latencies),
+            _latency_statistics_report_section(finding, latencies),
+            _latency_by_arrival_report_section(finding, arrivals, latencies),
             _latency_histogram_section(latencies),
             _interrupted_functions_section(finding),
         ),
     )
-    return mark_report_of_deviating_kernels(document, finding.deviations, all_deviate=bool(finding.deviations))
+    return add_footnotes_for_deviating_kernels(document, finding.deviations, all_deviate=bool(finding.deviations))
 
 
-def _latency_figures_section(finding: WorstCase, latencies: list[tuple[str, ArrivalLatency]]) -> ReportSection:
+def _latency_statistics_report_section(
+    finding: WorstCaseLatencyResult, latencies: list[tuple[str, ArrivalLatency]]
+) -> ReportSection:
     """Returns the report section with the smallest, usual and largest latency of handler and task."""
     rows = [
         [
@@ -86,8 +88,8 @@ def _latency_figures_section(finding: WorstCase, latencies: list[tuple[str, Arri
     )
 
 
-def _latency_by_arrival_section(
-    finding: WorstCase, arrivals: NDArray[np.void], latencies: list[tuple[str, ArrivalLatency]]
+def _latency_by_arrival_report_section(
+    finding: WorstCaseLatencyResult, arrivals: NDArray[np.void], latencies: list[tuple[str, ArrivalLatency]]
 ) -> ReportSection:
     """Returns the report section with a chart of the latency by the cycle of the arrival."""
     offsets = (arrivals["cycle"] - np.uint64(finding.first_cycle)).astype(np.int64)
@@ -120,7 +122,7 @@ def _latency_histogram_section(latencies: list[tuple[str, ArrivalLatency]]) -> R
     return ReportSection("distribution", "Distribution", (), (chart,))
 
 
-def _interrupted_functions_section(finding: WorstCase) -> ReportSection:
+def _interrupted_functions_section(finding: WorstCaseLatencyResult) -> ReportSection:
     """Returns the report section with the functions that the arrivals interrupted, by the longest latency."""
     rows = [
         [

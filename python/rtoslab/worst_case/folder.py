@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from rtoslab.base import AlteredFileError, default_runs_folder, make_folder, to_canonical_json, write_file_atomically
 from rtoslab.intake import ParquetColumn, encode_parquet, printable_path
-from rtoslab.records import add_digest_file, read_sealed_folder
+from rtoslab.records import add_file_listing_digests, read_and_verify_sealed_folder
 from rtoslab.results import decode_parquet_columns
-from rtoslab.worst_case.arrivals import UNANSWERED, SweepSpan
-from rtoslab.worst_case.scenario import SweepScenario
-from rtoslab.worst_case.worst_case import WorstCase
+from rtoslab.worst_case.arrivals import UNANSWERED, InterruptSweepCycleRange
+from rtoslab.worst_case.scenario import InterruptSweepScenario
+from rtoslab.worst_case.worst_case import WorstCaseLatencyResult
 
 ARRIVALS: Final = "arrivals.parquet"
 RESULT: Final = "result.json"
@@ -23,7 +23,7 @@ MANIFEST: Final = "manifest.json"
 REPORT: Final = "report.html"
 
 
-def sweep_manifest(scenario: SweepScenario, span: SweepSpan) -> dict[str, Any]:
+def sweep_manifest(scenario: InterruptSweepScenario, span: InterruptSweepCycleRange) -> dict[str, Any]:
     """Returns the manifest of a sweep: everything that can change its numbers, with the image by its hash."""
     image = hashlib.sha256(scenario.elf.read_bytes()).hexdigest()
     sweep = {
@@ -47,7 +47,7 @@ def default_sweep_folder(name: str, manifest: dict[str, Any]) -> Path:
 
 
 def write_sweep_folder(
-    folder: Path, finding: WorstCase, arrivals: NDArray[np.void], manifest: dict[str, Any], report: str
+    folder: Path, finding: WorstCaseLatencyResult, arrivals: NDArray[np.void], manifest: dict[str, Any], report: str
 ) -> None:
     """Writes the result, the arrivals, the manifest and the report of a sweep into a folder. The same sweep gives the
     same bytes. Raises StoreError."""
@@ -58,7 +58,7 @@ def write_sweep_folder(
         RESULT: (json.dumps(finding.as_json(), indent=1) + "\n").encode(),
     }
     make_folder(folder)
-    for name, content in add_digest_file(folder.resolve().name, files).items():
+    for name, content in add_file_listing_digests(folder.resolve().name, files).items():
         write_file_atomically(folder / name, content, "the sweep")
 
 
@@ -85,7 +85,7 @@ def is_sweep_folder(folder: Path) -> bool:
 def find_sweep_differences(folder: Path) -> Iterator[str]:
     """Yields a sentence for each figure of a stored sweep that does not follow from its stored arrivals."""
     try:
-        files = read_sealed_folder(folder.resolve())
+        files = read_and_verify_sealed_folder(folder.resolve())
         stored = json.loads(files[RESULT])
         columns = decode_parquet_columns(files[ARRIVALS])
     except AlteredFileError as cause:

@@ -161,7 +161,7 @@ def _handler_runs_between(events: NDArray[np.void], start: int, end: int) -> tup
     return tuple(handlings)
 
 
-def mask_arrivals_meeting_firmware_requests(
+def arrivals_during_firmware_requests_mask(
     handlings: Sequence[HandlerExecution],
     requests: NDArray[np.int64],
     offsets: NDArray[np.int64],

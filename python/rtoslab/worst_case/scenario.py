@@ -12,11 +12,11 @@ import numpy as np
 from rtoslab.base import ImageFileError, PlanError, RunError, SymbolError, count_with_noun
 from rtoslab.catalogue import Benchmark, Board, Catalogue
 from rtoslab.conformance import check_port_conformance
-from rtoslab.images import build_point_image
+from rtoslab.images import build_measurement_point_image
 from rtoslab.intake import read_program_image
 from rtoslab.plan import PlanOptions, make_measurement_plan
 from rtoslab.reports import Deviations
-from rtoslab.store import make_manifest, virtual_board_manifest_part
+from rtoslab.store import make_measurement_manifest, virtual_board_manifest_entries
 from rtoslab.targets import (
     EVENT,
     FIRST_EXTERNAL,
@@ -25,7 +25,7 @@ from rtoslab.targets import (
     SYSTICK,
     WINDOW_SYMBOL,
     Progress,
-    apply_timing_settings,
+    apply_timing_settings_to_virtual_board,
     convert_simulator_errors,
     find_exception_number,
     find_symbol_address,
@@ -52,7 +52,7 @@ NEVER_STOPPED: Final = "The image stopped ({reason}) before a sweep could begin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepScenario:
+class InterruptSweepScenario:
     """A board just before the first arrival of a sweep, and the interrupt that the sweep raises."""
 
     title: str
@@ -127,7 +127,7 @@ def prepare_benchmark_sweep_scenario(
     core: int = 0,
     earlier_arrivals: int = 0,
     progress: Progress = lambda *_: None,
-) -> SweepScenario:
+) -> InterruptSweepScenario:
     """Returns the start of a sweep of a benchmark's image, at the beginning of a period in its measurement window.
 
     The interrupt is raised `earlier_arrivals` times before this period. Raises PlanError if the image cannot be swept,
@@ -144,15 +144,19 @@ def prepare_benchmark_sweep_scenario(
     if core >= point.cores:
         raise PlanError(f"The image runs on {count_with_noun(point.cores, 'core')}; there is no core {core}.")
     progress("building", 0.0)
-    built = build_point_image(catalogue, point)
+    built = build_measurement_point_image(catalogue, point)
     conformance = check_port_conformance(catalogue, point, progress)
     conformance.require_port_conforms()
     board = catalogue.find_board(point.board).facts
-    manifest = make_manifest(
-        point, board, built, virtual_board_manifest_part(catalogue.root, point, board), conformance.outcomes_by_check()
+    manifest = make_measurement_manifest(
+        point,
+        board,
+        built,
+        virtual_board_manifest_entries(catalogue.root, point, board),
+        conformance.outcomes_by_conformance_check(),
     )
     machine: Any = make_board_at_reset(board, cores=point.cores)
-    apply_timing_settings(machine, point.timing)
+    apply_timing_settings_to_virtual_board(machine, point.timing)
     image = built.elf_path.read_bytes()
     load_image_into_board(machine, image, built.elf_path.name)
     _run_to_measurement_window(machine, point.clock_hz or board.clock.sys_hz)
@@ -166,13 +170,13 @@ def prepare_benchmark_sweep_scenario(
             f"{built.elf_path} has {len(at[facts.phase.woken])} places where the task is woken "
             "instead of one; this is an error in the benchmark, please report it."
         )
-    picked = facts.needed_services(point.params)[len(facts.services) :]
+    picked = facts.kernel_services_needed_by_benchmark(point.params)[len(facts.services) :]
     exception = FIRST_EXTERNAL + board.irq.soft
-    beginning = _run_to_first_period(machine, at[facts.phase.period])
+    beginning = _run_to_first_tick_free_period(machine, at[facts.phase.period])
     if earlier_arrivals:
-        _raise_earlier_exception_arrivals(machine, exception, core, earlier_arrivals)
-        beginning = _run_to_first_period(machine, at[facts.phase.period])
-    return SweepScenario(
+        _trigger_exceptions_before_sweep(machine, exception, core, earlier_arrivals)
+        beginning = _run_to_first_tick_free_period(machine, at[facts.phase.period])
+    return InterruptSweepScenario(
         title=f"{', '.join(picked) or facts.title}, {catalogue.find_kernel(point.kernel).facts.title} on {board.title}",
         board=board,
         elf=built.elf_path,
@@ -185,14 +189,16 @@ def prepare_benchmark_sweep_scenario(
         tick_cycles=beginning.tick_cycles,
         symbols=tuple(first_symbol_per_address(machine.symbols())),
         manifest=manifest,
-        deviations={point.kernel: conformance.deviation_reasons} if conformance.deviation_reasons else {},
+        deviations={point.kernel: conformance.contract_deviation_reasons}
+        if conformance.contract_deviation_reasons
+        else {},
         earlier_arrivals=earlier_arrivals,
     )
 
 
 def prepare_elf_image_sweep_scenario(
     image: Path, board: Board, target: InterruptSweepTarget, *, cores: int | None = None
-) -> SweepScenario:
+) -> InterruptSweepScenario:
     """Returns the start of a sweep of a user's ELF file, after it has run to `target.start`. Raises ImageFileError,
     SymbolError, PlanError, RunError."""
     machine: Any = make_board_at_reset(board, cores=cores or board.cores)
@@ -211,10 +217,10 @@ def prepare_elf_image_sweep_scenario(
             raise RunError(f"{target.start} did not execute within {SETUP_LIMIT_S:g} s of virtual time.")
         _run_machine_for_cycles(machine, finder.cycle())
     exception = find_exception_number(machine, board, target.core, target.interrupt)
-    _raise_earlier_exception_arrivals(machine, exception, target.core, target.earlier_arrivals)
-    beginning = _run_to_first_period(machine, set())
+    _trigger_exceptions_before_sweep(machine, exception, target.core, target.earlier_arrivals)
+    beginning = _run_to_first_tick_free_period(machine, set())
     snapshot = machine.snapshot()
-    return SweepScenario(
+    return InterruptSweepScenario(
         title=f"{image.name} on {board.title}",
         board=board,
         elf=image,
@@ -247,7 +253,7 @@ def _run_machine_for_cycles(machine: Any, cycles: int) -> None:
             raise RunError(NEVER_STOPPED.format(**stop))
 
 
-def _raise_earlier_exception_arrivals(machine: Any, exception: int, core: int, count: int) -> None:
+def _trigger_exceptions_before_sweep(machine: Any, exception: int, core: int, count: int) -> None:
     """Raises an exception so often, and runs the machine for `EARLIER_ARRIVAL_S` after each time. Raises RunError if
     the machine stops by itself."""
     for _ in range(count):
@@ -284,7 +290,7 @@ def _exact_tick_length_in_cycles(seen: float, clock_hz: int) -> int:
     return round(clock_hz / max(1, round(clock_hz / seen)))
 
 
-def _run_to_first_period(machine: Any, marks: set[int]) -> _SweepStartSnapshot:
+def _run_to_first_tick_free_period(machine: Any, marks: set[int]) -> _SweepStartSnapshot:
     """Runs the machine to the first marked period that contains no tick, if there is one. Without marks, or without
     such a period in the first milliseconds, it stays where it is."""
     finder = machine.snapshot().open()

@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from rtoslab.base import count_with_noun
 from rtoslab.reports import Deviations
-from rtoslab.worst_case.arrivals import SweepSpan
+from rtoslab.worst_case.arrivals import InterruptSweepCycleRange
 from rtoslab.worst_case.own_interrupts import (
     FirmwareRaisedInterrupt,
+    arrivals_during_firmware_requests_mask,
     find_firmware_interrupt_requests,
     find_firmware_raised_interrupts,
-    mask_arrivals_meeting_firmware_requests,
 )
 from rtoslab.worst_case.places import InstructionLocation, InstructionNames
-from rtoslab.worst_case.scenario import LOOK_S, SweepScenario
+from rtoslab.worst_case.scenario import LOOK_S, InterruptSweepScenario
 
 WORST_FUNCTIONS: Final = 12
 """The number of listed functions, by the longest wait of an arrival in them."""
@@ -44,7 +44,7 @@ class ArrivalLatency:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionArrivals:
+class InterruptedFunctionArrivals:
     """The arrivals of a sweep's interrupt that interrupted one function, with their longest latencies."""
 
     function: str
@@ -54,7 +54,7 @@ class FunctionArrivals:
 
 
 @dataclass(frozen=True, slots=True)
-class FirmwareRequestLatency:
+class FirmwareInterruptRequestLatency:
     """The latency of the image's own requests of the swept interrupt, to the handler's first instruction, in cycles."""
 
     requests: int
@@ -68,7 +68,7 @@ class FirmwareRequestLatency:
 
 
 @dataclass(frozen=True, slots=True)
-class ArrivalsAtFirmwareRequest:
+class FirmwareRequestArrivalStatistics:
     """The number and longest latency of the arrivals that met the image's own request or handler before they were
     answered."""
 
@@ -77,7 +77,7 @@ class ArrivalsAtFirmwareRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorstCase:
+class WorstCaseLatencyResult:
     """The result of one sweep: the longest latency of an interrupt over all cycles in which it may arrive."""
 
     title: str
@@ -96,14 +96,14 @@ class WorstCase:
     core: int
     handler: ArrivalLatency
     task: ArrivalLatency | None
-    met: tuple[FunctionArrivals, ...]
+    met: tuple[InterruptedFunctionArrivals, ...]
     deviations: Deviations
     """The deviations of the kernel from the port contract, as it declares."""
     own_entries: tuple[int, ...] = ()
     """Offsets at which the undisturbed run enters the interrupt's handler, because the image raises it itself."""
-    own_latency: FirmwareRequestLatency | None = None
+    own_latency: FirmwareInterruptRequestLatency | None = None
     """Of the image's own requests of this interrupt, in the undisturbed run. None if there is none."""
-    apart: Mapping[str, ArrivalsAtFirmwareRequest] = field(default_factory=dict)
+    apart: Mapping[str, FirmwareRequestArrivalStatistics] = field(default_factory=dict)
     """The arrivals that the figures of `handler` and `task` leave out."""
     span_reason: str = ""
     """Why this span was chosen. Empty if the user chose it."""
@@ -144,7 +144,9 @@ class WorstCase:
         return cycles / self.clock_hz * 1e6
 
 
-def find_worst_case(scenario: SweepScenario, span: SweepSpan, arrivals: NDArray[np.void]) -> WorstCase:
+def find_worst_case_interrupt_latency(
+    scenario: InterruptSweepScenario, span: InterruptSweepCycleRange, arrivals: NDArray[np.void]
+) -> WorstCaseLatencyResult:
     """Returns the result of a sweep from the latencies of its arrivals (an array of `ARRIVAL`)."""
     places = InstructionNames(scenario.elf, scenario.symbols)
     names = ["handler", "task"] if scenario.task is not None else ["handler"]
@@ -156,18 +158,18 @@ def find_worst_case(scenario: SweepScenario, span: SweepSpan, arrivals: NDArray[
     own_usual = scenario.interrupts.get(scenario.exception)
     requests = _observed_firmware_interrupt_requests(scenario, seen, own_usual)
     latencies: dict[str, ArrivalLatency] = {}
-    apart: dict[str, ArrivalsAtFirmwareRequest] = {}
+    apart: dict[str, FirmwareRequestArrivalStatistics] = {}
     for name in names:
         offsets = arrivals["cycle"].astype(np.int64) - scenario.snapshot.cycle()
-        met = mask_arrivals_meeting_firmware_requests(
+        met = arrivals_during_firmware_requests_mask(
             handlings, requests[: len(handlings)], offsets, arrivals[name].astype(np.int64)
         )
         if met.any():
-            apart[name] = ArrivalsAtFirmwareRequest(int(met.sum()), int(arrivals[name][met].max()))
+            apart[name] = FirmwareRequestArrivalStatistics(int(met.sum()), int(arrivals[name][met].max()))
         latencies[name] = _make_arrival_latency(scenario, places, arrivals if met.all() else arrivals[~met], name)
     handler, task = latencies["handler"], latencies.get("task")
     own = tuple(handling.entry for handling in handlings)
-    return WorstCase(
+    return WorstCaseLatencyResult(
         title=scenario.title,
         claim=_worst_latency_sentence(scenario, span, len(arrivals), handler, task)
         + firmware_raised_interrupt_sentence(own)
@@ -206,7 +208,9 @@ def firmware_raised_interrupt_sentence(own: Sequence[int]) -> str:
     return f" The image itself raises this interrupt there, {times}, first before offset {own[0]:,}."
 
 
-def _arrivals_at_firmware_request_sentences(apart: Mapping[str, ArrivalsAtFirmwareRequest], arrivals: int) -> str:
+def _arrivals_at_firmware_request_sentences(
+    apart: Mapping[str, FirmwareRequestArrivalStatistics], arrivals: int
+) -> str:
     """Returns sentences on the arrivals that met the image's own request or handler. Empty if there are none.
     `arrivals` is the number of all arrivals."""
     sentences = []
@@ -225,7 +229,7 @@ def _arrivals_at_firmware_request_sentences(apart: Mapping[str, ArrivalsAtFirmwa
 
 
 def _observed_firmware_interrupt_requests(
-    scenario: SweepScenario, *observed: FirmwareRaisedInterrupt | None
+    scenario: InterruptSweepScenario, *observed: FirmwareRaisedInterrupt | None
 ) -> NDArray[np.int64]:
     """Returns the cycles, since the snapshot, in which the image itself requested the swept interrupt. The
     observation with the most handler runs is used."""
@@ -237,11 +241,13 @@ def _observed_firmware_interrupt_requests(
     )
 
 
-def _firmware_request_latency(own: FirmwareRaisedInterrupt, requests: NDArray[np.int64]) -> FirmwareRequestLatency:
+def _firmware_request_latency(
+    own: FirmwareRaisedInterrupt, requests: NDArray[np.int64]
+) -> FirmwareInterruptRequestLatency:
     """Returns the latency of the image's own requests of the swept interrupt. `requests` are their cycles."""
     entries = np.array([handling.entry for handling in own.handlings[: len(requests)]], np.int64)
     cycles = entries - requests
-    return FirmwareRequestLatency(
+    return FirmwareInterruptRequestLatency(
         len(own.handlings),
         len(cycles),
         int(cycles.min()),
@@ -252,7 +258,7 @@ def _firmware_request_latency(own: FirmwareRaisedInterrupt, requests: NDArray[np
 
 
 def _make_arrival_latency(
-    scenario: SweepScenario, places: InstructionNames, arrivals: NDArray[np.void], name: str
+    scenario: InterruptSweepScenario, places: InstructionNames, arrivals: NDArray[np.void], name: str
 ) -> ArrivalLatency:
     """Returns the statistics of the latency to `name` (handler or task) over the arrivals."""
     cycles = arrivals[name].astype(np.int64)
@@ -272,8 +278,8 @@ def _make_arrival_latency(
 
 
 def _find_interrupted_functions(
-    scenario: SweepScenario, places: InstructionNames, arrivals: NDArray[np.void]
-) -> tuple[FunctionArrivals, ...]:
+    scenario: InterruptSweepScenario, places: InstructionNames, arrivals: NDArray[np.void]
+) -> tuple[InterruptedFunctionArrivals, ...]:
     """Returns the functions that the arrivals interrupted, by the longest latency of the handler."""
     by_place: dict[str, list[NDArray[np.void]]] = {}
     addresses, which = np.unique(arrivals["pc"], return_inverse=True)
@@ -284,7 +290,7 @@ def _find_interrupted_functions(
         mine = np.concatenate(parts)
         longest = int(mine["task"].max()) if scenario.task is not None else None
         meetings.append(
-            FunctionArrivals(
+            InterruptedFunctionArrivals(
                 function=function,
                 arrivals=len(mine),
                 handler_maximum_cycles=int(mine["handler"].max()),
@@ -296,7 +302,11 @@ def _find_interrupted_functions(
 
 
 def _worst_latency_sentence(
-    scenario: SweepScenario, span: SweepSpan, arrivals: int, handler: ArrivalLatency, task: ArrivalLatency | None
+    scenario: InterruptSweepScenario,
+    span: InterruptSweepCycleRange,
+    arrivals: int,
+    handler: ArrivalLatency,
+    task: ArrivalLatency | None,
 ) -> str:
     """Returns the sentence that states the longest latency and the arrivals over which it was measured."""
     of_cycles = "" if span.name.endswith("cycles") else f" ({arrivals:,} cycles)"

@@ -3,13 +3,13 @@
 import pytest
 
 from rtoslab.analyses.axis_values import select_values_by_coordinates, values_of_points
-from rtoslab.analyses.counts_per_second import counts_per_second_of_point, multicore_gains
+from rtoslab.analyses.counts_per_second import counts_per_second_of_point, multicore_throughput_gains
 from rtoslab.analyses.cycles import cycle_use_of_cores, functions_with_most_cycles, lock_wait_cycles, spinlock_costs
 from rtoslab.analyses.heap_fragmentation import most_fragmented_heap
 from rtoslab.analyses.instrument_overhead import empty_measurement_overheads, measurement_window_lengths
 from rtoslab.analyses.series import distinct_point_names, task_pinning_sentence
 from rtoslab.catalogue.kernel_facts import Kernel
-from rtoslab.results import LockWaitSleepCycles
+from rtoslab.results import SleepCyclesDuringLockWait
 from rtoslab.targets.observe import BlockingCalls
 from rtoslab.targets.profiles import (
     FunctionCycles,
@@ -36,7 +36,7 @@ def test_fairness_is_lowest_if_one_core_does_all_work() -> None:
 
 
 def test_gain_pairs_points_that_differ_only_in_cores() -> None:
-    (gain,) = multicore_gains(
+    (gain,) = multicore_throughput_gains(
         [measured_point(1, 1000), measured_point(2, 800), measured_point(2, 5, benchmark_id="t9")]
     )
     assert gain.speedup_over_single_core == pytest.approx(1.6)
@@ -46,7 +46,7 @@ def test_gain_pairs_points_that_differ_only_in_cores() -> None:
 def test_pinned_and_unpinned_points_pair_with_the_same_single_core_point() -> None:
     one, two = measured_point(1, 1000), measured_point(2, 800)
     free = two.model_copy(update={"point": two.point.model_copy(update={"config": {"param.pinned": "0"}})})
-    assert [gain.many_cores.point for gain in multicore_gains([one, two, free])] == [two, free]
+    assert [gain.many_cores.point for gain in multicore_throughput_gains([one, two, free])] == [two, free]
     points = [one.point, two.point, free.point]
     assert distinct_point_names(points) == ["1 core", "2 cores (pinned)", "2 cores (not pinned)"]
     single = [point_id.model_copy(update={"cores": 1}) for point_id in points]
@@ -78,7 +78,7 @@ def test_sleep_while_waiting_for_a_lock_is_not_idle_time() -> None:
     point = measured_point(2, wait=3_000_000)
     assert point.virtual is not None
     asleep = point.virtual.cores[1].sleep_cycles
-    message = point.virtual.model_copy(update={"lock_sleeps": (LockWaitSleepCycles(core=1, cycles=asleep),)})
+    message = point.virtual.model_copy(update={"lock_sleeps": (SleepCyclesDuringLockWait(core=1, cycles=asleep),)})
     one, other = cycle_use_of_cores(point.model_copy(update={"virtual": message}))
     assert (one.parts["asleep for a lock"], one.parts["sleep"]) == (0, asleep)
     assert (other.parts["asleep for a lock"], other.parts["sleep"]) == (asleep, 0)

@@ -7,10 +7,15 @@ from typing import Any
 
 import pytest
 
-from rtoslab.analyses.named_figures import NamedFigure
-from rtoslab.compare.baseline import baseline_as_comparison_side, make_baseline, read_baseline, write_baseline
+from rtoslab.analyses.named_figures import NamedMetricValue
+from rtoslab.compare.baseline import (
+    baseline_as_comparison_side,
+    make_regression_baseline,
+    read_regression_baseline_file,
+    write_baseline,
+)
 from rtoslab.compare.brief_manifest import shorten_manifest
-from rtoslab.compare.causes import DifferenceCause, DifferenceReason, find_difference_reason
+from rtoslab.compare.causes import CycleDifferenceExplanation, DifferenceCause, find_difference_reason
 from rtoslab.compare.comparison import compare_run_sides
 from rtoslab.compare.executions import ExecutedFunction, executed_functions
 from rtoslab.compare.gate import (
@@ -20,10 +25,10 @@ from rtoslab.compare.gate import (
     without_moved_code_regressions,
 )
 from rtoslab.compare.rules import MeasuredValueLimits
-from rtoslab.compare.sides import ComparisonSide, MeasuredPointValues, values_of_stored_measurement
+from rtoslab.compare.sides import ComparedMeasurementSet, MeasuredPointValues, values_of_stored_measurement
 from rtoslab.reports import report_formats
 from rtoslab.results.results import FunctionCodeLocation, MeasuredPoint
-from rtoslab.store import StoredPoint
+from rtoslab.store import StoredMeasurementPoint
 from tests.compare.test_compare import profiled_point
 from tests.fakes import point
 
@@ -44,12 +49,12 @@ def figures(
     take: ExecutedFunction = TAKE,
 ) -> MeasuredPointValues:
     return MeasuredPointValues(
-        point(), {"cycles_per_count": NamedFigure("cycles_per_count", "cycles", cycles)}, True, {**FLAT, **flat},
+        point(), {"cycles_per_count": NamedMetricValue("cycles_per_count", "cycles", cycles)}, True, {**FLAT, **flat},
         code=take.code, places=places, functions={"take": take}, state=state, waits={"flash waits": cycles / 2},
     )  # fmt: skip
 
 
-def reason(before: MeasuredPointValues, after: MeasuredPointValues) -> DifferenceReason:
+def reason(before: MeasuredPointValues, after: MeasuredPointValues) -> CycleDifferenceExplanation:
     """As a gate finds it: a baseline and a run have brief manifests then."""
     return find_difference_reason(
         *(replace(item, manifest=shorten_manifest(item.manifest)) for item in (before, after))
@@ -96,9 +101,12 @@ def test_every_cause_is_distinguished_from_placement(
     result = reason(BEFORE, after)
     assert (result.cause, words in result.text) == (cause, True), result.text
     assert ("lacement" in result.text) == (cause is DifferenceCause.PLACEMENT)
-    baseline = make_baseline(ComparisonSide("b", [BEFORE]), {})
+    baseline = make_regression_baseline(ComparedMeasurementSet("b", [BEFORE]), {})
     judged = compare_run_with_baseline(
-        baseline, "b", ComparisonSide("run", [after]), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
+        baseline,
+        "b",
+        ComparedMeasurementSet("run", [after]),
+        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
     )
     passing = without_moved_code_regressions(judged)
     assert bool(passing.regressions) == (cause is not DifferenceCause.PLACEMENT), "only a move is let pass"
@@ -107,8 +115,8 @@ def test_every_cause_is_distinguished_from_placement(
 
 def test_baseline_stores_everything_that_causes_need(tmp_path: Path) -> None:
     path = tmp_path / "b.toml"
-    write_baseline(make_baseline(ComparisonSide("b", [BEFORE]), {}), path)
-    (back,) = baseline_as_comparison_side(read_baseline(path), "b").figures
+    write_baseline(make_regression_baseline(ComparedMeasurementSet("b", [BEFORE]), {}), path)
+    (back,) = baseline_as_comparison_side(read_regression_baseline_file(path), "b").figures
     assert (back.state, back.places, back.functions, back.waits) == (STATE, "p1", {"take": TAKE}, {"flash waits": 50.0})
     after = replace(figures(120.0, "p2"), manifest=shorten_manifest(FLAT))
     assert find_difference_reason(back, after).cause is DifferenceCause.PLACEMENT
@@ -117,9 +125,12 @@ def test_baseline_stores_everything_that_causes_need(tmp_path: Path) -> None:
 def test_more_instructions_are_found_although_placement_hides_their_cycles() -> None:
     """Five nops, and a shift of the code that makes up for them."""
     slower = figures(99.0, "p2", take=replace(TAKE, code="c2", instructions=45.0))
-    baseline = make_baseline(ComparisonSide("b", [BEFORE]), {})
+    baseline = make_regression_baseline(ComparedMeasurementSet("b", [BEFORE]), {})
     judged = compare_run_with_baseline(
-        baseline, "b", ComparisonSide("run", [slower]), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
+        baseline,
+        "b",
+        ComparedMeasurementSet("run", [slower]),
+        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
     )
     ((change, limit),) = judged.regressions
     assert (change.before.id, change.change_in_unit, str(limit)) == (
@@ -131,12 +142,15 @@ def test_more_instructions_are_found_although_placement_hides_their_cycles() -> 
     assert not compare_run_with_baseline(
         baseline,
         "b",
-        ComparisonSide("run", [slower]),
+        ComparedMeasurementSet("run", [slower]),
         MeasuredValueLimits.merge_stored_and_requested_limits({}, ["instructions.*=+5 instructions"]),
     ).regressions
     inlined = replace(slower, functions={"take": replace(TAKE, code="c2", instructions=30.0)})
     assert not compare_run_with_baseline(
-        baseline, "b", ComparisonSide("run", [inlined]), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
+        baseline,
+        "b",
+        ComparedMeasurementSet("run", [inlined]),
+        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
     ).regressions
 
 
@@ -145,16 +159,16 @@ def test_function_may_exist_on_one_side_only() -> None:
     second = replace(BEFORE, code="two", functions={"take": TAKE, "new": ExecutedFunction("c4", 7.0, 1.0)})
     assert find_difference_reason(first, second).text == "changed code: new (new), old (gone)"
     judged = compare_run_with_baseline(
-        make_baseline(ComparisonSide("b", [first]), {}),
+        make_regression_baseline(ComparedMeasurementSet("b", [first]), {}),
         "b",
-        ComparisonSide("run", [second]),
+        ComparedMeasurementSet("run", [second]),
         MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
     )
     assert [(regression.before.value, regression.after.value) for regression, _ in judged.regressions] == [(5.0, 7.0)]
 
 
 def stored_figures(result: MeasuredPoint) -> MeasuredPointValues:
-    return values_of_stored_measurement(StoredPoint(Path(), result, {"target": {"kind": "virtual"}}))
+    return values_of_stored_measurement(StoredMeasurementPoint(Path(), result, {"target": {"kind": "virtual"}}))
 
 
 def test_stored_point_contains_everything_that_causes_need() -> None:
@@ -187,7 +201,7 @@ def test_different_board_state_is_listed_before_figures() -> None:
     """But not where one side's was not read."""
     plain = profiled_point(1000, {"give": (40_000, 1000)})
     cold, warm, unread = (
-        ComparisonSide("s", [stored_figures(plain.model_copy(update={"state": state}))])
+        ComparedMeasurementSet("s", [stored_figures(plain.model_copy(update={"state": state}))])
         for state in ({"icache": 0}, {"icache": 1}, {})
     )
     assert [

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from rtoslab.analyses import MeasuredValue
 from rtoslab.analyses.claim_rules import RULES
 from rtoslab.analyses.claims import ClaimVerdict, judge_claims
-from rtoslab.catalogue.claim_schemas import BOUNDED, InstrumentResolution, PaperClaim
+from rtoslab.catalogue.claim_schemas import BOUNDED, PaperClaim, PaperInstrumentTimeResolution
 from tests.planted_values import planted_value
 
 A, B, C = {"kernel": "a"}, {"kernel": "b"}, {"kernel": "c"}
@@ -30,7 +30,9 @@ def values_of_kernels(numbers: Sequence[float], **axes: Any) -> list[MeasuredVal
 
 
 def verdict(one: PaperClaim, values: Sequence[MeasuredValue], resolution_s: float = 0.0, **more: Any) -> ClaimVerdict:
-    (result,) = judge_claims([one], values, InstrumentResolution(seconds=resolution_s, source="its sample"), **more)
+    (result,) = judge_claims(
+        [one], values, PaperInstrumentTimeResolution(seconds=resolution_s, source="its sample"), **more
+    )
     return result
 
 
@@ -69,7 +71,7 @@ def verdict(one: PaperClaim, values: Sequence[MeasuredValue], resolution_s: floa
 )  # fmt: skip
 def test_rule_with_one_value_per_place(kind: str, numbers: Sequence[float], more: dict[str, Any], outcome: str) -> None:
     of = [A, B, C][: len(numbers)]
-    assert verdict(claim(kind, of, **more), values_of_kernels(numbers)).overall_outcome == outcome
+    assert verdict(claim(kind, of, **more), values_of_kernels(numbers)).outcome_of_all_statement_cases == outcome
 
 
 def test_claims_that_need_a_bound_require_bound_and_source() -> None:
@@ -104,7 +106,7 @@ def test_times_closer_than_the_papers_resolution_are_a_tie(
     """At 125 MHz a cycle is 8 ns."""
     one = claim(kind, [A, B, C][: len(numbers)], **more)
     result = verdict(one, values_of_kernels(numbers), ns * 1e-9)
-    assert result.overall_outcome == outcome
+    assert result.outcome_of_all_statement_cases == outcome
     assert (f"no difference up to {ns:g} ns: its sample" in result.threshold) is bool(ns)
 
 
@@ -120,8 +122,8 @@ def test_spread_below_the_instruments_resolution_does_not_count(
         planted_value({"metric": "m", "stat": stat, "value": value}) for stat, value in (("min", low), ("max", high))
     ]
     one = claim(kind).model_copy(update={"where": {"metric": "m"}})
-    assert verdict(one, values, 10e-9).overall_outcome == outcome
-    assert verdict(one, values[:1], 10e-9).overall_outcome == "not computed"
+    assert verdict(one, values, 10e-9).outcome_of_all_statement_cases == outcome
+    assert verdict(one, values[:1], 10e-9).outcome_of_all_statement_cases == "not computed"
 
 
 def values_of_cases(numbers: dict[str, tuple[float, float]]) -> list[MeasuredValue]:
@@ -144,7 +146,7 @@ def values_of_cases(numbers: dict[str, tuple[float, float]]) -> list[MeasuredVal
 def test_statement_holds_if_all_its_cases_hold(numbers: dict[str, tuple[float, float]], words: str, seen: str) -> None:
     one = claim("ascending", [A, B], across={"board": ["x", "y"]})
     result = verdict(one, values_of_cases(numbers), absence=lambda place: f"no {place['board']} here")
-    assert (result.outcome_with_count_text, result.text_of_compared_claim_numbers) == (words, seen)
+    assert (result.claim_outcome_with_count_text, result.text_of_compared_claim_numbers) == (words, seen)
 
 
 def test_cases_are_all_combinations_with_readable_names() -> None:
@@ -157,7 +159,7 @@ def test_cases_are_all_combinations_with_readable_names() -> None:
         ("1 core, Kernel A", "same"), ("1 core, b", "different"),
         ("2 cores, Kernel A", "same"), ("2 cores, b", "different"),
     ]  # fmt: skip
-    assert result.outcome_with_count_text == "partly (2 of 4)"
+    assert result.claim_outcome_with_count_text == "partly (2 of 4)"
     assert one.kernels == ["a", "b"]
 
 
@@ -167,9 +169,12 @@ def test_share_is_relative_to_the_value_that_differs_in_one_axis() -> None:
     values = [*values_of_kernels((180, 340), **at[0]), *values_of_kernels((53, 68), **at[1])]
     plain = claim("ascending", [B, A], where={"metric": "m", "stat": "mean", "param.s": 70})
     share = plain.model_copy(update={"over": {"param.s": 0}})
-    assert (verdict(plain, values).overall_outcome, verdict(share, values).overall_outcome) == ("different", "same")
+    assert (
+        verdict(plain, values).outcome_of_all_statement_cases,
+        verdict(share, values).outcome_of_all_statement_cases,
+    ) == ("different", "same")
     assert verdict(share, values).text_of_compared_claim_numbers == "b 20.0%, a 29.4%"
-    assert verdict(share, values[2:]).overall_outcome == "not computed"
+    assert verdict(share, values[2:]).outcome_of_all_statement_cases == "not computed"
 
 
 def test_runs_with_different_seeds_count_by_median_only_if_the_claim_says_so() -> None:
@@ -181,7 +186,7 @@ def test_runs_with_different_seeds_count_by_median_only_if_the_claim_says_so() -
     one = claim("first_step_largest", along="param.s", at_least=2)
     assert verdict(one, values).text_of_compared_claim_numbers == "several values fit: param.seed 0 or 1 or 2"
     joined = verdict(one.model_copy(update={"join": ("param.seed",)}), values)
-    assert (joined.overall_outcome, joined.text_of_compared_claim_numbers) == (
+    assert (joined.outcome_of_all_statement_cases, joined.text_of_compared_claim_numbers) == (
         "same",
         "0: 100.0%, 10: 48.0%, 20: 47.0%",
     )
@@ -190,7 +195,7 @@ def test_runs_with_different_seeds_count_by_median_only_if_the_claim_says_so() -
 def test_values_that_differ_on_an_unnamed_axis_are_refused() -> None:
     """The median of two kernels is nobody's figure."""
     result = verdict(claim("between", at_most=5, join=("param.seed",)), values_of_kernels((1, 2)))
-    assert (result.overall_outcome, result.text_of_compared_claim_numbers) == (
+    assert (result.outcome_of_all_statement_cases, result.text_of_compared_claim_numbers) == (
         "not computed",
         "several values fit: kernel a or b",
     )
@@ -201,9 +206,9 @@ def test_mean_over_operations_is_of_the_same_operations() -> None:
     mean = {"join": ["metric"], "join_by": "geometric mean"}
     values = [*values_of_kernels((1, 2)), *values_of_kernels((9, 8), metric="n")]
     result = verdict(claim("ascending", [A, B], where=where, **mean), values)
-    assert (result.overall_outcome, result.text_of_compared_claim_numbers) == ("same", "a 3, b 4 cycles")
+    assert (result.outcome_of_all_statement_cases, result.text_of_compared_claim_numbers) == ("same", "a 3, b 4 cycles")
     lacking = verdict(claim("ascending", [A, B], where=where, **mean), values[:3])
-    assert (lacking.overall_outcome, lacking.text_of_compared_claim_numbers) == (
+    assert (lacking.outcome_of_all_statement_cases, lacking.text_of_compared_claim_numbers) == (
         "not computed",
         "a and b do not have the same operations",
     )
@@ -229,16 +234,27 @@ def swept(counts: Sequence[float]) -> list[MeasuredValue]:
 )  # fmt: skip
 def test_rules_along_a_sweep(counts: Sequence[float], first_largest: str, shrink: str, gradual: str) -> None:
     first = claim("first_step_largest", along="param.s", at_least=2)
-    assert verdict(first, swept(counts)).overall_outcome == first_largest
-    assert verdict(claim("steps_shrink", along="param.s", at_most=0.0), swept(counts)).overall_outcome == shrink
-    assert verdict(claim("gradual", along="param.s", at_most=0.5), swept(counts)).overall_outcome == gradual
-    assert verdict(first, swept(counts[:2])).overall_outcome == "not computed"
+    assert verdict(first, swept(counts)).outcome_of_all_statement_cases == first_largest
+    assert (
+        verdict(claim("steps_shrink", along="param.s", at_most=0.0), swept(counts)).outcome_of_all_statement_cases
+        == shrink
+    )
+    assert (
+        verdict(claim("gradual", along="param.s", at_most=0.5), swept(counts)).outcome_of_all_statement_cases == gradual
+    )
+    assert verdict(first, swept(counts[:2])).outcome_of_all_statement_cases == "not computed"
 
 
 def test_noise_is_not_a_growing_step() -> None:
     counts = (1000, 290, 290, 290, 300)
-    assert verdict(claim("steps_shrink", along="param.s", at_most=0.0), swept(counts)).overall_outcome == "different"
-    assert verdict(claim("steps_shrink", along="param.s", at_most=0.02), swept(counts)).overall_outcome == "same"
+    assert (
+        verdict(claim("steps_shrink", along="param.s", at_most=0.0), swept(counts)).outcome_of_all_statement_cases
+        == "different"
+    )
+    assert (
+        verdict(claim("steps_shrink", along="param.s", at_most=0.02), swept(counts)).outcome_of_all_statement_cases
+        == "same"
+    )
 
 
 @pytest.mark.parametrize(
@@ -248,9 +264,9 @@ def test_orders_are_compared_by_their_pairs(second: Sequence[float], outcome: st
     values = [*values_of_kernels((10, 20, 30), board="x"), *values_of_kernels(second, board="y")]
     one = claim("same_ranking", [{"board": "x"}, {"board": "y"}], along="kernel", at_least=0.8)
     result = verdict(one, values)
-    assert result.overall_outcome == outcome
+    assert result.outcome_of_all_statement_cases == outcome
     assert "x: a < b < c" in result.text_of_compared_claim_numbers
-    assert verdict(one, values[:4]).overall_outcome == "not computed"
+    assert verdict(one, values[:4]).outcome_of_all_statement_cases == "not computed"
 
 
 @pytest.mark.parametrize(
@@ -269,7 +285,7 @@ def test_statement_that_the_placement_of_the_code_decides_is_a_tie(
         values_of_kernels((0, 9))[1],
     ]
     result = verdict(claim("ascending", [A, B]), values)
-    assert result.overall_outcome == outcome
+    assert result.outcome_of_all_statement_cases == outcome
     assert result.text_of_compared_claim_numbers.startswith(seen)
 
 
@@ -277,7 +293,10 @@ def test_statement_that_the_placement_of_the_code_decides_is_a_tie(
 def test_result_that_does_not_depend_on_the_layout(places: Sequence[float], outcome: str) -> None:
     one = claim("same_in_all_placements", at_most=0.01)
     assert (
-        verdict(one, [planted_value({"metric": "m", "stat": "mean", "placements": places})]).overall_outcome == outcome
+        verdict(
+            one, [planted_value({"metric": "m", "stat": "mean", "placements": places})]
+        ).outcome_of_all_statement_cases
+        == outcome
     )
     assert (
         verdict(one, values_of_kernels((100,))).text_of_compared_claim_numbers
@@ -290,7 +309,7 @@ def test_statement_without_figures_has_a_reason() -> None:
         {"id": "c", "section": "1", "says": "so", "kind": "not computed", "why": "an opinion"}
     )
     result = verdict(one, values_of_kernels((1,)))
-    assert (result.overall_outcome, result.text_of_compared_claim_numbers, result.threshold) == (
+    assert (result.outcome_of_all_statement_cases, result.text_of_compared_claim_numbers, result.threshold) == (
         "not computed",
         "an opinion",
         "",

@@ -15,7 +15,7 @@ from rtoslab.analyses.latency import (
     latencies_of_point,
     sample_statistics,
 )
-from rtoslab.results.column import CompactIntegers
+from rtoslab.results.column import CompactIntegerSequence
 from rtoslab.results.results import SeriesSamples
 from rtoslab.results.sample_file import COLUMNS, decode_parquet_columns, decode_samples, encode_sample_file
 from tests.fakes import measured_point
@@ -34,7 +34,7 @@ def series(ident: str, count: int, **changes: object) -> SeriesSamples:
     ("values", "kept_bytes"), [((), 0), ((0, 255), 2), ((0, 256), 4), ((1 << 16,), 4), ((1 << 32, 1), 16)]
 )
 def test_column_behaves_like_a_tuple_in_less_memory(values: tuple[int, ...], kept_bytes: int) -> None:
-    column = CompactIntegers(values)
+    column = CompactIntegerSequence(values)
     assert column.memory_size_bytes == kept_bytes
     assert column == values
     assert (list(column), len(column), bool(column)) == (list(values), len(values), bool(values))

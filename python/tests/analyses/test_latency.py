@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rtoslab.analyses.axis_values import values_of_points
 from rtoslab.analyses.latency import (
     histogram_of_samples,
-    instrument_overheads_of_points,
+    instrument_overheads_of_measured_points,
     latencies_by_instrument,
     latencies_of_point,
     sample_statistics,
@@ -27,7 +27,7 @@ from rtoslab.results.sample_file import (
     join_latency_series_with_samples,
 )
 from rtoslab.store.store import RunDirectory
-from rtoslab.targets.intervals import find_measured_intervals
+from rtoslab.targets.intervals import decode_measured_intervals_from_events
 from rtoslab.targets.marks import IntervalMarkerAddress, read_interval_marker_addresses
 from tests.fakes import EXPECTED, WIRE, Fields, stream
 from tests.latency_fakes import PIN, Row, edge, enter, latency_point, raw, start, stop, switch
@@ -113,10 +113,10 @@ def test_only_events_inside_an_interval_are_counted() -> None:
         enter(1_030, 22),
     ]
     rows += [enter(1_040, 14), stop(1_100, 1), switch(2_000, 2), enter(2_000)]
-    (result,) = find_measured_intervals(raw(rows), (), {0: 1}, PIN).intervals
+    (result,) = decode_measured_intervals_from_events(raw(rows), (), {0: 1}, PIN).intervals
     assert (result.start_cycle, result.cycles) == (1_000, 100)
     assert (result.switches, result.ticks, result.interrupts, result.touched) == (1, 1, 1, False)
-    (result,) = find_measured_intervals(raw(rows), (), {0: 1}, PIN, deferred_tick=22).intervals
+    (result,) = decode_measured_intervals_from_events(raw(rows), (), {0: 1}, PIN, deferred_tick=22).intervals
     assert (result.ticks, result.interrupts) == (1, 0), "the kernel does the work of its tick in this interrupt"
 
 
@@ -130,7 +130,7 @@ def test_pulses_of_other_pins_are_ignored() -> None:
         stop(15, 0),
         edge(16, 0),
     ]
-    result = find_measured_intervals(raw(rows), (), {}, PIN)
+    result = decode_measured_intervals_from_events(raw(rows), (), {}, PIN)
     assert result.pulse_lengths_of_series(0) == [5]
 
 
@@ -164,7 +164,7 @@ def test_instruments_own_cost_is_subtracted() -> None:
 
 
 def test_instrument_cost_is_reported_for_each_image() -> None:
-    result = instrument_overheads_of_points(
+    result = instrument_overheads_of_measured_points(
         [latency_point("counter", [107, 127], empty=7), latency_point("pin", [103, 123], empty=3)]
     )
     assert [(cost.point.instrument, cost.spread.median) for cost in result] == [("counter", 7), ("pin", 3)]
@@ -195,7 +195,7 @@ def test_instruments_are_compared_in_one_table() -> None:
     assert list(result.by_instrument) == ["counter", "probe"]
     assert result.latency_by_least_intrusive_instrument.instrument == "probe"
     assert result.largest_median_difference_cycles == 3
-    assert result.by_instrument["counter"].remaining_instrument_cost == 1
+    assert result.by_instrument["counter"].remaining_instrument_overhead_cycles == 1
     assert [latency.median_between_marker_events for latency in result.by_instrument.values()] == [101, 99]
 
 
@@ -208,7 +208,7 @@ def test_instrument_gives_no_figure_for_what_it_cannot_measure() -> None:
 def test_samples_survive_their_file(tmp_path: Path) -> None:
     point = latency_point("counter", [107, 127, 107], empty=7, start_cycle=(1, 2, 3), switches=(0, 1, 0))
     run = RunDirectory.create_run_directory(tmp_path / "run", None, [point.point])
-    folder = run.add_measured_point("p-1", point, {}, {})
+    folder = run.add_measurement_point_to_store("p-1", point, {}, {})
     assert "107" not in (folder / "result.json").read_text()
     assert (folder / SAMPLES_FILE).read_bytes() == encode_sample_file(point.series)
     assert run.read_measured_points()[0].result == point

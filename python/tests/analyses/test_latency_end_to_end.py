@@ -23,7 +23,7 @@ def test_three_instruments_agree(tmp_path: Path) -> None:
         apart = comparison.largest_median_difference_cycles
         assert apart is not None
         assert apart <= 12, f"{comparison.id}: {apart}"
-        left_over = comparison.by_instrument["counter"].remaining_instrument_cost
+        left_over = comparison.by_instrument["counter"].remaining_instrument_overhead_cycles
         assert left_over is not None
         assert abs(left_over) <= 3, comparison.id
         assert set(comparison.by_instrument["probe"].series.switches) == {1}

@@ -4,11 +4,15 @@ import pytest
 
 from rtoslab.analyses.collisions import compare_stress_runs, group_runs_by_stress_level
 from rtoslab.analyses.counts_per_second import counts_per_second_of_point
-from rtoslab.analyses.losses_by_cause import benchmark_count_cycles_by_cause, longest_held_spinlock, multicore_losses
+from rtoslab.analyses.losses_by_cause import (
+    cycles_per_benchmark_count_by_cause,
+    longest_held_spinlock,
+    multicore_performance_losses,
+)
 from rtoslab.analyses.placed_figures import CodePlacementLookup
-from rtoslab.reports.sections.costs import cycles_section
-from rtoslab.reports.sections.losses import losses_section
-from rtoslab.reports.sections.scaling import scaling_section
+from rtoslab.reports.sections.costs import core_cycles_report_section
+from rtoslab.reports.sections.losses import multicore_losses_report_section
+from rtoslab.reports.sections.scaling import core_scaling_report_section
 from rtoslab.reports.sections.stress import stress_section
 from rtoslab.results.results import MeasuredPoint, TaskCount
 from rtoslab.results.virtual_result import BlockingCallUse, CriticalSectionUse
@@ -44,7 +48,7 @@ def stress_point(percent: int, pairs: int, seed: int = 1, failed: tuple[int, int
 
 
 def test_parts_of_a_loss_add_up_to_it() -> None:
-    (loss,) = multicore_losses([pattern(1, 1000), pattern(2, 500, wait=3_000_000)])
+    (loss,) = multicore_performance_losses([pattern(1, 1000), pattern(2, 500, wait=3_000_000)])
     assert loss.one_core.total_cycles == pytest.approx(31_250)
     assert loss.many_cores.total_cycles == pytest.approx(62_500)
     assert sum(loss.extra_cycles_by_cause.values()) == pytest.approx(31_250)
@@ -64,13 +68,13 @@ def test_cycles_in_critical_sections_are_per_count() -> None:
     point = measured_point(2, 1000)
     assert point.virtual is not None
     uses = tuple(CriticalSectionUse(core=core, sections=2000, cycles=300_000, longest_cycles=200) for core in (0, 1))
-    cost = benchmark_count_cycles_by_cause(
+    cost = cycles_per_benchmark_count_by_cause(
         point.model_copy(update={"virtual": point.virtual.model_copy(update={"critical": uses})})
     )
     assert cost is not None
     assert (cost.critical_cycles, cost.section_count) == (300, 2)
-    assert benchmark_count_cycles_by_cause(point) is not None
-    assert benchmark_count_cycles_by_cause(point.model_copy(update={"virtual": None})) is None
+    assert cycles_per_benchmark_count_by_cause(point) is not None
+    assert cycles_per_benchmark_count_by_cause(point.model_copy(update={"virtual": None})) is None
 
 
 def test_shares_of_the_cores() -> None:
@@ -78,8 +82,8 @@ def test_shares_of_the_cores() -> None:
     rate = counts_per_second_of_point(
         uneven.model_copy(update={"counters": (uneven.counters[0], TaskCount(core=1, index=0, count=250))})
     )
-    assert rate.core_shares_of_benchmark_counts == {0: 0.8, 1: 0.2}
-    assert rate.slowest_over_quickest_core == 0.25
+    assert rate.benchmark_counter_share_by_core == {0: 0.8, 1: 0.2}
+    assert rate.slowest_to_fastest_core_rate_ratio == 0.25
 
 
 def test_levels_are_normalised_to_the_same_run_without_stress() -> None:
@@ -114,7 +118,7 @@ def test_stress_section_reports_a_starving_call() -> None:
 
 def test_chart_of_cycles_shows_one_run_of_each_seed() -> None:
     points = [stress_point(percent, 1000, seed) for percent in (0, 10) for seed in (1, 2, 3)]
-    section = cycles_section(points)
+    section = core_cycles_report_section(points)
     assert section is not None
     names = dict.fromkeys(row["row"] for row in section.charts[0].rows)
     assert list(names) == [
@@ -125,17 +129,17 @@ def test_chart_of_cycles_shows_one_run_of_each_seed() -> None:
 
 def test_sections_on_access_patterns() -> None:
     points = [pattern(cores, 1000 // cores, shared=shared) for shared in (0, 1) for cores in (1, 2)]
-    section = scaling_section(points, CodePlacementLookup())
+    section = core_scaling_report_section(points, CodePlacementLookup())
     assert section is not None
     assert [(mark["x"], mark["series"], mark["y"]) for mark in section.charts[0].rows] == [
         ("P2-3 take and give", "an object for each core", 50),
         ("P2-3 take and give", "one object for all cores", 50),
     ]
     assert section.tables[0].rows[0][2:4] == ["50.0%", "100.0%"]
-    assert scaling_section([measured_point(1), measured_point(2)], CodePlacementLookup()) is None
-    explained = losses_section(points, ())
+    assert core_scaling_report_section([measured_point(1), measured_point(2)], CodePlacementLookup()) is None
+    explained = multicore_losses_report_section(points, ())
     assert explained is not None
     assert {row["row"] for row in explained.charts[0].rows} == {
         f"{cores}, shared={shared}" for cores in ("1 core", "2 cores (pinned)") for shared in (0, 1)
     }
-    assert losses_section([measured_point(1)], ()) is None
+    assert multicore_losses_report_section([measured_point(1)], ()) is None

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from rtoslab.analyses.pair_rates import kernel_pairs, mean_cycles_per_benchmark_count
-from rtoslab.reports.sections.two_kernels import two_kernels_section
+from rtoslab.reports.sections.two_kernels import concurrent_kernels_report_section
 from rtoslab.reports.terminal import print_point_results
 from rtoslab.results import MeasuredPoint
 from tests.fakes import measured_point
@@ -28,7 +28,7 @@ def test_a_pair_keeps_parts_of_what_its_kernels_do_alone() -> None:
     (pair,) = kernel_pairs([ALONE, SHARED, *SAME])
     assert pair.kernel_names == "k+k"
     assert list(pair.kernel_rates_hz) == [3600, 3200]
-    assert list(pair.kernel_rates_relative_to_solo_runs) == [pytest.approx(0.9), pytest.approx(0.8)]
+    assert list(pair.kernel_speeds_relative_to_running_alone) == [pytest.approx(0.9), pytest.approx(0.8)]
     assert pair.work_in_single_core_units == pytest.approx(1.7)
     assert pair.gain_over_shared_kernel == pytest.approx(1700 / 800)
 
@@ -65,12 +65,12 @@ def test_the_cycles_of_a_count_and_its_waits() -> None:
 
 
 def test_report_and_terminal_show_the_pair() -> None:
-    section = two_kernels_section([ALONE, SHARED, *SAME])
+    section = concurrent_kernels_report_section([ALONE, SHARED, *SAME])
     assert section is not None
     assert "two cores do 1.70 times the work of one; with one k on both cores 0.80 times" in section.prose[0]
     assert section.tables[0].rows[0][3:] == ["3,600 (90.0%)", "3,200 (80.0%)", "170.0%", "x 2.12"]
     assert [row[1] for row in section.tables[1].rows] == ["k, one core", "k, both cores", "k+k, core 0", "k+k, core 1"]
-    assert two_kernels_section([ALONE, SHARED]) is None
+    assert concurrent_kernels_report_section([ALONE, SHARED]) is None
     console = Console(width=120, record=True, file=io.StringIO())
     print_point_results([ALONE, SHARED, *SAME], console)
     shown = console.export_text()

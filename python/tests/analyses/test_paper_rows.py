@@ -15,9 +15,9 @@ from rtoslab.measure.identity import identity_of_point
 from rtoslab.papers import reproduction
 from rtoslab.papers.experiment import plan_paper_experiments
 from rtoslab.plan import PlanOptions
-from rtoslab.reference import reference_points_for_paper_kernels
+from rtoslab.reference import reference_results_for_paper_kernels
 from rtoslab.results.results import MeasuredPoint
-from rtoslab.store.stored_point import StoredPoint
+from rtoslab.store.stored_point import StoredMeasurementPoint
 from tests.fakes import measured_point
 
 CATALOGUE = Catalogue(find_checkout_root())
@@ -59,12 +59,12 @@ def test_every_published_figure_matches_at_most_one_value(
         params = {name: str(value) for name, value in (*benchmark.params.items(), *item.params.items())}
         facts = {"point": identity_of_point(CATALOGUE, item), "run_id": f"{index:016x}", "params": params}
         clock = {"clock_hz": item.clock_hz or board.clock.sys_hz}
-        points.append(StoredPoint(tmp_path, measured_point().model_copy(update={**facts, **clock}), {}))
+        points.append(StoredMeasurementPoint(tmp_path, measured_point().model_copy(update={**facts, **clock}), {}))
     monkeypatch.setattr(reproduction, "values_of_points", _values)
     monkeypatch.setattr(reproduction, "judge_claims", lambda *_, **__: ())
     monkeypatch.setattr(reproduction, "measure_minimal_program_sizes", lambda *_: ([], []))
     done = reproduction.reproduce_paper(
-        CATALOGUE, paper, points, (), reference_points_for_paper_kernels(find_checkout_root(), key, points)
+        CATALOGUE, paper, points, (), reference_results_for_paper_kernels(find_checkout_root(), key, points)
     )
     results = [item for item in done.compared.values() if item.state in {"measured", "reference"}]
     assert bool(results) is (key in {"eren2024", "lentka2022"}), "figures of other papers are of models, or only drawn"

@@ -33,9 +33,10 @@ def test_every_planted_case_gets_its_expected_verdict(key: str) -> None:
     wrong = []
     for planting in plantings(key):
         (verdict,) = judge_claims([_claim(key, planting.statement)], planting.values, PAPERS[key].facts.resolution)
-        if verdict.overall_outcome != planting.expect:
+        if verdict.outcome_of_all_statement_cases != planting.expect:
             wrong.append(
-                f"{planting.statement}: {verdict.overall_outcome}, not {planting.expect} ({planting.why}): "
+                f"{planting.statement}: {verdict.outcome_of_all_statement_cases}, not {planting.expect} "
+                f"({planting.why}): "
                 f"{verdict.text_of_compared_claim_numbers[:200]}"
             )
     assert not wrong, "\n".join(wrong)

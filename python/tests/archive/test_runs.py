@@ -21,13 +21,13 @@ from rtoslab.archive.exports import (
     export_rows_of_measured_values,
     export_rows_of_samples,
 )
-from rtoslab.archive.index import PointFilters, find_stored_points
+from rtoslab.archive.index import StoredPointFilters, find_stored_points
 from rtoslab.archive.run_list import summarize_runs
 from rtoslab.base.errors import ReportError
 from rtoslab.compare.history import history_document_of_measured_values
 from rtoslab.reports import report_formats
 from rtoslab.results.results import FunctionCodeLocation, MeasuredPoint
-from rtoslab.store.journal import JOURNAL_FILE, JournalSession, newest_session, session_as_journal_line
+from rtoslab.store.journal import JOURNAL_FILE, JournalSession, newest_measurement_session, run_session_as_journal_line
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import point_folder_name
 from tests.cli.test_cli import HANG_S, ROOT, command_error, rtoslab
@@ -43,10 +43,10 @@ MANIFEST = {
 def runs(tmp_path: Path) -> Path:
     for name, date in (("old", "2026-01-05"), ("new", "2026-03-01")):
         run = RunDirectory.create_run_directory(tmp_path / name, None, [point(1), point(2)])
-        run.add_measured_point("t2-1", measured_point(1), MANIFEST, {})
-        run.add_measured_point("t2-2", measured_point(2), {}, {})
+        run.add_measurement_point_to_store("t2-1", measured_point(1), MANIFEST, {})
+        run.add_measurement_point_to_store("t2-2", measured_point(2), {}, {})
         (tmp_path / name / JOURNAL_FILE).write_text(
-            session_as_journal_line(JournalSession(f"{date}T00:00:00Z", "abc")) + '{"cut'
+            run_session_as_journal_line(JournalSession(f"{date}T00:00:00Z", "abc")) + '{"cut'
         )
     return tmp_path
 
@@ -54,31 +54,31 @@ def runs(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("wanted", "names"),
     [
-        (PointFilters(), ["old/t2-1", "old/t2-2", "new/t2-1", "new/t2-2"]),
-        (PointFilters(cores=(2,)), ["old/t2-2", "new/t2-2"]),
-        (PointFilters(kernels=("k",), benchmarks=("t",)), ["old/t2-1", "old/t2-2", "new/t2-1", "new/t2-2"]),
-        (PointFilters(boards=("other",)), []),
-        (PointFilters(config={"configX": "7"}), ["old/t2-1", "new/t2-1"]),
-        (PointFilters(config={"configX": "8"}), []),
-        (PointFilters(config={"opt": "-O2", "lto": "0"}, cores=(1,)), ["old/t2-1", "new/t2-1"]),
-        (PointFilters(config={"opt": "-O3"}), []),
-        (PointFilters(config={"opt": "-O2"}, hash="feed"), ["old/t2-1", "new/t2-1"]),
-        (PointFilters(hash="feed", since="2026-02"), ["new/t2-1"]),
-        (PointFilters(hash="c0ff", until="2026-01-05"), ["old/t2-1"]),
-        (PointFilters(until="2026-01-04"), []),
+        (StoredPointFilters(), ["old/t2-1", "old/t2-2", "new/t2-1", "new/t2-2"]),
+        (StoredPointFilters(cores=(2,)), ["old/t2-2", "new/t2-2"]),
+        (StoredPointFilters(kernels=("k",), benchmarks=("t",)), ["old/t2-1", "old/t2-2", "new/t2-1", "new/t2-2"]),
+        (StoredPointFilters(boards=("other",)), []),
+        (StoredPointFilters(config={"configX": "7"}), ["old/t2-1", "new/t2-1"]),
+        (StoredPointFilters(config={"configX": "8"}), []),
+        (StoredPointFilters(config={"opt": "-O2", "lto": "0"}, cores=(1,)), ["old/t2-1", "new/t2-1"]),
+        (StoredPointFilters(config={"opt": "-O3"}), []),
+        (StoredPointFilters(config={"opt": "-O2"}, hash="feed"), ["old/t2-1", "new/t2-1"]),
+        (StoredPointFilters(hash="feed", since="2026-02"), ["new/t2-1"]),
+        (StoredPointFilters(hash="c0ff", until="2026-01-05"), ["old/t2-1"]),
+        (StoredPointFilters(until="2026-01-04"), []),
     ],
 )
-def test_stored_points_are_found(runs: Path, wanted: PointFilters, names: list[str]) -> None:
+def test_stored_points_are_found(runs: Path, wanted: StoredPointFilters, names: list[str]) -> None:
     assert [f"{item.run.name}/{item.stored.folder.name}" for item in find_stored_points([runs], wanted)] == names
 
 
 def test_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) -> None:
     RunDirectory.create_run_directory(tmp_path / "run", None, [point(1)])
-    assert newest_session(tmp_path / "run").date.startswith("20")
+    assert newest_measurement_session(tmp_path / "run").date.startswith("20")
 
 
 def test_all_export_formats_contain_the_same_rows(runs: Path) -> None:
-    rows = list(export_rows_of_measured_values(find_stored_points([runs], PointFilters(cores=(1,)))))
+    rows = list(export_rows_of_measured_values(find_stored_points([runs], StoredPointFilters(cores=(1,)))))
     assert {row["metric"] for row in rows} >= {"cycles_per_count", "heap.peak"}
     lines = [json.loads(line) for line in EXPORTERS["jsonl"](rows, FIGURE_COLUMNS).splitlines()]
     assert lines == rows
@@ -95,7 +95,7 @@ def test_raw_samples_are_exported(tmp_path: Path) -> None:
     )
     (stored,) = RunDirectory.open_run_directory(out).read_measured_points()
     assert isinstance(stored.result, MeasuredPoint)
-    rows = list(export_rows_of_samples(find_stored_points([out], PointFilters())))
+    rows = list(export_rows_of_samples(find_stored_points([out], StoredPointFilters())))
     assert [row["cycles"] for row in rows] == [value for series in stored.result.series for value in series.cycles]
     assert pq.read_table(io.BytesIO(EXPORTERS["parquet"](rows, SAMPLE_COLUMNS))).num_rows == len(rows)
 
@@ -106,7 +106,7 @@ def test_list_of_runs_has_what_their_points_have(tmp_path: Path) -> None:
     RunDirectory.create_run_directory(tmp_path / "empty", None, [point(1)])
     for cores in (1, 2):
         result = measured_point(cores)
-        run.add_measured_point(point_folder_name(result.point, result.run_id), result, {}, {})
+        run.add_measurement_point_to_store(point_folder_name(result.point, result.run_id), result, {}, {})
 
     def listed() -> list[tuple[str, tuple[str, ...], int]]:
         return [(item.run.name, item.benchmarks, item.points) for item in summarize_runs([tmp_path])]
@@ -119,7 +119,7 @@ def test_list_of_runs_has_what_their_points_have(tmp_path: Path) -> None:
         assert listed() == expected
     (run.path / "plan.json").write_text(text)
     other = measured_point(benchmark_id="t9")
-    run.add_measured_point(point_folder_name(other.point, other.run_id), other, {}, {})
+    run.add_measurement_point_to_store(point_folder_name(other.point, other.run_id), other, {}, {})
     assert listed() == [("one", ("t2", "t9"), 3)]
 
 
@@ -170,9 +170,11 @@ def run_of(
     run = RunDirectory.create_run_directory(folder / str(index), None, [point(1)] * len(points))
     for number, item in enumerate(points):
         manifest = {**(STEADY if where is None else where), "target": {"sources_sha256": board}}
-        run.add_measured_point(f"t2-{number}", item.model_copy(update={"run_id": f"{index}-{number}"}), manifest, {})
+        run.add_measurement_point_to_store(
+            f"t2-{number}", item.model_copy(update={"run_id": f"{index}-{number}"}), manifest, {}
+        )
     session = JournalSession(f"2026-01-0{index + 1}T00:00:00Z", f"rev{index}")
-    (folder / str(index) / JOURNAL_FILE).write_text(session_as_journal_line(session))
+    (folder / str(index) / JOURNAL_FILE).write_text(run_session_as_journal_line(session))
 
 
 def _points_in_placements(counts: Sequence[int]) -> list[MeasuredPoint]:
@@ -210,7 +212,7 @@ def test_history_reports_no_change_within_placement(
     run_of(tmp_path, 0, before)
     run_of(tmp_path, 1, after, board)
     document = history_document_of_measured_values(
-        list(find_stored_points([tmp_path], PointFilters())), ["cycles_per_count"]
+        list(find_stored_points([tmp_path], StoredPointFilters())), ["cycles_per_count"]
     )
     (table,) = document.sections[0].tables
     assert len(table.rows) == 1, "the placement is no axis"
@@ -224,7 +226,7 @@ def test_history_reports_no_clear_change_of_different_code_in_one_placement(tmp_
     for index, counts in enumerate((5000, 5000, 4000)):
         run_of(tmp_path, index, [_with_code(counts, 0x100, str(index))], where={"build": {"code": "flash", "cores": 1}})
     document = history_document_of_measured_values(
-        list(find_stored_points([tmp_path], PointFilters())), ["cycles_per_count", "heap.peak"]
+        list(find_stored_points([tmp_path], StoredPointFilters())), ["cycles_per_count", "heap.peak"]
     )
     (table,) = document.sections[0].tables
     assert table.title == "In one placement each"
@@ -236,14 +238,14 @@ def test_history_reports_no_clear_change_of_different_code_in_one_placement(tmp_
 def test_history_shows_when_a_figure_changed(tmp_path: Path) -> None:
     for index, counts in enumerate((5000, 5000, 4000)):
         run_of(tmp_path, index, [measured_point(1, counts)])
-    document = history_document_of_measured_values(list(find_stored_points([tmp_path], PointFilters())))
+    document = history_document_of_measured_values(list(find_stored_points([tmp_path], StoredPointFilters())))
     text = report_formats()["md"](document)
     assert "at rev2 |" in text
     assert "rev1 |" not in text.split("## Run by run")[0]
     assert "<svg" in report_formats()["html"](document)
     assert "What moved" in rtoslab("runs", "history", "--in", tmp_path).stdout
     with pytest.raises(ReportError, match="have no figure in common"):
-        history_document_of_measured_values(list(find_stored_points([tmp_path / "0"], PointFilters())))
+        history_document_of_measured_values(list(find_stored_points([tmp_path / "0"], StoredPointFilters())))
 
 
 def test_every_output_file_is_written(tmp_path: Path) -> None:

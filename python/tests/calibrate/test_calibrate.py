@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from rtoslab.base.errors import AlteredFileError, CatalogueError
 from rtoslab.calibrate import silicon_file
-from rtoslab.calibrate.settings_fit import fit_settings_to_silicon
+from rtoslab.calibrate.settings_fit import calibrate_timing_settings_to_silicon
 from rtoslab.calibrate.silicon_file import (
     make_silicon_calibration_file,
     read_silicon_calibration_file,
@@ -35,7 +35,7 @@ SECRET = {
 
 def write_silicon_example(tmp_path: Path) -> Path:
     silicon = linear({})
-    result = fit_settings_to_silicon(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
+    result = calibrate_timing_settings_to_silicon(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
     path = tmp_path / "silicon.json"
     write_silicon_calibration_file(
         path, make_silicon_calibration_file(CATALOGUE, BOARD, 84_000_000, "0" * 64, "mine", silicon, result)

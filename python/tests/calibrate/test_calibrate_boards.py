@@ -16,7 +16,7 @@ from rtoslab.base.errors import RtoslabError
 from rtoslab.calibrate.calibration_table import read_calibration_table
 from rtoslab.calibrate.match import SiliconTimingComparator
 from rtoslab.calibrate.readings import CalibrationReadings, calibration_image, calibration_image_runner
-from rtoslab.calibrate.settings_fit import BoardTimingFitResult, fit_settings_to_silicon
+from rtoslab.calibrate.settings_fit import BoardTimingFitResult, calibrate_timing_settings_to_silicon
 from rtoslab.targets.board import timing_settings
 from tests.cli.test_cli import rtoslab
 from tests.hardware.desk import CATALOGUE, Desk
@@ -63,7 +63,7 @@ def readings_of_changed_board(name: str, secret: Mapping[str, int], seed: int) -
 def assert_settings_are_found(name: str, secret: Mapping[str, int], seed: int) -> BoardTimingFitResult:
     """The fit, whose every word about a disguised board must be true."""
     runs, defaults = board(name)
-    result = fit_settings_to_silicon(TABLE, readings_of_changed_board(name, secret, seed), runs, defaults)
+    result = calibrate_timing_settings_to_silicon(TABLE, readings_of_changed_board(name, secret, seed), runs, defaults)
     by_key = {finding.key: finding for finding in result.findings}
     for key, value in secret.items():
         assert by_key[key].low <= value <= by_key[key].high, (secret, by_key[key])
@@ -97,7 +97,7 @@ def test_every_setting_of_a_chip_affects_its_rows_and_no_other_does(name: str) -
 )
 def test_setting_that_affects_no_row_is_reported(name: str) -> None:
     runs, defaults = board(name)
-    result = fit_settings_to_silicon(TABLE, runs({}), runs, defaults)
+    result = calibrate_timing_settings_to_silicon(TABLE, runs({}), runs, defaults)
     assert not result.settings
     assert not any(finding.is_setting_default_refuted for finding in result.findings)
     assert {finding.key.removeprefix("timing.") for finding in result.findings if not finding.has_effect} == UNSEEN[
@@ -110,12 +110,12 @@ def test_bridge_and_transfer_are_inseparable_if_bus_and_core_share_a_clock() -> 
     runs, defaults = board("nucleo-l073rz")
     blind = TABLE.model_copy(update={"row": tuple(row for row in TABLE.row if row.id != "apb2_divided")})
     secret = {"timing.apb_bridge_extra_cycles": 3}
-    result = fit_settings_to_silicon(blind, runs(secret), runs, defaults)
+    result = calibrate_timing_settings_to_silicon(blind, runs(secret), runs, defaults)
     (group,) = result.groups
     assert set(group.keys) == {"timing.apb_bridge_extra_cycles", "timing.apb_transfer_clocks"}
     assert group.differs
     assert not any(finding.is_setting_default_refuted for finding in result.findings)
-    sighted = fit_settings_to_silicon(TABLE, runs(secret), runs, defaults)
+    sighted = calibrate_timing_settings_to_silicon(TABLE, runs(secret), runs, defaults)
     assert sighted.settings == secret
     assert not sighted.groups
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.analyses import NamedFigure
+from rtoslab.analyses import NamedMetricValue
 from rtoslab.base.errors import PlanError
 from rtoslab.calibrate import silicon_file
 from rtoslab.calibrate.silicon_figures import (
     BoardMeasuredValues,
-    MeasuredFigure,
+    MeasuredValueWithErrorBar,
     pair_silicon_and_virtual_figures,
     silicon_comparison_table,
     value_over_repeats,
@@ -27,8 +27,8 @@ BOARD = "nucleo-f446re"
 SECRET = {"timing.mask_change_cycles": 2, "timing.exception_entry_cycles": 15}
 
 
-def metric(value: float, resolution: float = 0.0, samples: tuple[float, ...] = ()) -> NamedFigure:
-    return NamedFigure("counts", "cycles", value, samples, resolution)
+def metric(value: float, resolution: float = 0.0, samples: tuple[float, ...] = ()) -> NamedMetricValue:
+    return NamedMetricValue("counts", "cycles", value, samples, resolution)
 
 
 def test_error_bar_contains_repeats_noise_and_clock_resolution() -> None:
@@ -42,7 +42,7 @@ def test_error_bar_contains_repeats_noise_and_clock_resolution() -> None:
 
 def figures(**values: float) -> BoardMeasuredValues:
     return BoardMeasuredValues(
-        {name: MeasuredFigure((value,), 0.5) for name, value in values.items()}, {}, {"t1": "0" * 64}
+        {name: MeasuredValueWithErrorBar((value,), 0.5) for name, value in values.items()}, {}, {"t1": "0" * 64}
     )
 
 
@@ -50,7 +50,12 @@ def test_differences_in_cycles_and_percent_with_both_models() -> None:
     one, two = pair_silicon_and_virtual_figures(
         figures(a=200, b=50, lost=1), figures(a=210, b=50.25), figures(a=200, b=50.5)
     )
-    assert (one.name, one.difference_cycles(), one.difference_percent(), one.is_virtual_value_within_error_bar()) == (
+    assert (
+        one.name,
+        one.difference_cycles(),
+        one.percent_difference_from_silicon(),
+        one.is_virtual_value_within_error_bar(),
+    ) == (
         "a",
         10,
         5,

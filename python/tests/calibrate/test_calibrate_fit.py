@@ -11,11 +11,11 @@ from rtoslab.calibrate.calibration_table import CalibrationTable, read_calibrati
 from rtoslab.calibrate.match import SiliconTimingComparator
 from rtoslab.calibrate.readings import CalibrationReadings
 from rtoslab.calibrate.report import timing_settings_table
-from rtoslab.calibrate.search import _drop_unneeded_changes
+from rtoslab.calibrate.search import _drop_unneeded_setting_changes
 from rtoslab.calibrate.settings_fit import (
     BoardTimingFitResult,
+    calibrate_timing_settings_to_silicon,
     calibration_rows_outside_bounds,
-    fit_settings_to_silicon,
 )
 from rtoslab.targets.board import timing_settings
 from tests.hardware.desk import CATALOGUE
@@ -39,7 +39,9 @@ DEFAULTS = {"timing.a": 5, "timing.b": 2, "timing.c": 1}
 
 
 def test_only_changed_settings_are_found() -> None:
-    result = fit_settings_to_silicon(LINEAR, linear({"timing.a": 8}), lambda values: linear(dict(values)), DEFAULTS)
+    result = calibrate_timing_settings_to_silicon(
+        LINEAR, linear({"timing.a": 8}), lambda values: linear(dict(values)), DEFAULTS
+    )
     assert result.settings == {"timing.a": 8}
     assert {finding.key: (finding.is_setting_default_refuted, finding.has_effect) for finding in result.findings} == {
         "timing.a": (True, True), "timing.b": (False, True), "timing.c": (False, False),
@@ -51,7 +53,7 @@ def test_noise_widens_ranges_and_refutes_no_setting() -> None:
     silicon = linear({})
     noise = np.random.default_rng(1).integers(0, 4, (2, 9))
     noisy = CalibrationReadings({**silicon.rows, "one": silicon.rows["one"] + noise})
-    result = fit_settings_to_silicon(LINEAR, noisy, lambda values: linear(dict(values)), DEFAULTS)
+    result = calibrate_timing_settings_to_silicon(LINEAR, noisy, lambda values: linear(dict(values)), DEFAULTS)
     a = next(finding for finding in result.findings if finding.key == "timing.a")
     assert result.slack_cycles > 0
     assert a.low < a.high or a.error_cycles > 0
@@ -59,7 +61,7 @@ def test_noise_widens_ranges_and_refutes_no_setting() -> None:
 
 def test_unexplained_difference_changes_no_setting_and_is_reported() -> None:
     silicon = CalibrationReadings({**linear({}).rows, "none": linear({}).rows["none"] + 3})
-    result = fit_settings_to_silicon(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
+    result = calibrate_timing_settings_to_silicon(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
     assert not result.settings
     assert calibration_rows_outside_bounds(silicon, linear({})) == {"none": 3}
 
@@ -92,7 +94,7 @@ def sum_readings(settings: dict[str, int]) -> CalibrationReadings:
 
 
 def fit_model(model: Callable[[dict[str, int]], CalibrationReadings], secret: dict[str, int]) -> BoardTimingFitResult:
-    return fit_settings_to_silicon(SUM, model(secret), lambda values: model(dict(values)), DEFAULTS)
+    return calibrate_timing_settings_to_silicon(SUM, model(secret), lambda values: model(dict(values)), DEFAULTS)
 
 
 def test_settings_that_compensate_each_other_are_reported_as_a_group() -> None:
@@ -155,7 +157,9 @@ def test_settings_distinguished_only_by_disturbed_rounds_are_a_group() -> None:
     secret = {"timing.b": 3}
     silicon = almost_equal_settings(secret)
     silicon.rows["one"][1] = (8, 8, 8, 8, 8, 9, 9, 9, 9)
-    result = fit_settings_to_silicon(SUM, silicon, lambda values: almost_equal_settings(dict(values)), DEFAULTS)
+    result = calibrate_timing_settings_to_silicon(
+        SUM, silicon, lambda values: almost_equal_settings(dict(values)), DEFAULTS
+    )
     by_key = {finding.key: finding for finding in result.findings}
     assert not any(item.is_setting_default_refuted for item in by_key.values())
     assert by_key["timing.b"].low <= 3 <= by_key["timing.b"].high
@@ -170,7 +174,7 @@ def on_one_way(settings: dict[str, int]) -> CalibrationReadings:
 
 def test_one_setting_equal_to_two_others_is_a_group_of_three() -> None:
     way = table(("one", ["timing.a", "timing.c"]), ("two", ["timing.b", "timing.c"]))
-    result = fit_settings_to_silicon(
+    result = calibrate_timing_settings_to_silicon(
         way, on_one_way({"timing.c": 4}), lambda values: on_one_way(dict(values)), DEFAULTS
     )
     assert result.settings == {"timing.c": 4}
@@ -181,7 +185,9 @@ def test_one_setting_equal_to_two_others_is_a_group_of_three() -> None:
 def test_compensating_settings_are_followed_to_their_limits() -> None:
     way = table(("one", ["timing.a", "timing.c"]), ("two", ["timing.b", "timing.c"]))
     secret = {"timing.a": 26, "timing.b": 23}
-    result = fit_settings_to_silicon(way, on_one_way(secret), lambda values: on_one_way(dict(values)), DEFAULTS)
+    result = calibrate_timing_settings_to_silicon(
+        way, on_one_way(secret), lambda values: on_one_way(dict(values)), DEFAULTS
+    )
     assert result.settings == {"timing.c": 22}, "one change does what two do"
     assert not any(finding.is_setting_default_refuted for finding in result.findings)
     by_key = {finding.key: finding for finding in result.findings}
@@ -197,7 +203,9 @@ def convex(settings: dict[str, int]) -> CalibrationReadings:
 
 def test_step_that_went_too_far_is_reversed() -> None:
     model = table(("one", ["timing.a"]), ("two", ["timing.b"]))
-    result = fit_settings_to_silicon(model, convex({"timing.a": 8}), lambda values: convex(dict(values)), DEFAULTS)
+    result = calibrate_timing_settings_to_silicon(
+        model, convex({"timing.a": 8}), lambda values: convex(dict(values)), DEFAULTS
+    )
     assert result.settings == {"timing.a": 7}
 
 
@@ -205,13 +213,13 @@ def test_compensating_changes_are_reversed() -> None:
     match = SiliconTimingComparator(SUM, sum_readings({}), lambda values: sum_readings(dict(values)), DEFAULTS)
     detour = {**DEFAULTS, "timing.a": 7, "timing.b": 1}
     assert match.cycles_outside_bounds(detour) == 0
-    assert _drop_unneeded_changes(match, detour, match.keys) == DEFAULTS
+    assert _drop_unneeded_setting_changes(match, detour, match.keys) == DEFAULTS
 
 
 def test_row_without_a_setting_is_ignored() -> None:
     model = table(("one", ["timing.a"]), ("two", ["timing.a", "timing.b"]), ("none", []))
     silicon = CalibrationReadings({**linear({}).rows, "none": linear({}).rows["none"] + 3})
-    result = fit_settings_to_silicon(model, silicon, lambda values: linear(dict(values)), DEFAULTS)
+    result = calibrate_timing_settings_to_silicon(model, silicon, lambda values: linear(dict(values)), DEFAULTS)
     assert result.before_cycles == result.after_cycles == 0
 
 
@@ -225,7 +233,7 @@ def limited_setting(settings: dict[str, int]) -> CalibrationReadings:
 
 @pytest.mark.parametrize("secret", [7, 9, 31, 64])
 def test_equivalent_values_are_a_range_with_its_nearest_value(secret: int) -> None:
-    result = fit_settings_to_silicon(
+    result = calibrate_timing_settings_to_silicon(
         LINEAR, limited_setting({"timing.a": secret}), lambda values: limited_setting(dict(values)), DEFAULTS
     )
     assert result.settings == {"timing.a": 7}
@@ -234,7 +242,7 @@ def test_equivalent_values_are_a_range_with_its_nearest_value(secret: int) -> No
 
 
 def test_rules_without_a_row_are_in_the_result() -> None:
-    result = fit_settings_to_silicon(
+    result = calibrate_timing_settings_to_silicon(
         LINEAR, linear({}), lambda values: linear(dict(values)), {**DEFAULTS, "timing.far": 4}
     )
     assert [(finding.key, finding.has_effect) for finding in result.findings if not finding.has_effect] == [
@@ -274,14 +282,14 @@ def test_findings_table_shows_the_results_of_the_fit() -> None:
     assert rows["timing.c"][-2:] == ("it is 3", "")
     silicon = linear({"timing.a": 8})
     silicon.rows["one"][1] += 1
-    bent = fit_settings_to_silicon(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
+    bent = calibrate_timing_settings_to_silicon(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
     assert [finding.unexplained_cycles for finding in bent.findings] == [1, 0, 0]
     assert [row[-2] for row in timing_settings_table(bent, {}).rows] == [
         "not explained; 8 is nearest",
         "confirmed",
         "affects no row",
     ]
-    plain = fit_settings_to_silicon(
+    plain = calibrate_timing_settings_to_silicon(
         LINEAR, limited_setting({"timing.a": 9}), lambda values: limited_setting(dict(values)), DEFAULTS
     )
     assert [row[-2] for row in timing_settings_table(plain, {}).rows] == [

@@ -140,9 +140,9 @@ def test_saleae_logic_2_with_unknown_levels_and_a_trigger(tmp_path: Path) -> Non
         "0.000004000,1,0\n0.000010000,X,X\n"
     )
     result = read_capture(tmp_path / "digital.csv")
-    assert find_pulses(result.find_logic_channel("Ch 1"), result.tick_s).widths_in_seconds().tolist() == pytest.approx(
-        [2.5e-6]
-    )
+    assert find_pulses(
+        result.find_logic_channel("Ch 1"), result.tick_s
+    ).pulse_widths_in_seconds().tolist() == pytest.approx([2.5e-6])
     assert float(result.end_tick * result.tick_s) == pytest.approx(12e-6)
 
 

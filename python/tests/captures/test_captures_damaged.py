@@ -173,7 +173,7 @@ def _damage_content(content: bytes, kind: str, random: Random) -> bytes:
 
 def _widths(capture: LogicLevelCapture) -> list[tuple[str, list[float]]]:
     return [
-        (channel.name, (find_pulses(channel, capture.tick_s).widths_in_seconds() * 1e9).round(3).tolist())
+        (channel.name, (find_pulses(channel, capture.tick_s).pulse_widths_in_seconds() * 1e9).round(3).tolist())
         for channel in capture.channels
     ]
 

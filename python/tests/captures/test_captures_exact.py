@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rtoslab.captures.capture import UNKNOWN, LogicLevelCapture
 from rtoslab.captures.forms import parse_capture
 from rtoslab.captures.packed_levels import PackedSampleReader
-from rtoslab.captures.tracks import ChannelTrack
+from rtoslab.captures.tracks import LogicChannelLevelBuilder
 from rtoslab.captures.vectors import VcdBitVector
 
 LEVELS = {"0": 0, "1": 1, "x": UNKNOWN, "z": UNKNOWN, "X": UNKNOWN, "Z": UNKNOWN}
@@ -41,18 +41,18 @@ def rows_of(capture: LogicLevelCapture) -> dict[str, list[tuple[int, int]]]:
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(-1, 1)), max_size=30).map(sorted))
 def test_track_stores_the_last_level_of_each_tick(rows: list[tuple[int, int]]) -> None:
     ordered = sorted(rows, key=lambda row: row[0])
-    track = ChannelTrack()
-    count = sum(track.set_level_from_tick(tick, level) for tick, level in ordered)
+    track = LogicChannelLevelBuilder()
+    count = sum(track.set_logic_level_from_sample_tick(tick, level) for tick, level in ordered)
     assert list(zip(track.ticks, track.levels, strict=True)) == plain(ordered)
     assert count == len(track.ticks)
 
 
 @given(st.integers(1, 9), st.lists(st.text("01xzXZ", min_size=1, max_size=12), min_size=1, max_size=12))
 def test_vcd_vector_is_extended_and_truncated_on_its_left(width: int, values: list[str]) -> None:
-    vector = VcdBitVector([ChannelTrack() for _ in range(width)])
+    vector = VcdBitVector([LogicChannelLevelBuilder() for _ in range(width)])
     expected: list[list[tuple[int, int]]] = [[] for _ in range(width)]
     for tick, value in enumerate(values):
-        vector.set_variable_value(tick, value.encode())
+        vector.set_vcd_variable_value(tick, value.encode())
         filler = value[0] if value[0] in "xzXZ" else "0"
         whole = value.rjust(width, filler)[-width:]
         for bit, level in enumerate(whole):

@@ -41,7 +41,7 @@ def test_nothing_is_known_between_two_parts() -> None:
     parts = [(0, 0.0, 1e-3, [1e-4, 2e-4, 9e-4]), (1, 2e-3, 3e-3, [2.5e-3, 2.6e-3, 2.7e-3])]
     result = parse_capture(saleae_binary(*parts, rate_hz=1e6), "x.bin")
     assert result.channels[0].levels.tolist() == [0, 1, 0, 1, UNKNOWN, 1, 0, 1, 0]
-    assert find_pulses(result.channels[0], result.tick_s).widths_in_seconds() == pytest.approx([1e-4, 1e-4])
+    assert find_pulses(result.channels[0], result.tick_s).pulse_widths_in_seconds() == pytest.approx([1e-4, 1e-4])
     assert "1 place, first at 1,000.000 us" in (unknown_pulse_width_sentence(result.channels[0], result.tick_s) or "")
     assert result.end_tick == 3_000_000_000
 

@@ -89,7 +89,7 @@ def test_pulse_train_is_read_back_within_a_sample(
         pulses = widths_of(result, number)
         expected = [(1 + number) * (after - before) for before, after in zip(edges[::2], edges[1::2], strict=False)]
         assert len(pulses.width_ticks) == len(expected)
-        assert np.abs(pulses.widths_in_seconds() - expected).max(initial=0) <= 1.001 * step_s
+        assert np.abs(pulses.pulse_widths_in_seconds() - expected).max(initial=0) <= 1.001 * step_s
         assert pulses.resolution_s == result.sample_s
 
 
@@ -102,14 +102,14 @@ def test_slow_edges_are_interpolated_between_samples(edges: list[float], rise: f
     result = parse_capture(infiniivision(times, [[volt] for volt in volts]).encode(), "x")
     pulses = widths_of(result)
     expected = [after - before for before, after in zip(at[::2], at[1::2], strict=False)]
-    assert np.abs(pulses.widths_in_seconds() * 1e8 - expected).max() < 0.05
+    assert np.abs(pulses.pulse_widths_in_seconds() * 1e8 - expected).max() < 0.05
 
 
 def test_written_form_keeps_the_samples(tmp_path: Path) -> None:
     content = infiniivision(sample_times(40, 1e-6, 0.0), [[3.3 if at in range(10, 17) else 0.0] for at in range(40)])
     first = parse_capture(content.encode(), "x")
     again = parse_capture(capture_format_modules()["saleae"].encode_capture(first), "x")
-    assert find_pulses(again.channels[0], again.tick_s).widths_in_seconds() == pytest.approx([7e-6])
+    assert find_pulses(again.channels[0], again.tick_s).pulse_widths_in_seconds() == pytest.approx([7e-6])
 
 
 @pytest.mark.parametrize("head", ["Zeit;Kanal A", "Temps;Canal A", "Czas (s);Kanał A", "Time;Channel A"])
@@ -117,7 +117,7 @@ def test_columns_may_have_names_of_other_languages(head: str) -> None:
     rows = [f"{1e-6 * at:.7f};{3.3 if at // 10 % 2 else 0.01:.2f}".replace(".", ",") for at in range(60)]
     result = parse_capture("\r\n".join([head, *rows]).encode("utf-16"), "x")
     assert result.channels[0].name.endswith("A")
-    assert widths_of(result).widths_in_seconds() == pytest.approx([10e-6, 10e-6])
+    assert widths_of(result).pulse_widths_in_seconds() == pytest.approx([10e-6, 10e-6])
 
 
 NOISY: Final = [0, 0, 0, 1.5, 1.7, 1.6, 1.8, 1.6, 3.3, 3.3, 3.3, 1.8, 1.6, 1.7, 0, 0, 0, 0]

@@ -34,7 +34,7 @@ def test_every_file_of_this_checkout_is_valid() -> None:
     assert "freertos" in catalogue.kernels
     assert "pico" in catalogue.boards
     for suite in catalogue.suites.values():
-        assert catalogue.find_experiments(suite.id)[1]
+        assert catalogue.find_experiments_of_suite_or_benchmark(suite.id)[1]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_unknown_name_suggests_the_nearest() -> None:
     with pytest.raises(
         UnknownNameError, match="There is no suite or benchmark named 'vieria2026'; did you mean 'vieira2026'"
     ):
-        Catalogue(ROOT).find_experiments("vieria2026")
+        Catalogue(ROOT).find_experiments_of_suite_or_benchmark("vieria2026")
 
 
 def test_suite_plans_every_benchmark_on_every_number_of_cores() -> None:
@@ -302,5 +302,5 @@ def test_test_of_two_cores_does_not_apply_to_one() -> None:
 def test_parameter_that_selects_no_service_is_reported(value: str) -> None:
     benchmark = Catalogue(find_checkout_root()).find_benchmark("phase_sweep").facts
     with pytest.raises(PlanError, match=r"phase_sweep has no service='.*; choose one of 0 \(") as caught:
-        benchmark.needed_services({"service": value})
+        benchmark.kernel_services_needed_by_benchmark({"service": value})
     assert len(str(caught.value)) < 400

@@ -10,7 +10,7 @@ from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.catalogue.core_maps import DIVISIONS, MAP_FILE, DualKernelMemoryMap
-from rtoslab.targets.core_view import to_striped_address
+from rtoslab.targets.core_view import sram_alias_to_striped_address
 
 ROOT = find_checkout_root()
 CATALOGUE = Catalogue(ROOT)
@@ -30,7 +30,7 @@ def changed_map(folder: Path, key: str, value: str, section: str) -> DualKernelM
 
 
 def test_every_map_belongs_to_a_board_with_two_cores() -> None:
-    maps = sorted(path.parent.name for path in CATALOGUE.core_map_folder.glob(f"*/{MAP_FILE}"))
+    maps = sorted(path.parent.name for path in CATALOGUE.two_kernel_memory_map_folder.glob(f"*/{MAP_FILE}"))
     assert maps
     for name in maps:
         board = CATALOGUE.find_board(name)
@@ -47,22 +47,22 @@ def test_every_byte_of_the_sram_has_one_owner(division: str) -> None:
     core_map = CATALOGUE.find_dual_kernel_memory_map(CATALOGUE.find_board("pico"))
     assert core_map is not None
     owners: dict[int, str] = {}
-    for part, start, size in core_map.memory_parts(division):
+    for part, start, size in core_map.memory_map_regions(division):
         if part.endswith("flash"):
             continue
         for address in range(start, start + size, 64):
-            word = to_striped_address(address)
+            word = sram_alias_to_striped_address(address)
             assert owners.setdefault(word, part) == part, f"{address:#x} is of {owners[word]} and of {part}"
     memory = CATALOGUE.find_board("pico").facts.memory
     assert len(owners) == memory.sram_bytes // 64
 
 
 def test_an_alias_shows_each_word_of_its_bank() -> None:
-    assert to_striped_address(0x2100_0000) == 0x2000_0000
-    assert to_striped_address(0x2100_0006) == 0x2000_0012
-    assert to_striped_address(0x2103_FFFC) == 0x2003_FFFC
-    assert to_striped_address(0x2000_0004) == 0x2000_0004
-    assert to_striped_address(0x2004_1000) == 0x2004_1000
+    assert sram_alias_to_striped_address(0x2100_0000) == 0x2000_0000
+    assert sram_alias_to_striped_address(0x2100_0006) == 0x2000_0012
+    assert sram_alias_to_striped_address(0x2103_FFFC) == 0x2003_FFFC
+    assert sram_alias_to_striped_address(0x2000_0004) == 0x2000_0004
+    assert sram_alias_to_striped_address(0x2004_1000) == 0x2004_1000
 
 
 @pytest.mark.parametrize(

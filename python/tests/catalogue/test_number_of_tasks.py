@@ -47,7 +47,7 @@ def test_metric_and_proofs_are_those_of_the_default_number() -> None:
 
 
 def test_metric_and_proofs_follow_the_parameter() -> None:
-    benchmark = Benchmark.model_validate(FACTS).apply_benchmark_parameters({"tasks": "2"})
+    benchmark = Benchmark.model_validate(FACTS).with_task_count_from_parameters({"tasks": "2"})
     assert (benchmark.tasks_per_core, benchmark.metric.tasks) == (2, (0, 1))
     assert proofs(benchmark) == {
         "rotation": {"rule": "rotation", "tasks": [0, 1]},
@@ -59,15 +59,15 @@ def test_metric_and_proofs_follow_the_parameter() -> None:
 
 def test_other_parameters_change_nothing() -> None:
     benchmark = Benchmark.model_validate(FACTS)
-    assert benchmark.apply_benchmark_parameters({"pinned": "0"}) is benchmark
+    assert benchmark.with_task_count_from_parameters({"pinned": "0"}) is benchmark
     fixed = Catalogue(ROOT).find_benchmark("t2_cooperative").facts
-    assert fixed.apply_benchmark_parameters({"tasks": "2"}) is fixed
+    assert fixed.with_task_count_from_parameters({"tasks": "2"}) is fixed
 
 
 @pytest.mark.parametrize("number", ["1", "11", "many"])
 def test_number_out_of_range_is_refused(number: str) -> None:
     with pytest.raises(PlanError, match=f"ring has 2 to 10 tasks on each core, not '{number}'"):
-        Benchmark.model_validate(FACTS).apply_benchmark_parameters({"tasks": number})
+        Benchmark.model_validate(FACTS).with_task_count_from_parameters({"tasks": number})
 
 
 def test_runner_names_as_many_tasks_as_the_limit_says() -> None:

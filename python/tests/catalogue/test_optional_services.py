@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.analyses.series import pinning_text
-from rtoslab.base import CatalogueError, file_hash_rows, find_checkout_root
+from rtoslab.base import CatalogueError, file_digest_listing_rows, find_checkout_root
 from rtoslab.catalogue import OPTIONAL_FOLDER, OPTIONAL_SERVICES, Catalogue
 from rtoslab.catalogue.contract_services import SERVICE_FILE
 from rtoslab.images import image_inputs
@@ -120,11 +120,11 @@ def test_changed_folder_of_services_changes_only_images_with_one(monkeypatch: py
         return [image_request_digest(CATALOGUE, point(name)) for name in ("timer_latency", "t7")]
 
     before = digests()
-    rows = image_inputs._firmware_part_file_rows
-    extra = file_hash_rows(ROOT, [ROOT / "LICENSE-MIT"])
+    rows = image_inputs._file_digests_of_firmware_folder
+    extra = file_digest_listing_rows(ROOT, [ROOT / "LICENSE-MIT"])
     monkeypatch.setattr(
         image_inputs,
-        "_firmware_part_file_rows",
+        "_file_digests_of_firmware_folder",
         lambda *parts: rows(*parts) + (extra if parts[-1] == "services" else ()),
     )
     with_service, without = digests()

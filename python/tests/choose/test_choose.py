@@ -17,17 +17,17 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.choose import (
     KernelBoardMatrix,
     KernelComparison,
-    add_figures_of_user_runs,
+    add_measured_values_of_user_runs,
     boards_to_compare,
-    choice_explorer_page,
     compare_kernels_on_board,
-    figure_coverage_by_board,
+    kernel_choice_explorer_page,
     kernel_choice_report,
     kernel_comparison_section,
-    make_choice_criteria,
+    kernel_ranking_sentences,
+    make_kernel_choice_criteria,
+    measurement_coverage_by_board,
     measurements_to_compare,
-    partly_present_operations_sentence,
-    ranking_answer_in_sentences,
+    operations_of_some_kernels_sentence,
     read_compared_operations,
     read_kernel_board_matrix,
     read_kernel_matrices,
@@ -36,14 +36,14 @@ from rtoslab.choose import (
     write_kernel_board_matrix,
 )
 from rtoslab.choose.answer import clearly_worse_operations
-from rtoslab.choose.compared_operations import ChoiceCriteria
-from rtoslab.choose.coverage import kernel_title, missing_figure_reasons
+from rtoslab.choose.compared_operations import KernelChoiceCriteria
+from rtoslab.choose.coverage import kernel_title, reasons_for_missing_measured_values
 from rtoslab.cli.cmd_choose import settings_changed_by_kernels
 from rtoslab.parity import ComparedMeasuredPoint, unfair_differences_in_groups
 from rtoslab.reference import StoredRow, json_lines_with_digest
 from rtoslab.reports import make_report_document
 from rtoslab.results import PointId
-from rtoslab.store import StoredPoint
+from rtoslab.store import StoredMeasurementPoint
 from tests.archive.test_runs import run_of
 from tests.cli.test_cli import command_error, rtoslab
 from tests.doc_matrix import PAGE, page
@@ -55,7 +55,7 @@ CATALOGUE = Catalogue(ROOT)
 KNOWN = read_compared_operations()
 BY_ID = {operation.id: operation for operation in KNOWN.operation}
 NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma", "board": "BOARD"}
-EVEN = ChoiceCriteria("general", {"switch": 1, "semaphore_take": 1, "queue_send": 1})
+EVEN = KernelChoiceCriteria("general", {"switch": 1, "semaphore_take": 1, "queue_send": 1})
 
 
 def row(kernel: str, operation: str, *numbers: float, single: bool = False) -> StoredRow:
@@ -72,7 +72,7 @@ def row(kernel: str, operation: str, *numbers: float, single: bool = False) -> S
 
 def comparison_of(
     figures: Mapping[str, Mapping[str, tuple[float, ...]]],
-    question: ChoiceCriteria = EVEN,
+    question: KernelChoiceCriteria = EVEN,
     lacks: Mapping[str, Mapping[str, str]] | None = None,
     *,
     single: bool = False,
@@ -94,7 +94,7 @@ CLEAR = {
 
 
 def test_answer_states_leader_lead_and_disadvantages() -> None:
-    lead, against = ranking_answer_in_sentences(comparison_of(CLEAR), NAMES)
+    lead, against = kernel_ranking_sentences(comparison_of(CLEAR), NAMES)
     assert lead == (
         "In general on the BOARD, Alpha is the best kernel. Beta, the next one, needs 1.26 times as much in the "
         "weighted mean of 3 operations. Gamma, the last one, needs 4.00 times as much in the mean of 3 "
@@ -106,7 +106,7 @@ def test_answer_states_leader_lead_and_disadvantages() -> None:
 
 def test_weights_decide_the_ranking() -> None:
     question = replace(EVEN, use="queues", weights={"queue_send": 5, "switch": 1, "semaphore_take": 1})
-    lead, _ = ranking_answer_in_sentences(comparison_of(CLEAR, question), NAMES)
+    lead, _ = kernel_ranking_sentences(comparison_of(CLEAR, question), NAMES)
     assert lead.startswith("For queues on the BOARD, Beta is the best kernel. Alpha, the next one, needs 1.35 times")
 
 
@@ -126,21 +126,23 @@ def test_difference_within_the_bands_does_not_count(
     mine: tuple[float, ...], theirs: tuple[float, ...], best: tuple[str, ...]
 ) -> None:
     result = comparison_of({"a": {"switch": mine}, "b": {"switch": theirs}})
-    assert result.best_kernels(BY_ID["switch"]) == best
+    assert result.best_kernels_for_operation(BY_ID["switch"]) == best
 
 
 def test_higher_is_better_for_rates() -> None:
     result = comparison_of(
-        {"a": {"smp_switch": (500.0,)}, "b": {"smp_switch": (1000.0,)}}, ChoiceCriteria("smp", {"smp_switch": 1})
+        {"a": {"smp_switch": (500.0,)}, "b": {"smp_switch": (1000.0,)}}, KernelChoiceCriteria("smp", {"smp_switch": 1})
     )
-    assert result.best_kernels(BY_ID["smp_switch"]) == ("b",)
+    assert result.best_kernels_for_operation(BY_ID["smp_switch"]) == ("b",)
     assert result.times_worse_than("a", "b", BY_ID["smp_switch"]).value == 2.0
-    assert ranking_answer_in_sentences(result, NAMES)[0].startswith("For smp on the BOARD, Beta is the best kernel")
+    assert kernel_ranking_sentences(result, NAMES)[0].startswith("For smp on the BOARD, Beta is the best kernel")
 
 
 def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
     figures = {"a": {"switch": (100.0, 110.0)}, "b": {"switch": (102.0, 108.0)}, "c": {"switch": (300.0, 310.0)}}
-    lead, against = ranking_answer_in_sentences(comparison_of(figures, ChoiceCriteria("general", {"switch": 1})), NAMES)
+    lead, against = kernel_ranking_sentences(
+        comparison_of(figures, KernelChoiceCriteria("general", {"switch": 1})), NAMES
+    )
     assert lead == (
         "In general on the BOARD, Alpha and Beta are equally good: their figures differ by less than the placement "
         "of the code changes them."
@@ -150,9 +152,9 @@ def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
 
 def test_figure_of_one_placement_decides_nothing() -> None:
     result = comparison_of({"a": {"switch": (100.0,)}, "b": {"switch": (200.0,)}}, single=True)
-    assert result.best_kernels(BY_ID["switch"]) == ("a", "b")
-    assert result.counted_operations == ()
-    assert ranking_answer_in_sentences(result, NAMES) == [
+    assert result.best_kernels_for_operation(BY_ID["switch"]) == ("a", "b")
+    assert result.operations_used_in_ranking == ()
+    assert kernel_ranking_sentences(result, NAMES) == [
         ("These kernels have no figures of the same operations, so they are not ranked.")
     ]
 
@@ -162,13 +164,13 @@ def test_kernel_without_a_required_service_is_shown_but_not_ranked() -> None:
     lacks = {"a": {"queue": "its queues hold pointers"}}
     figures = {**CLEAR, "a": {"switch": (1.0,), "semaphore_take": (1.0,)}}
     result = comparison_of(figures, question, lacks)
-    lead, against, left_out = ranking_answer_in_sentences(result, NAMES)
+    lead, against, left_out = kernel_ranking_sentences(result, NAMES)
     assert "Beta is the best kernel" in lead
     assert left_out == "Alpha is not ranked, because it lacks queue (its queues hold pointers)."
     assert against == "Beta is not clearly worse than another kernel in any operation.", (
         "who cannot be chosen is no argument"
     )
-    assert result.operation_figure("a", BY_ID["queue_send"]).reason == "its queues hold pointers"
+    assert result.kernel_operation_value("a", BY_ID["queue_send"]).reason == "its queues hold pointers"
 
 
 def test_kernels_that_lack_the_same_service_share_one_sentence() -> None:
@@ -176,21 +178,25 @@ def test_kernels_that_lack_the_same_service_share_one_sentence() -> None:
     figures = {**CLEAR, **{kernel: {"switch": (1.0,)} for kernel in ("c", "d", "e")}}
     lacks = {kernel: {"smp": f"{kernel} runs on one core"} for kernel in ("c", "d", "e")}
     names = {**NAMES, "c": "Gamma", "d": "Delta", "e": "Epsilon"}
-    left_out = ranking_answer_in_sentences(comparison_of(figures, question, lacks), names)[-1]
+    left_out = kernel_ranking_sentences(comparison_of(figures, question, lacks), names)[-1]
     assert left_out == "Gamma, Delta and Epsilon are not ranked, because they lack smp."
 
 
 def test_missing_operation_still_compares_the_other_kernels() -> None:
     figures = {**CLEAR, "c": {"switch": (400.0,), "semaphore_take": (200.0,)}}
     result = comparison_of(figures, lacks={"c": {"queue": "none"}})
-    assert [operation.id for operation in result.counted_operations] == ["switch", "semaphore_take", "queue_send"]
-    assert partly_present_operations_sentence(result, NAMES) == (
+    assert [operation.id for operation in result.operations_used_in_ranking] == [
+        "switch",
+        "semaphore_take",
+        "queue_send",
+    ]
+    assert operations_of_some_kernels_sentence(result, NAMES) == (
         "These operations are compared only between kernels that have a figure for them: queue, send (not Gamma)."
     )
     assert [(score.kernel, round(score.ratio.value, 2), score.operations) for score in result.kernel_scores] == [
         ("a", 1.0, 3), ("b", 1.26, 3), ("c", 4.0, 2),
     ]  # fmt: skip
-    lead = ranking_answer_in_sentences(result, NAMES)[0]
+    lead = kernel_ranking_sentences(result, NAMES)[0]
     assert "Gamma, the last one, needs 4.00 times as much in the mean of 2 operations." in lead
 
 
@@ -198,11 +204,11 @@ def test_kernel_with_few_figures_is_not_ranked() -> None:
     """It would lead by the one operation in which it is quick."""
     result = comparison_of({**CLEAR, "c": {"switch": (1.0,)}})
     assert [score.kernel for score in result.kernel_scores] == ["a", "b"]
-    assert ranking_answer_in_sentences(result, NAMES)[-1] == "Gamma is not ranked: it has figures of 1 of 3 operations."
+    assert kernel_ranking_sentences(result, NAMES)[-1] == "Gamma is not ranked: it has figures of 1 of 3 operations."
 
 
 def test_single_kernel_gets_an_answer() -> None:
-    assert ranking_answer_in_sentences(comparison_of({"a": CLEAR["a"]}), NAMES) == [
+    assert kernel_ranking_sentences(comparison_of({"a": CLEAR["a"]}), NAMES) == [
         "Alpha is the only kernel that is compared, so there is no ranking."
     ]
 
@@ -210,7 +216,7 @@ def test_single_kernel_gets_an_answer() -> None:
 def test_only_kernel_that_qualifies_is_told_from_the_only_one_compared() -> None:
     question = replace(EVEN, needs=("mutex",))
     result = comparison_of({"a": CLEAR["a"], "b": CLEAR["b"]}, question, {"b": {"mutex": "it has none"}})
-    answer = ranking_answer_in_sentences(result, NAMES)
+    answer = kernel_ranking_sentences(result, NAMES)
     assert answer[0] == "Alpha is the only compared kernel with the required services, so there is no ranking."
     assert len(answer) > 1, "the other one is named with the reason"
 
@@ -243,19 +249,19 @@ def test_every_operation_of_a_benchmark_is_measured_for_the_matrix() -> None:
 
 def test_invalid_request_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="no use named 'contrl'; did you mean 'control'"):
-        make_choice_criteria(KNOWN, CATALOGUE.port_contract_services, "contrl")
+        make_kernel_choice_criteria(KNOWN, CATALOGUE.port_contract_services, "contrl")
     with pytest.raises(UnknownNameError, match="no service named 'que'; did you mean 'queue'"):
-        make_choice_criteria(KNOWN, CATALOGUE.port_contract_services, needs=("que",))
+        make_kernel_choice_criteria(KNOWN, CATALOGUE.port_contract_services, needs=("que",))
     path = tmp_path / "w.toml"
     path.write_text("[weights]\nswich = 1\n")
     with pytest.raises(UnknownNameError, match="no operation named 'swich'; did you mean 'switch'"):
-        make_choice_criteria(KNOWN, CATALOGUE.port_contract_services, weights=path)
+        make_kernel_choice_criteria(KNOWN, CATALOGUE.port_contract_services, weights=path)
     for text, sentence in (("switch = -1", "is -1; write a number of 0 or more"), ("switch = 0", "at least one")):
         path.write_text(f"[weights]\n{text}\n")
         with pytest.raises(PlanError, match=sentence):
-            make_choice_criteria(KNOWN, CATALOGUE.port_contract_services, weights=path)
+            make_kernel_choice_criteria(KNOWN, CATALOGUE.port_contract_services, weights=path)
     path.write_text("[weights]\nswitch = 2\nflash = 0\n")
-    assert make_choice_criteria(KNOWN, CATALOGUE.port_contract_services, weights=path).weights == {"switch": 2}
+    assert make_kernel_choice_criteria(KNOWN, CATALOGUE.port_contract_services, weights=path).weights == {"switch": 2}
 
 
 def test_documented_figures_equal_the_stored_ones() -> None:
@@ -266,9 +272,11 @@ def test_documented_figures_equal_the_stored_ones() -> None:
 def test_missing_figures_have_reasons() -> None:
     rows = (*example().rows, replace(example().rows[-1], stands_for=row("a", "queue_send", 1).stands_for))
     one = replace(example(), rows=rows)
-    (result,) = figure_coverage_by_board(one).values()
+    (result,) = measurement_coverage_by_board(one).values()
     assert (result.measured, result.requested) == (3, 5)
-    assert missing_figure_reasons([one]) == [("a", "it does not fit", ["footprint", "call_times"], ["board"])]
+    assert reasons_for_missing_measured_values([one]) == [
+        ("a", "it does not fit", ["footprint", "call_times"], ["board"])
+    ]
 
 
 def example() -> KernelBoardMatrix:
@@ -333,16 +341,16 @@ def test_figures_of_the_users_run_replace_included_ones(tmp_path: Path) -> None:
     (run,) = tmp_path.iterdir()
     known = {"a": [row("a", "synchronisation", 1.0), row("a", "switch", 10.0)], "b": [row("b", "synchronisation", 5.0)]}
     result = compare_kernels_on_board(
-        "board", EVEN, KNOWN.operation, add_figures_of_user_runs([run], "board", known), {}
+        "board", EVEN, KNOWN.operation, add_measured_values_of_user_runs([run], "board", known), {}
     )
-    band = result.operation_figure("a", BY_ID["synchronisation"]).band
+    band = result.kernel_operation_value("a", BY_ID["synchronisation"]).band
     assert band is not None
     assert band.median > 1.0
-    stored = result.operation_figure("a", BY_ID["switch"]).band
+    stored = result.kernel_operation_value("a", BY_ID["switch"]).band
     assert stored is not None
     assert stored.median == 10.0
     with pytest.raises(StoreError, match="contains no measured point on other, so it changes no figure"):
-        add_figures_of_user_runs([run], "other", known)
+        add_measured_values_of_user_runs([run], "other", known)
 
 
 def test_report_has_kernel_columns_and_reasons_for_gaps() -> None:
@@ -380,7 +388,7 @@ def test_command_answers_from_included_figures() -> None:
 def test_page_of_all_boards_is_complete_and_self_contained(tmp_path: Path) -> None:
     rows = (row("a", "switch", 100, 104), row("a", "masked", 9, single=True))
     here = [replace(example(), rows=rows)]
-    page = choice_explorer_page(KNOWN, here, {"a": "A<b>", "board": "BOARD"}, ["a"], {})
+    page = kernel_choice_explorer_page(KNOWN, here, {"a": "A<b>", "board": "BOARD"}, ["a"], {})
     assert not re.search(r"(src|href)=|https?://", page)
     match = json.loads(re.search(r'id="figures">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
     assert match["figures"] == {
@@ -414,7 +422,7 @@ def test_wrong_use_is_reported_in_one_sentence(tmp_path: Path) -> None:
 
 def point_of_run(
     kernel: str, cycles: int, *, instrument: str = "probe", board: str = "pico", **config: str
-) -> StoredPoint:
+) -> StoredMeasurementPoint:
     built = latency_point(instrument, [cycles] * 3)
     series = tuple(
         samples.model_copy(update={"id": samples.id.replace("give", "task.yield.switch")}) for samples in built.series
@@ -422,7 +430,7 @@ def point_of_run(
     axes = {"benchmark": "context_switch", "kernel": kernel, "board": board, "config": {**built.point.config, **config}}
     run_id = f"{kernel}{board}{instrument}{config}"
     changed = {"point": built.point.model_copy(update=axes), "series": series, "run_id": run_id}
-    return StoredPoint(Path(), built.model_copy(update=changed), STEADY)
+    return StoredMeasurementPoint(Path(), built.model_copy(update=changed), STEADY)
 
 
 def test_kernels_are_compared_by_the_least_intrusive_instrument() -> None:
@@ -448,7 +456,7 @@ def test_kernels_are_compared_by_the_least_intrusive_instrument() -> None:
     ],
     ids=["one kernel", "two boards", "two levels", "two clocks"],
 )
-def test_different_conditions_are_not_compared(points: list[StoredPoint]) -> None:
+def test_different_conditions_are_not_compared(points: list[StoredMeasurementPoint]) -> None:
     assert kernel_comparison_section(CATALOGUE, points) is None
 
 

@@ -16,7 +16,7 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.cli import app
-from rtoslab.cli.overview import OLD_WORDS, SECTIONS, replace_old_command_word
+from rtoslab.cli.overview import OLD_WORDS, SECTIONS, replace_obsolete_cli_command_name
 from rtoslab.plan.labels import labels_by_differing_settings
 from rtoslab.plan.plan import PlanOptions, make_measurement_plan
 
@@ -173,7 +173,7 @@ def test_old_word_runs_the_new_command_and_names_it(old: str, new: str) -> None:
     ],
 )
 def test_old_command_line_becomes_the_new_one(old: str, new: str) -> None:
-    assert replace_old_command_word(old.split()) == new.split()
+    assert replace_obsolete_cli_command_name(old.split()) == new.split()
 
 
 def test_list_of_connected_boards_is_a_list_of_its_own() -> None:

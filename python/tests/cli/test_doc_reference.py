@@ -67,7 +67,7 @@ def test_command_line_page_has_every_command_and_option(reference: Path) -> None
 
 
 def test_every_file_format_has_a_schema_with_its_keys(reference: Path) -> None:
-    assert {"SweepPlan", "Benchmark", "Board"} <= models().keys()
+    assert {"ConfigurationSweepPlan", "Benchmark", "Board"} <= models().keys()
     assert {path.stem for path in (reference / "schemas").iterdir()} == models().keys()
     index = (reference / "schemas.md").read_text()
     for name, model in models().items():

@@ -77,7 +77,6 @@ def test_quick_session_prints_the_documented_output(session: Session) -> None:
     assert session.run() == session.shown, "`make docs` writes it again"
 
 
-
 def test_outdated_session_is_updated(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("Before.\n\n    $ rtoslab list boards | head -2\n    wrong\n\n    wrong\n\nAfter.\n")

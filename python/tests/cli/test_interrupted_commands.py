@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rtoslab.cli.early_end import InterruptedWithResultsError, print_json_answer, report_if_interrupted
-from rtoslab.instruments.profiler import read_profile_file
+from rtoslab.instruments.profiler import read_execution_profile_file
 from rtoslab.interrupts import EXIT_INTERRUPTED
 from rtoslab.store.store import RunDirectory
 from rtoslab.worst_case.folder import find_sweep_differences
@@ -41,11 +41,11 @@ from rtoslab.worst_case import arrivals
 def end(*_):
     os.kill(os.getpid(), {number})
 
-to_end = session._ObservedSession._run_to_observed_section_end
+to_end = session._ObservedSession._run_to_end_of_observation
 def to_end_and_ended(self):
     self.progress = end
     to_end(self)
-session._ObservedSession._run_to_observed_section_end = to_end_and_ended
+session._ObservedSession._run_to_end_of_observation = to_end_and_ended
 
 batches = []
 def frombuffer(*args):
@@ -120,7 +120,7 @@ def test_interrupted_profile_is_stored(number: signal.Signals, forking: CommandS
     done = interrupt_command(forking, "profile", *T2, "--save", str(stored), "--json", number=number)
     result = json.loads(done.stdout)
     assert (result["stop"], done.stderr) == ("interrupted", "")
-    cached = read_profile_file(stored)  # refuses cycles that do not add up
+    cached = read_execution_profile_file(stored)  # refuses cycles that do not add up
     assert cached.label.endswith(f", interrupted after {cached.observed_cycles[0]:,} cycles")
     assert 0 < cached.observed_cycles[0] < 0.5 * cached.clock_hz
     assert cached.operations is None

@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab.base import paths
 from rtoslab.cli import app
-from rtoslab.compare.baseline import find_baseline
+from rtoslab.compare.baseline import find_regression_baseline_file
 from rtoslab.parity.costs import read_configuration_costs
 
 PLAN = """
@@ -56,10 +56,10 @@ def test_baseline_of_the_checkout_is_found_from_other_folders(
     checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert find_baseline(checkout, "main") == checkout / "baselines" / "main.toml"
+    assert find_regression_baseline_file(checkout, "main") == checkout / "baselines" / "main.toml"
     (tmp_path / "baselines").mkdir()
     (tmp_path / "baselines" / "main.toml").touch()
-    assert find_baseline(checkout, "main") == tmp_path / "baselines" / "main.toml"
+    assert find_regression_baseline_file(checkout, "main") == tmp_path / "baselines" / "main.toml"
 
 
 def test_read_only_checkout_stores_results_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from rtoslab.base import SymbolError
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.targets import virtual
 from rtoslab.targets.event_kinds import IDENT_CURRENT, KIND_WRITE
-from rtoslab.targets.virtual import RunOutput, VirtualBenchmarkJob, run_virtual_benchmark
+from rtoslab.targets.virtual import RunOutput, VirtualBenchmarkRunRequest, run_virtual_benchmark
 from rtoslab.targets.watch import StepRecorder
 from tests.fakes import FakeMachine, board, events, stream
 
@@ -33,7 +33,7 @@ SWITCH = events([(KIND_WRITE, IDENT_CURRENT, 0, 0x2000_0200)])
 
 
 def run(*script: tuple[str, int, bytes, bytes]) -> RunOutput:
-    job = VirtualBenchmarkJob(
+    job = VirtualBenchmarkRunRequest(
         image=b"", name="image", board=board(), kernel=KERNEL, clock_hz=125_000_000, cores=1, window_ms=250
     )
     return run_virtual_benchmark(job, machine=FakeMachine(list(script)))

@@ -79,7 +79,7 @@ HEAVY: Final = (
 def test_short_command_loads_no_heavy_package(words: str, needed: set[str], tmp_path: Path) -> None:
     run = RunDirectory.create_run_directory(tmp_path / "runs" / "one", None, [point(1)])
     result = measured_point(1)
-    run.add_measured_point(point_folder_name(result.point, result.run_id), result, {}, {})
+    run.add_measurement_point_to_store(point_folder_name(result.point, result.run_id), result, {}, {})
     script = BLOCKED.format(names=[]).replace("main()", "sys.argv[0] = 'rtoslab'") + (
         f"\ntry:\n    main()\nexcept SystemExit:\n    print(*sorted(set(sys.modules) & set({HEAVY!r})))"
     )

@@ -9,17 +9,22 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from rtoslab.analyses.named_figures import NamedFigure
+from rtoslab.analyses.named_figures import NamedMetricValue
 from rtoslab.base import StoreError
 from rtoslab.compare.attribution import cycle_differences_by_function
 from rtoslab.compare.comparison import ChangeVerdict, compare_run_sides
 from rtoslab.compare.document import comparison_document, comparison_summary_text, fastest_and_slowest_sentence
 from rtoslab.compare.machines import comparisons_as_json, comparisons_as_junit
-from rtoslab.compare.noise import ALPHA, are_shifts_significant, has_too_few_samples, median_shift_between_samples
-from rtoslab.compare.sides import ComparisonSide, MeasuredPointValues, read_runs_for_comparison
+from rtoslab.compare.noise import (
+    ALPHA,
+    are_median_shifts_significant,
+    has_too_few_samples,
+    median_shift_between_samples,
+)
+from rtoslab.compare.sides import ComparedMeasurementSet, MeasuredPointValues, read_runs_for_comparison
 from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint
-from rtoslab.results.virtual_result import CoreCycles, FunctionExecutionCycles, VirtualObservations
+from rtoslab.results.virtual_result import CoreCycles, FunctionExecutionCycles, VirtualBoardObservations
 from rtoslab.store import UART
 from rtoslab.store.store import RunDirectory
 from tests.cli.test_cli import command_error, rtoslab
@@ -33,21 +38,21 @@ def figures(
     cycles: float, *, kernel: str = "k", manifest: dict[str, str] | None = None, **config: str
 ) -> MeasuredPointValues:
     where = point().model_copy(update={"kernel": kernel, "config": config})
-    metric = NamedFigure("cycles_per_count", "cycles", cycles)
+    metric = NamedMetricValue("cycles_per_count", "cycles", cycles)
     return MeasuredPointValues(where, {metric.id: metric}, True, manifest or {}, manifest_tree=STEADY)
 
 
 def noisy(samples: list[float], name: str = "t2") -> MeasuredPointValues:
     where = point().model_copy(update={"benchmark": name})
-    metric = NamedFigure("take.median", "cycles", float(np.median(samples)), samples)
+    metric = NamedMetricValue("take.median", "cycles", float(np.median(samples)), samples)
     return MeasuredPointValues(where, {"take.median": metric}, False, {})
 
 
 def test_run_compared_with_itself_has_no_difference(tmp_path: Path) -> None:
     for name in ("a", "b"):
         run = RunDirectory.create_run_directory(tmp_path / name, None, [point(1), point(2)])
-        run.add_measured_point("t2-1", measured_point(1, 5000), VIRTUAL, {})
-        run.add_measured_point("t2-2", measured_point(2, 7000), VIRTUAL, {})
+        run.add_measurement_point_to_store("t2-1", measured_point(1, 5000), VIRTUAL, {})
+        run.add_measurement_point_to_store("t2-2", measured_point(2, 7000), VIRTUAL, {})
     result = compare_run_sides(read_runs_for_comparison([tmp_path / "a"]), read_runs_for_comparison([tmp_path / "b"]))
     assert len(result.changes) == 4
     assert result.changes_in_all_placements == []
@@ -58,8 +63,8 @@ def test_run_compared_with_itself_has_no_difference(tmp_path: Path) -> None:
 
 
 def test_one_cycle_is_a_difference_and_the_largest_comes_first() -> None:
-    before = ComparisonSide("a", [figures(100.0, opt="1"), figures(200.0, opt="2"), figures(300.0, opt="3")])
-    after = ComparisonSide("b", [figures(101.0, opt="1"), figures(190.0, opt="2"), figures(300.0, opt="3")])
+    before = ComparedMeasurementSet("a", [figures(100.0, opt="1"), figures(200.0, opt="2"), figures(300.0, opt="3")])
+    after = ComparedMeasurementSet("b", [figures(101.0, opt="1"), figures(190.0, opt="2"), figures(300.0, opt="3")])
     result = compare_run_sides(before, after)
     assert [(change.change_in_unit, change.verdict) for change in result.changes] == [
         (-10.0, ChangeVerdict.BETTER),
@@ -70,8 +75,8 @@ def test_one_cycle_is_a_difference_and_the_largest_comes_first() -> None:
 
 
 def test_runs_that_differ_in_one_axis_are_paired_over_it() -> None:
-    before = ComparisonSide("a", [figures(1.0, kernel="x", window="1"), figures(2.0, kernel="x", window="2")])
-    after = ComparisonSide("b", [figures(3.0, kernel="y", window="1"), figures(2.0, kernel="y", window="3")])
+    before = ComparedMeasurementSet("a", [figures(1.0, kernel="x", window="1"), figures(2.0, kernel="x", window="2")])
+    after = ComparedMeasurementSet("b", [figures(3.0, kernel="y", window="1"), figures(2.0, kernel="y", window="3")])
     result = compare_run_sides(before, after).matching
     assert result.over == {"kernel": ("x", "y")}
     assert [pair.before.point.config for pair in result.pairs] == [{"window": "1"}]
@@ -84,7 +89,8 @@ def test_figures_are_shown_before_manifest_differences() -> None:
     mine = {"build.compiler.banner": "gcc 12", "build.sources.a.c": "1", "elf_sha256": "2", "board.title": "B"}
     other = {"build.compiler.banner": "gcc 13", "build.sources.a.c": "3", "elf_sha256": "4", "board.title": "B"}
     result = compare_run_sides(
-        ComparisonSide("a", [figures(1.0, manifest=mine)]), ComparisonSide("b", [figures(1.0, manifest=other)])
+        ComparedMeasurementSet("a", [figures(1.0, manifest=mine)]),
+        ComparedMeasurementSet("b", [figures(1.0, manifest=other)]),
     )
     assert [(difference.key, difference.before, difference.after) for difference in result.differences] == [
         ("build.compiler.banner", "gcc 12", "gcc 13"),
@@ -106,9 +112,9 @@ def test_figures_are_shown_before_manifest_differences() -> None:
     ],
 )  # fmt: skip
 def test_last_line_states_the_faster_side_and_exceptions(pairs: list[tuple[float, float]], sentence: str) -> None:
-    def side(name: str, place: int) -> ComparisonSide:
+    def side(name: str, place: int) -> ComparedMeasurementSet:
         built = [figures(pair[place], kernel="xy"[place], test=f"t{n}") for n, pair in enumerate(pairs, start=1)]
-        return ComparisonSide(name, built)
+        return ComparedMeasurementSet(name, built)
 
     result = fastest_and_slowest_sentence(compare_run_sides(side("a", 0), side("b", 1)))
     assert re.sub(r"\([^)]*?(t\d)?, cycles_per_count\)", r"(\1, time)", result) == sentence
@@ -118,7 +124,8 @@ def test_settings_of_one_kernel_are_listed_last() -> None:
     mine = {"build.kernel_config.A": "1", "build.kernel_config.S": "1", "target.kind": "virtual"}
     other = {"build.kernel_config.B": "2", "build.kernel_config.S": "2", "target.kind": "real"}
     result = compare_run_sides(
-        ComparisonSide("a", [figures(1.0, manifest=mine)]), ComparisonSide("b", [figures(1.0, manifest=other)])
+        ComparedMeasurementSet("a", [figures(1.0, manifest=mine)]),
+        ComparedMeasurementSet("b", [figures(1.0, manifest=other)]),
     )
     keys = [difference.key for difference in result.differences]
     assert keys == ["build.kernel_config.S", "target.kind", "build.kernel_config.A", "build.kernel_config.B"]
@@ -139,7 +146,7 @@ def profiled_point(counts: int, functions: dict[str, tuple[int, int]]) -> Measur
         FunctionExecutionCycles(core=0, name=name, kind="kernel", cycles=cycles, wait_cycles=0, entries=calls)
         for name, (cycles, calls) in functions.items()
     ]
-    virtual = VirtualObservations(
+    virtual = VirtualBoardObservations(
         cores=(core,), locks=(), functions=tuple(uses), event_count=0, event_digest="", warnings=()
     )  # fmt: skip
     return plain.model_copy(update={"counters": tuple(counters), "virtual": virtual})
@@ -149,7 +156,7 @@ def test_cycles_are_attributed_to_functions() -> None:
     before = profiled_point(1000, {"give": (40_000, 1000), "take": (10_000, 1000)})
     after = profiled_point(500, {"give": (20_500, 500), "take": (5_000, 500)})
     sides = [
-        ComparisonSide(name, [MeasuredPointValues(one.point, {}, True, {}, one)])
+        ComparedMeasurementSet(name, [MeasuredPointValues(one.point, {}, True, {}, one)])
         for name, one in (("a", before), ("b", after))
     ]
     (pair,) = compare_run_sides(*sides).matching.pairs
@@ -168,15 +175,15 @@ def test_noise_without_effect_raises_fewer_alarms_than_stated() -> None:
     generator = np.random.default_rng(1)
     trials = 1000
     together = [median_shift_between_samples(noise(generator, 40), noise(generator, 40)) for _ in range(trials)]
-    assert sum(are_shifts_significant([item])[0] for item in together) < ALPHA * trials
-    families = [are_shifts_significant(together[start : start + 20]) for start in range(0, trials, 20)]
+    assert sum(are_median_shifts_significant([item])[0] for item in together) < ALPHA * trials
+    families = [are_median_shifts_significant(together[start : start + 20]) for start in range(0, trials, 20)]
     assert sum(any(family) for family in families) <= 1, "half of fifty families is what was stated"
 
 
 def test_shift_of_three_percent_is_found() -> None:
     generator = np.random.default_rng(2)
     results = [median_shift_between_samples(noise(generator, 200), noise(generator, 200, 1.03)) for _ in range(200)]
-    assert sum(are_shifts_significant([result])[0] for result in results) >= 198
+    assert sum(are_median_shifts_significant([result])[0] for result in results) >= 198
     inside = sum(result.interval[0] <= 30 <= result.interval[1] for result in results)
     assert inside >= 190, "the interval holds the true shift"
 
@@ -186,7 +193,9 @@ def test_too_few_samples_give_no_verdict() -> None:
     assert has_too_few_samples(report, 1)
     assert not has_too_few_samples(median_shift_between_samples([1.0] * 6, [2.0] * 6), 1)
     assert has_too_few_samples(median_shift_between_samples([1.0] * 6, [2.0] * 6), 100), "many comparisons need more"
-    result = compare_run_sides(ComparisonSide("a", [noisy([1, 2, 3])]), ComparisonSide("b", [noisy([101, 102, 103])]))
+    result = compare_run_sides(
+        ComparedMeasurementSet("a", [noisy([1, 2, 3])]), ComparedMeasurementSet("b", [noisy([101, 102, 103])])
+    )
     assert [change.verdict for change in result.changes] == [ChangeVerdict.TOO_FEW]
     assert "Warning: 1 of them rest on fewer than 20 samples" in report_formats()["md"](comparison_document([result]))
 
@@ -198,18 +207,18 @@ def test_no_sample_is_discarded() -> None:
 
 def test_repeats_of_a_real_board_are_pooled(tmp_path: Path) -> None:
     for index, counts in enumerate((1000, 1010, 1020)):
-        RunDirectory.create_run_directory(tmp_path / str(index), None, [point(1)]).add_measured_point(
+        RunDirectory.create_run_directory(tmp_path / str(index), None, [point(1)]).add_measurement_point_to_store(
             "t2-1", measured_point(1, counts), REAL, {}
         )
     (pooled,) = read_runs_for_comparison([tmp_path / str(index) for index in range(3)]).figures
     assert len(pooled.metrics["cycles_per_count"].samples) == 3
-    result = compare_run_sides(ComparisonSide("a", [pooled]), ComparisonSide("b", [pooled]))
+    result = compare_run_sides(ComparedMeasurementSet("a", [pooled]), ComparedMeasurementSet("b", [pooled]))
     assert {change.verdict for change in result.changes if change.before.unit == "cycles"} == {ChangeVerdict.TOO_FEW}
 
 
 def test_same_run_of_a_real_board_is_no_repeat(tmp_path: Path) -> None:
     for index in range(2):
-        RunDirectory.create_run_directory(tmp_path / str(index), None, [point(1)]).add_measured_point(
+        RunDirectory.create_run_directory(tmp_path / str(index), None, [point(1)]).add_measurement_point_to_store(
             "t2-1", measured_point(1, 1000), REAL, {UART: b"records" if index else b"other records"}
         )
     shutil.copytree(tmp_path / "0", tmp_path / "copy")
@@ -224,7 +233,7 @@ def test_same_run_of_a_real_board_is_no_repeat(tmp_path: Path) -> None:
 @pytest.fixture
 def two(tmp_path: Path) -> tuple[Path, Path]:
     for name, counts in (("a", 5000), ("b", 4900)):
-        RunDirectory.create_run_directory(tmp_path / name, None, [point(1)]).add_measured_point(
+        RunDirectory.create_run_directory(tmp_path / name, None, [point(1)]).add_measurement_point_to_store(
             "t2-1", measured_point(1, counts), VIRTUAL, {}
         )
     return tmp_path / "a", tmp_path / "b"
@@ -250,7 +259,7 @@ def test_every_format_contains_the_same_comparison(two: tuple[Path, Path], tmp_p
 def test_nothing_to_compare_exits_with_an_error(two: tuple[Path, Path], tmp_path: Path) -> None:
     another = point().model_copy(update={"benchmark": "t3"})
     other = RunDirectory.create_run_directory(tmp_path / "c", None, [another])
-    other.add_measured_point("t3-1", measured_point().model_copy(update={"point": another}), VIRTUAL, {})
+    other.add_measurement_point_to_store("t3-1", measured_point().model_copy(update={"point": another}), VIRTUAL, {})
     done = rtoslab("compare", two[0], tmp_path / "c", "--format", "xml")
     assert done.returncode == 3
     assert "Nothing was compared" in done.stderr
@@ -264,6 +273,6 @@ def test_wrong_use_is_reported_in_one_sentence(two: tuple[Path, Path], tmp_path:
 
 def test_point_that_failed_is_an_error_in_junit() -> None:
     lost = MeasuredPointValues(point(), {}, True, {}, missing_reason="failed: no proof")
-    result = compare_run_sides(ComparisonSide("a", [figures(1.0)]), ComparisonSide("b", [lost]))
+    result = compare_run_sides(ComparedMeasurementSet("a", [figures(1.0)]), ComparedMeasurementSet("b", [lost]))
     assert 'errors="1"' in comparisons_as_junit([result])
     assert json.loads(comparisons_as_json([result]))["comparisons"][0]["without_figures"] == ["t2"]

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from rtoslab.analyses.named_figures import NamedFigure
-from rtoslab.analyses.place_matters import depends_on_code_addresses
+from rtoslab.analyses.named_figures import NamedMetricValue
+from rtoslab.analyses.place_matters import does_timing_depend_on_code_addresses
 from rtoslab.cli import app
 from rtoslab.compare.comparison import ChangeVerdict, compare_run_sides
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.machines import comparisons_as_junit
-from rtoslab.compare.placement_pairs import join_code_placements_of_side
-from rtoslab.compare.sides import ComparisonSide, MeasuredPointValues
+from rtoslab.compare.placement_pairs import merge_measurements_over_code_placements
+from rtoslab.compare.sides import ComparedMeasurementSet, MeasuredPointValues
 from rtoslab.reports import report_formats
 from tests.checkouts import build_apart, copy_checkout, replace_text
 from tests.cli.test_cli import rtoslab
@@ -27,14 +27,14 @@ TAKE = "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;"
 
 def side(
     values: Sequence[float], *, exact: bool = True, resolution: float = 0.002, tree: dict[str, Any] | None = None
-) -> ComparisonSide:
+) -> ComparedMeasurementSet:
     results = []
     for number, cycles in enumerate(values):
         where = point().model_copy(update={"config": {"placement": str(number)} if number else {}})
-        metric = NamedFigure("cycles_per_count", "cycles", cycles, resolution=resolution)
+        metric = NamedMetricValue("cycles_per_count", "cycles", cycles, resolution=resolution)
         manifest = {"build.placement": str(number)}
         results.append(MeasuredPointValues(where, {metric.id: metric}, exact, manifest, measured_point(), tree or {}))
-    return join_code_placements_of_side(ComparisonSide("s", results))
+    return merge_measurements_over_code_placements(ComparedMeasurementSet("s", results))
 
 
 def verdict(before: Sequence[float], after: Sequence[float]) -> ChangeVerdict:
@@ -76,7 +76,10 @@ def test_point_that_failed_in_a_placement_is_not_compared() -> None:
     (whole,) = side([1.0]).figures
     other = point().model_copy(update={"config": {"placement": "1"}})
     failed = replace(whole, point=other, metrics={}, result=None, missing_reason="failed: a proof")
-    assert join_code_placements_of_side(ComparisonSide("s", [whole, failed])).figures == [whole, failed]
+    assert merge_measurements_over_code_placements(ComparedMeasurementSet("s", [whole, failed])).figures == [
+        whole,
+        failed,
+    ]
 
 
 def test_report_states_the_rule() -> None:
@@ -129,7 +132,7 @@ def build_record(core: str, code: str = "flash", waits: str = "0", cores: int = 
     ],
 )
 def test_difference_in_one_placement_counts_without_wait_states(manifest: dict[str, Any], matters: bool) -> None:
-    assert depends_on_code_addresses(manifest) is matters
+    assert does_timing_depend_on_code_addresses(manifest) is matters
     sides = [side([cycles], tree=manifest) for cycles in (428.67, 437.09)]
     (change,) = compare_run_sides(*sides).changes
     assert change.verdict is (ChangeVerdict.ONE_PLACEMENT if matters else ChangeVerdict.WORSE)
@@ -155,9 +158,13 @@ def test_sizes_are_compared_in_one_placement(
     metric: str, tree: dict[str, Any], other: dict[str, Any], wanted: ChangeVerdict
 ) -> None:
     sides = [
-        ComparisonSide(
+        ComparedMeasurementSet(
             "s",
-            [MeasuredPointValues(point(), {metric: NamedFigure(metric, "bytes", size)}, True, {}, manifest_tree=item)],
+            [
+                MeasuredPointValues(
+                    point(), {metric: NamedMetricValue(metric, "bytes", size)}, True, {}, manifest_tree=item
+                )
+            ],
         )
         for size, item in ((100.0, tree), (92.0, other))
     ]
@@ -167,9 +174,9 @@ def test_sizes_are_compared_in_one_placement(
     assert gated.verdict is ChangeVerdict.BETTER
 
 
-def lying_at(digest: str, address: int, config: str = "1") -> ComparisonSide:
+def lying_at(digest: str, address: int, config: str = "1") -> ComparedMeasurementSet:
     (one,) = side([437.09 if digest == "d" and address == 0x100 else 428.67]).figures
-    return ComparisonSide(
+    return ComparedMeasurementSet(
         "s", [replace(one, code=digest, places=str(address), manifest={"build.kernel_config.A": config})]
     )
 
@@ -182,7 +189,7 @@ def lying_at(digest: str, address: int, config: str = "1") -> ComparisonSide:
         (lying_at("d", 0x104, config="2"), ChangeVerdict.ONE_PLACEMENT),
     ],
 )
-def test_same_code_at_other_addresses_is_called_placement(after: ComparisonSide, wanted: ChangeVerdict) -> None:
+def test_same_code_at_other_addresses_is_called_placement(after: ComparedMeasurementSet, wanted: ChangeVerdict) -> None:
     result = compare_run_sides(lying_at("d", 0x100), after)
     (change,) = result.changes
     assert change.verdict is wanted

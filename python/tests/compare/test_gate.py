@@ -10,22 +10,22 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rtoslab.analyses.named_figures import NamedFigure, all_measured_point_values
+from rtoslab.analyses.named_figures import NamedMetricValue, comparable_values_of_measurement_point
 from rtoslab.base.errors import CatalogueError, PlanError
 from rtoslab.cli import app
 from rtoslab.compare.baseline import (
-    BaselineMeasuredPoint,
+    BaselineMeasurementPoint,
     baseline_as_comparison_side,
-    make_baseline,
-    read_baseline,
+    make_regression_baseline,
     read_baseline_without_seal_check,
+    read_regression_baseline_file,
     write_baseline,
 )
 from rtoslab.compare.comparison import ChangeVerdict, FigureChange
 from rtoslab.compare.gate import compare_run_with_baseline, gate_verdict_text
 from rtoslab.compare.matching import MeasuredPointPair
 from rtoslab.compare.rules import MeasuredValueLimits, parse_growth_limits
-from rtoslab.compare.sides import ComparisonSide, MeasuredPointValues
+from rtoslab.compare.sides import ComparedMeasurementSet, MeasuredPointValues
 from rtoslab.results.results import TaskCount
 from tests.checkouts import build_apart, copy_checkout, replace_text
 from tests.cli.test_cli import ROOT, command_error, rtoslab
@@ -34,20 +34,24 @@ from tests.fakes import measured_point, point
 GCC = {"build.compiler.banner": "gcc 12"}
 
 
-def side(cycles: float, stack: float = 100.0, compiler: str = "gcc 12", **gone: str) -> ComparisonSide:
+def side(cycles: float, stack: float = 100.0, compiler: str = "gcc 12", **gone: str) -> ComparedMeasurementSet:
     result = {"cycles_per_count": cycles, "stack.c0t0": stack, "image.text": 1000.0}
     metrics = {
-        key: NamedFigure(key, "cycles" if key == "cycles_per_count" else "bytes", value)
+        key: NamedMetricValue(key, "cycles" if key == "cycles_per_count" else "bytes", value)
         for key, value in result.items()
         if key not in gone.values()
     }
-    return ComparisonSide("run", [MeasuredPointValues(point(), metrics, True, {"build.compiler.banner": compiler})])
+    return ComparedMeasurementSet(
+        "run", [MeasuredPointValues(point(), metrics, True, {"build.compiler.banner": compiler})]
+    )
 
 
 def change(metric: str, unit: str, before: float, after: float) -> FigureChange:
     figures = MeasuredPointValues(point(), {}, True, {})
     pair = MeasuredPointPair("p", figures, figures)
-    return FigureChange(pair, NamedFigure(metric, unit, before), NamedFigure(metric, unit, after), ChangeVerdict.WORSE)
+    return FigureChange(
+        pair, NamedMetricValue(metric, unit, before), NamedMetricValue(metric, unit, after), ChangeVerdict.WORSE
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,27 +79,35 @@ def test_limits_are_parsed_and_applied(rule: str, unit: str, after: float, broke
 def test_longest_pattern_wins_and_command_line_overrides() -> None:
     stored = {"stack.*": "+8 bytes", "*": "+1 cycles"}
     assert (
-        str(MeasuredValueLimits.merge_stored_and_requested_limits(stored, []).growth_limits_of_value("stack.c0t0")[0])
+        str(
+            MeasuredValueLimits.merge_stored_and_requested_limits(stored, []).growth_limits_of_measured_value(
+                "stack.c0t0"
+            )[0]
+        )
         == "+8 bytes"
     )
     assert (
         str(
             MeasuredValueLimits.merge_stored_and_requested_limits(
                 stored, ["stack.c0*=+16 bytes"]
-            ).growth_limits_of_value("stack.c0t0")[0]
+            ).growth_limits_of_measured_value("stack.c0t0")[0]
         )
         == "+16 bytes"
     )
     assert (
         str(
-            MeasuredValueLimits.merge_stored_and_requested_limits(stored, ["+2 %"]).growth_limits_of_value(
+            MeasuredValueLimits.merge_stored_and_requested_limits(stored, ["+2 %"]).growth_limits_of_measured_value(
                 "stack.c0t0"
             )[0]
         )
         == "+2 %"
     )
     assert (
-        str(MeasuredValueLimits.merge_stored_and_requested_limits({}, []).growth_limits_of_value("take.median")[0])
+        str(
+            MeasuredValueLimits.merge_stored_and_requested_limits({}, []).growth_limits_of_measured_value(
+                "take.median"
+            )[0]
+        )
         == "+0 cycles"
     )
 
@@ -107,9 +119,9 @@ def test_invalid_rule_is_reported(text: str) -> None:
 
 
 def test_baseline_survives_writing_and_reading(tmp_path: Path) -> None:
-    built = make_baseline(side(142.615267045937), {"stack.*": "+8 bytes"})
+    built = make_regression_baseline(side(142.615267045937), {"stack.*": "+8 bytes"})
     write_baseline(built, tmp_path / "one.toml")
-    back = read_baseline(tmp_path / "one.toml")
+    back = read_regression_baseline_file(tmp_path / "one.toml")
     assert back == built
     write_baseline(back, tmp_path / "two.toml")
     assert (tmp_path / "one.toml").read_bytes() == (tmp_path / "two.toml").read_bytes()
@@ -122,13 +134,13 @@ def test_baseline_survives_writing_and_reading(tmp_path: Path) -> None:
 def test_baseline_with_unknown_keys_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text("format = 1\npoint = []\nnonsense = 1\n")
     with pytest.raises(CatalogueError, match="nonsense"):
-        read_baseline(tmp_path / "x.toml")
+        read_regression_baseline_file(tmp_path / "x.toml")
     with pytest.raises(CatalogueError, match="Cannot read"):
-        read_baseline(tmp_path / "absent.toml")
+        read_regression_baseline_file(tmp_path / "absent.toml")
 
 
 def test_regressions_missing_figures_and_other_compilers_are_distinguished() -> None:
-    baseline = make_baseline(side(100.0), {})
+    baseline = make_regression_baseline(side(100.0), {})
     worse = compare_run_with_baseline(
         baseline, "main", side(101.0, 108.0), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
     )
@@ -144,7 +156,7 @@ def test_regressions_missing_figures_and_other_compilers_are_distinguished() -> 
     )
     assert lost.unmatched == ["t2 no longer has the figure image.text"]
     fresh = compare_run_with_baseline(
-        make_baseline(side(100.0, gone="image.text"), {}),
+        make_regression_baseline(side(100.0, gone="image.text"), {}),
         "main",
         side(100.0),
         MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
@@ -160,8 +172,8 @@ def test_point_missing_in_the_baseline_does_not_pass() -> None:
     """A file of which only the first lines are left, or of an earlier suite."""
     points = [point().model_copy(update={"board": board}) for board in ("pico", "a", "b", "c", "d")]
     (figures,) = side(100.0).figures
-    run = ComparisonSide("run", [replace(figures, point=point_id) for point_id in points])
-    baseline = make_baseline(run, {})
+    run = ComparedMeasurementSet("run", [replace(figures, point=point_id) for point_id in points])
+    baseline = make_regression_baseline(run, {})
     assert not compare_run_with_baseline(
         baseline, "main", run, MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
     ).unmatched
@@ -178,7 +190,7 @@ def test_point_missing_in_the_baseline_does_not_pass() -> None:
     short = compare_run_with_baseline(
         baseline,
         "main",
-        ComparisonSide("run", run.figures[:3]),
+        ComparedMeasurementSet("run", run.figures[:3]),
         MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
     )
     assert [item.endswith("was not measured") for item in short.unmatched] == [True, True]
@@ -228,9 +240,9 @@ def code_changes(folder: Path) -> dict[str, str]:
     return {name: code for name, code in rows if code in {"same", "moved", "changed"}}
 
 
-def rewrite(path: Path, update: Callable[[BaselineMeasuredPoint], dict[str, Any]]) -> None:
+def rewrite(path: Path, update: Callable[[BaselineMeasurementPoint], dict[str, Any]]) -> None:
     """A baseline as if it had been measured so."""
-    stored = read_baseline(path)
+    stored = read_regression_baseline_file(path)
     points = tuple(baseline_point.model_copy(update=update(baseline_point)) for baseline_point in stored.point)
     changed = stored.model_copy(update={"point": points})
     write_baseline(changed.model_copy(update={"seal": changed.content_digest}), path)
@@ -266,12 +278,12 @@ def test_code_that_only_moved_is_called_placement(tmp_path: Path) -> None:
 def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
     """Otherwise a change that pads something would be praised for what the linker did."""
 
-    def lying(cycles: float, code: str, compiler: str = "gcc 12") -> ComparisonSide:
+    def lying(cycles: float, code: str, compiler: str = "gcc 12") -> ComparedMeasurementSet:
         built = side(cycles, compiler=compiler)
         places = str(cycles)
         return replace(built, figures=[replace(figure, code=code, places=places) for figure in built.figures])
 
-    baseline = make_baseline(lying(100.0, "0123456789ab"), {})
+    baseline = make_regression_baseline(lying(100.0, "0123456789ab"), {})
     message = {
         (cycles, code, compiler): compare_run_with_baseline(
             baseline,
@@ -301,7 +313,10 @@ def test_baseline_without_points_gives_no_answer(tmp_path: Path) -> None:
     none = read_baseline_without_seal_check(path)
     path.write_text(f'format = 2\nseal = "{none.content_digest}"\npoint = []\n')
     judged = compare_run_with_baseline(
-        read_baseline(path), "empty", side(1.0), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
+        read_regression_baseline_file(path),
+        "empty",
+        side(1.0),
+        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
     )
     assert "nothing was measured" in gate_verdict_text(judged)
 
@@ -313,21 +328,21 @@ def test_gate_without_a_result_is_an_error(tmp_path: Path) -> None:
 def test_clock_resolution_of_the_window_is_not_a_change() -> None:
     """Its phase moves with any byte of an image; T7 of 8470 counts was 20000 ticks long, and 19999 a comment later."""
 
-    def side_of_ticks(ticks: int, count: int = 8470) -> ComparisonSide:
+    def side_of_ticks(ticks: int, count: int = 8470) -> ComparedMeasurementSet:
         counters = (TaskCount(core=0, index=0, count=count),)
         result = measured_point().model_copy(update={"window_ticks": ticks, "counters": counters})
-        results = {metric.id: metric for metric in all_measured_point_values(result)}
-        return ComparisonSide("run", [MeasuredPointValues(point(), results, True, GCC)])
+        results = {metric.id: metric for metric in comparable_values_of_measurement_point(result)}
+        return ComparedMeasurementSet("run", [MeasuredPointValues(point(), results, True, GCC)])
 
     for before, after, better, worse in ((20_000, 19_999, 0, 0), (19_999, 20_000, 0, 0), (19_999, 20_001, 0, 1)):
-        baseline = make_baseline(side_of_ticks(before), {})
+        baseline = make_regression_baseline(side_of_ticks(before), {})
         results = compare_run_with_baseline(
             baseline, "main", side_of_ticks(after), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
         )
         verdicts = [item.verdict for item in results.comparison.changes]
         assert (verdicts.count(ChangeVerdict.BETTER), len(results.regressions)) == (better, worse), (before, after)
     slower = compare_run_with_baseline(
-        make_baseline(side_of_ticks(20_000), {}),
+        make_regression_baseline(side_of_ticks(20_000), {}),
         "main",
         side_of_ticks(20_000, 8469),
         MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
@@ -336,7 +351,7 @@ def test_clock_resolution_of_the_window_is_not_a_change() -> None:
 
 
 def test_plan_is_shown_before_measuring(tmp_path: Path) -> None:
-    points = read_baseline(ROOT / "baselines" / "main.toml").point
+    points = read_regression_baseline_file(ROOT / "baselines" / "main.toml").point
     for command in (
         ("gate", "--baseline", "main", "--out", tmp_path / "run"),
         ("gate", "--store", "--baseline", "main"),
@@ -388,10 +403,10 @@ def test_nothing_measured_exits_with_an_error(command: tuple[str, ...], tmp_path
 
 def test_edited_baseline_and_one_without_a_seal_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "main.toml"
-    write_baseline(make_baseline(side(142.6), {"stack.*": "+8 bytes"}), path)
+    write_baseline(make_regression_baseline(side(142.6), {"stack.*": "+8 bytes"}), path)
     written = path.read_text()
     path.write_text("# A comment.\n" + written.replace("+8 bytes", "+16 bytes"))
-    assert read_baseline(path).rules == {"stack.*": "+16 bytes"}, "rules and comments are for hands"
+    assert read_regression_baseline_file(path).rules == {"stack.*": "+16 bytes"}, "rules and comments are for hands"
     for old, new in (
         ("142.6", "150"),
         ('benchmark = "t2"', 'benchmark = "t3"'),
@@ -403,12 +418,12 @@ def test_edited_baseline_and_one_without_a_seal_are_refused(tmp_path: Path) -> N
             PlanError,
             match=r"was edited outside \[rules\]; `rtoslab gate --store --baseline main` measures its points and",
         ):
-            read_baseline(path)
+            read_regression_baseline_file(path)
     unsealed = re.sub(r"^seal = .*\n", "", written, flags=re.MULTILINE)
     for text in (unsealed, unsealed.replace("format = 2", "format = 1")):
         path.write_text(text)
         with pytest.raises(PlanError, match="has no seal, so it was written by an earlier version or by hand"):
-            read_baseline(path)
+            read_regression_baseline_file(path)
         assert "no seal" in command_error(rtoslab("gate", "--baseline", path), 1)
 
 
@@ -416,7 +431,7 @@ def test_our_own_baselines_are_sealed() -> None:
     results = [path for path in (ROOT / "baselines").glob("*.toml") if "[[point]]" in path.read_text()]
     assert results
     for result in results:
-        assert read_baseline(result).seal
+        assert read_regression_baseline_file(result).seal
 
 
 def test_another_setting_of_the_memory_is_never_called_placement(tmp_path: Path) -> None:

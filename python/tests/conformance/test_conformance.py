@@ -9,7 +9,7 @@ from rtoslab.base.errors import ConformanceError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.conformance_table import ConformanceCheck
-from rtoslab.catalogue.kernel_facts import KernelBehaviour
+from rtoslab.catalogue.kernel_facts import PermittedKernelDifferences
 from rtoslab.conformance.examination import ConformanceVerdict
 from rtoslab.conformance.judge import (
     CheckOutcome,
@@ -203,7 +203,7 @@ def test_verdict_needs_a_passed_check_and_no_failed_one() -> None:
     assert not verdict(HOLDS, failure="It hung.").is_conformant
     assert not verdict().is_conformant
     assert verdict(HOLDS, CheckOutcome.DEVIATES).is_conformant
-    assert verdict(HOLDS, CheckOutcome.DEVIATES).deviation_reasons == {"Order": "noted 2 1"}
+    assert verdict(HOLDS, CheckOutcome.DEVIATES).contract_deviation_reasons == {"Order": "noted 2 1"}
     verdict(HOLDS).require_port_conforms()
     with pytest.raises(ConformanceError, match=r"is valid: Order demands that all is well, but core 0: noted 2 1\."):
         verdict(FAILS, HOLDS).require_port_conforms()
@@ -212,9 +212,11 @@ def test_verdict_needs_a_passed_check_and_no_failed_one() -> None:
 
 
 def test_manifest_has_every_check() -> None:
-    assert verdict(HOLDS, FAILS, HOLDS).outcomes_by_check() == {"digest": "0", "checks": {"c": "fails"}}
-    assert verdict(ABSENT).outcomes_by_check()["checks"] == {"c": "n/a: noted 2 1"}
-    assert verdict(HOLDS, CheckOutcome.DEVIATES).outcomes_by_check()["checks"] == {"c": "deviates: noted 2 1"}
+    assert verdict(HOLDS, FAILS, HOLDS).outcomes_by_conformance_check() == {"digest": "0", "checks": {"c": "fails"}}
+    assert verdict(ABSENT).outcomes_by_conformance_check()["checks"] == {"c": "n/a: noted 2 1"}
+    assert verdict(HOLDS, CheckOutcome.DEVIATES).outcomes_by_conformance_check()["checks"] == {
+        "c": "deviates: noted 2 1"
+    }
 
 
 def test_table_asks_only_for_services_that_exist() -> None:
@@ -225,7 +227,9 @@ def test_table_asks_only_for_services_that_exist() -> None:
         for item in suite:
             assert set(item.services) <= set(entry.facts.services), item.id
             if item.instead is not None:
-                assert entry.facts.value_in_kernel_toml(item.instead.when.split(" = ")[0]) is not None, item.id
+                assert entry.facts.find_declared_kernel_toml_value(item.instead.when.split(" = ")[0]) is not None, (
+                    item.id
+                )
 
 
 def test_every_fact_of_the_scenes_is_checked() -> None:
@@ -235,7 +239,7 @@ def test_every_fact_of_the_scenes_is_checked() -> None:
         for item in Catalogue(find_checkout_root()).conformance_suite.check
         if item.instead
     }
-    assert set(KernelBehaviour.model_fields) - request == {
+    assert set(PermittedKernelDifferences.model_fields) - request == {
         "heap_lock", "queue_lock", "lock_wait", "handler_entry", "switch_exceptions", "switch_mode",
         "float_context", "timer_restart", "same_tick_order", "interrupt_masking",
     }  # fmt: skip

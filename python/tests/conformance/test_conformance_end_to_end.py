@@ -15,7 +15,7 @@ from rtoslab.conformance.examination import (
     conformance_suite_points,
 )
 from rtoslab.conformance.judge import CheckOutcome
-from rtoslab.images.builder import build_point_image
+from rtoslab.images.builder import build_measurement_point_image
 from rtoslab.images.elf import read_elf
 from rtoslab.plan.plan import PlanOptions, make_measurement_plan, points_of_conformance_suite
 from rtoslab.results.results import FailedMeasurement, MeasuredPoint
@@ -59,7 +59,7 @@ def test_point_is_checked_with_the_optional_services_that_it_needs() -> None:
     assert verdicts["timer_latency"].is_conformant
     assert verdicts["timer_latency"].digest != verdicts["t1_arithmetic"].digest
     suites = conformance_suite_points(catalogue, make_measurement_plan(catalogue, ["timer_latency"], options).points[0])
-    images = [read_elf(build_point_image(catalogue, suite).elf_path) for suite in suites]
+    images = [read_elf(build_measurement_point_image(catalogue, suite).elf_path) for suite in suites]
     assert [any(symbol.name == "xTimerCreate" for symbol in image.symbols) for image in images] == [False, True]
 
 

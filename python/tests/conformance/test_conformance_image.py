@@ -15,9 +15,9 @@ from rtoslab.cli import app, kernel_conformance
 from rtoslab.conformance.examination import ConformanceVerdict, check_image_conformance, check_whole_port_conformance
 from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.conformance.play import conformance_test_name_hash
-from rtoslab.images.builder import build_point_image
+from rtoslab.images.builder import build_measurement_point_image
 from rtoslab.images.image_inputs import optional_services_param
-from rtoslab.measure.own_image import measure_image
+from rtoslab.measure.own_image import measure_user_elf_image
 from rtoslab.plan.plan import PlannedPoint, PlanOptions, points_of_conformance_suite
 from rtoslab.targets.external_image import read_external_image
 from tests.checkouts import replace_text
@@ -33,7 +33,7 @@ def suite(path: Path, root: Path = ROOT, kernel: str = "freertos", cores: int = 
     (point,) = points_of_conformance_suite(catalogue, PlanOptions([kernel], ["pico"], [cores]))
     params = optional_services_param(offered_optional_services(catalogue.find_kernel(kernel).facts))
     params |= {"leave_out_0": str(conformance_test_name_hash(left_out))} if left_out else {}
-    path.write_bytes(build_point_image(catalogue, replace(point, params=params)).elf_path.read_bytes())
+    path.write_bytes(build_measurement_point_image(catalogue, replace(point, params=params)).elf_path.read_bytes())
     return path
 
 
@@ -112,7 +112,7 @@ def test_image_without_the_suite_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="contains the benchmark t7_synchronisation, not the conformance suite"):
         examine(path)
     with pytest.raises(PlanError, match="is the conformance suite; run it with `rtoslab kernel conformance --image`"):
-        measure_image(ROOT, suite(tmp_path / "suite.elf"), "pico", tmp_path / "run", {})
+        measure_user_elf_image(ROOT, suite(tmp_path / "suite.elf"), "pico", tmp_path / "run", {})
     assert "The image contains" in command_error(rtoslab("kernel", "conformance", "--image", path, "--cores", "2"), 1)
     assert "only timing.KEY can be set" in command_error(
         rtoslab("kernel", "conformance", "--image", path, "--config", "opt=-O3"), 1

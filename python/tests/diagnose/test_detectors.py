@@ -10,7 +10,7 @@ from rtoslab.diagnose.lock_holders import find_task_locks
 from rtoslab.diagnose.lost_wakeups import find_lost_wakeups
 from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.repeated_handlers import find_repeated_handlers
-from rtoslab.diagnose.task_history import HandlerExecution, KernelCall, TaskHistory, TaskRunInterval
+from rtoslab.diagnose.task_history import HandlerExecution, KernelCall, TaskExecutionHistory, TaskRunInterval
 
 LINE = 44
 
@@ -83,8 +83,8 @@ def call(task: int | None, service: ImageKernelServiceFunction, start: int) -> K
     return KernelCall(task, 0, service, start, THE_OBJECT, end=start + 10, ended=True, returned=1, timeout=0xFFFF_FFFF)
 
 
-def history(*calls: KernelCall) -> TaskHistory:
-    return TaskHistory(0, 10_000, 1_000_000, runs={1: [TaskRunInterval(0, 0, 10_000)]}, calls=list(calls))
+def history(*calls: KernelCall) -> TaskExecutionHistory:
+    return TaskExecutionHistory(0, 10_000, 1_000_000, runs={1: [TaskRunInterval(0, 0, 10_000)]}, calls=list(calls))
 
 
 def test_semaphore_given_by_its_taker_is_a_lock() -> None:
@@ -165,7 +165,8 @@ def test_a_resume_before_the_last_suspension_is_lost(
     resume, suspend = (KernelCall(by, 0, service, at, 1) for by, service, at in ((2, RESUME, 200), (1, SUSPEND, 300)))
     suspend.ended, suspend.end = returns, 310
     result = find_lost_wakeups(
-        TaskHistory(0, 10_000, 1_000_000, runs={1: runs}, calls=[resume, suspend]), cast("RunNameFinder", NoNames())
+        TaskExecutionHistory(0, 10_000, 1_000_000, runs={1: runs}, calls=[resume, suspend]),
+        cast("RunNameFinder", NoNames()),
     )
     assert [finding.kind for finding in result] == ["lost wake-up"] * is_found
 
@@ -178,7 +179,7 @@ def finding_kinds(chains: list[int]) -> list[Any]:
             start = 10_000 * number + 40 * turn
             runs.append(HandlerExecution(0, LINE, start, 12, end=start + 30, ended=True, follows=turn > 0))
     result = find_repeated_handlers(
-        TaskHistory(0, 10_000 * len(chains), 1_000_000, handlers=runs), cast("RunNameFinder", NoNames())
+        TaskExecutionHistory(0, 10_000 * len(chains), 1_000_000, handlers=runs), cast("RunNameFinder", NoNames())
     )
     return [(finding.kind, finding.count) for finding in result]
 

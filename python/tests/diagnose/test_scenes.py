@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from rtoslab.diagnose import Diagnosis, Limits, diagnose_problems_of_image
+from rtoslab.diagnose import FirmwareDiagnosis, Limits, diagnose_problems_of_image
 from tests.instruments.images import scene_subject
 
 BOARD = "nucleo-f446re"
@@ -13,11 +13,11 @@ MILLISECONDS = {"starvation": 150, "background_work": 150, "endless_handler": 12
 
 
 @cache
-def diagnosis_of(name: str, kernel: str = "freertos", board: str = BOARD) -> Diagnosis:
+def diagnosis_of(name: str, kernel: str = "freertos", board: str = BOARD) -> FirmwareDiagnosis:
     return diagnose_problems_of_image(scene_subject(name, kernel, board, MILLISECONDS.get(name, 60)), Limits())
 
 
-def kinds(result: Diagnosis) -> list[str]:
+def kinds(result: FirmwareDiagnosis) -> list[str]:
     return [finding.kind for finding in result.findings]
 
 

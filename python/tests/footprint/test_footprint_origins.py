@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import ImageFileError
-from rtoslab.footprint.linkmap import InputSection, read_linker_map
-from rtoslab.footprint.origins import object_file_origin, short_object_file_name
+from rtoslab.footprint.linkmap import LinkerInputSection, read_linker_map
+from rtoslab.footprint.origins import firmware_component_of_object_file, short_object_file_name
 
 MAP = """Discarded input sections
 
@@ -30,8 +30,10 @@ OUTPUT(image.elf elf32-littlearm)
 def test_map_file_gives_object_files(tmp_path: Path) -> None:
     (path := tmp_path / "image.map").write_text(MAP)
     assert read_linker_map(path) == (
-        InputSection(".text.main", 0x0800_0000, 0x10, "CMakeFiles/image.dir/core/main.c.obj"),
-        InputSection(".text.a_long_name_of_a_section", 0x0800_0014, 0x20, "/x/kernel/libkernel_kernel.a(tasks.c.obj)"),
+        LinkerInputSection(".text.main", 0x0800_0000, 0x10, "CMakeFiles/image.dir/core/main.c.obj"),
+        LinkerInputSection(
+            ".text.a_long_name_of_a_section", 0x0800_0014, 0x20, "/x/kernel/libkernel_kernel.a(tasks.c.obj)"
+        ),
     )
     path.write_text(MAP.partition("OUTPUT")[0])
     with pytest.raises(ImageFileError, match="not a complete map file"):
@@ -52,7 +54,7 @@ def test_map_file_gives_object_files(tmp_path: Path) -> None:
     ],
 )
 def test_symbols_have_an_origin(name: str, origin: str, short: str) -> None:
-    assert (object_file_origin(name), short_object_file_name(name)) == (origin, short)
+    assert (firmware_component_of_object_file(name), short_object_file_name(name)) == (origin, short)
 
 
 @pytest.mark.parametrize(
@@ -68,4 +70,7 @@ def test_symbols_have_an_origin(name: str, origin: str, short: str) -> None:
     ],
 )
 def test_export_belongs_to_the_kernel_except_c_libraries(name: str, origin: str, short: str) -> None:
-    assert (object_file_origin(name, "/any/export"), short_object_file_name(name, "/any/export")) == (origin, short)
+    assert (firmware_component_of_object_file(name, "/any/export"), short_object_file_name(name, "/any/export")) == (
+        origin,
+        short,
+    )

@@ -8,10 +8,14 @@ import pytest
 from rtoslab.catalogue import TaskControlBlockMembers
 from rtoslab.catalogue.kernel_facts import KernelMemory
 from rtoslab.footprint.stacks import _StackAddressRange, _StackObserver
-from rtoslab.targets import StructureMemberPlace
+from rtoslab.targets import StructureMemberLayout
 
 BLOCK, BASE, NAME = 0x2000_0100, 0x2000_0800, 0x0800_4000
-MEMBERS = {"base": StructureMemberPlace(0, 4), "size": StructureMemberPlace(4, 4), "name": StructureMemberPlace(8, 4)}
+MEMBERS = {
+    "base": StructureMemberLayout(0, 4),
+    "size": StructureMemberLayout(4, 4),
+    "name": StructureMemberLayout(8, 4),
+}
 FACTS = {"type": "block", "name": "name", "stack": "base", "stack_pointer": "top"}
 
 
@@ -37,7 +41,7 @@ def test_unnamed_task_is_called_by_its_control_block() -> None:
 
 
 def test_task_that_still_uses_the_main_stack_is_not_filled() -> None:
-    members = {**MEMBERS, "top": StructureMemberPlace(12, 4)}
+    members = {**MEMBERS, "top": StructureMemberLayout(12, 4)}
     filled: list[tuple[int, bytes]] = []
     words = {BLOCK: 0, BLOCK + 4: 256, BLOCK + 8: 0, BLOCK + 12: BASE + 2}
     run: Any = object.__new__(_StackObserver)

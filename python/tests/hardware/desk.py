@@ -17,7 +17,7 @@ import numpy as np
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.targets.board import (
-    apply_timing_settings,
+    apply_timing_settings_to_virtual_board,
     load_image_into_board,
     make_board_at_reset,
     pin_number_in_events,
@@ -165,7 +165,7 @@ class Desk:
     def _at_reset(self) -> Any:
         assert self._image is not None
         machine = make_board_at_reset(self.board, cores=self.board.cores)
-        apply_timing_settings(machine, self._settings)
+        apply_timing_settings_to_virtual_board(machine, self._settings)
         load_image_into_board(machine, self._image, "flashed.elf")
         machine.trace_pins(bool(self._analyzer))
         return machine

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base.errors import CatalogueError, ImageFileError, PortError, UnknownNameError
+from rtoslab.base.errors import CatalogueError, ImageFileError, SerialPortError, UnknownNameError
 from rtoslab.hardware.bench import HardwareMap, read_hardware_map
 from rtoslab.hardware.choosing import ConnectedBoard, find_connected_board
 from rtoslab.hardware.flash_tools import TOOLS, FlashJob
@@ -54,7 +54,7 @@ def test_only_or_named_probe_is_chosen() -> None:
     other = UsbDevice(0x0483, 0x374B, "0671FF38", "", ("/dev/ttyACM1",))
     assert chosen("auto", STLINK).port == "/dev/ttyACM0"
     assert chosen("0671FF38", STLINK, other).probe == other
-    with pytest.raises(PortError, match="2 probes are connected"):
+    with pytest.raises(SerialPortError, match="2 probes are connected"):
         chosen("auto", STLINK, other)
 
 
@@ -67,13 +67,13 @@ def test_hardware_map_decides() -> None:
     target = chosen("left", STLINK, bench=bench(port="/dev/x", tool="st-flash", flash_limit_s=5.0))
     assert (target.port, target.tool.name, target.flash_limit_s) == ("/dev/x", "st-flash", 5)
     assert chosen("auto", STLINK, bench=bench()).probe == STLINK
-    with pytest.raises(PortError, match="is a pico, but --board is"):
+    with pytest.raises(SerialPortError, match="is a pico, but --board is"):
         chosen("left", STLINK, bench=bench(board="pico"))
-    with pytest.raises(PortError, match="is not connected"):
+    with pytest.raises(SerialPortError, match="is not connected"):
         chosen("left", bench=bench())
     with pytest.raises(UnknownNameError, match="did you mean 'left'"):
         chosen("lift", STLINK, bench=bench())
-    with pytest.raises(PortError, match="picotool is not installed or does not support this probe"):
+    with pytest.raises(SerialPortError, match="picotool is not installed or does not support this probe"):
         chosen("left", STLINK, bench=bench(tool="picotool"))
 
 
@@ -97,7 +97,7 @@ def test_hardware_map_is_parsed_strictly(tmp_path: Path, text: str, sentence: st
 
 @pytest.mark.parametrize("path", ["a{b", "a}b", "a$b", "a[b", "a;b", 'a"b', "a\\b"])
 def test_paths_cannot_inject_tcl_into_openocd(path: str) -> None:
-    with pytest.raises(PortError, match="characters with a meaning in Tcl"):
+    with pytest.raises(SerialPortError, match="characters with a meaning in Tcl"):
         TOOLS["openocd"].make_commands(FlashJob(Path(path), NUCLEO, NAMES, STLINK))
 
 

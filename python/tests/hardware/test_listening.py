@@ -2,7 +2,7 @@
 
 import pytest
 
-from rtoslab.base.errors import BoardResetError, BoardSilentError, PortError
+from rtoslab.base.errors import BoardResetError, BoardSilentError, SerialPortError
 from rtoslab.hardware.listening import SerialPortListener, listen_to_board, open_serial_port
 from tests.fakes import EXPECTED, stream
 
@@ -45,7 +45,7 @@ def test_board_that_stops_sending_gives_its_output() -> None:
 
 
 def test_missing_port_is_an_error() -> None:
-    with pytest.raises(PortError, match="check its name"):
+    with pytest.raises(SerialPortError, match="check its name"):
         open_serial_port("/dev/does-not-exist", 115_200)
 
 

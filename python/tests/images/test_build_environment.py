@@ -10,7 +10,7 @@ import pytest
 from rtoslab.base import BuildError, tools
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.images.builder import build_point_image
+from rtoslab.images.builder import build_measurement_point_image
 from rtoslab.images.compilation import CompilerCall
 from rtoslab.images.compiler_calls import (
     compact_compiler_calls,
@@ -82,11 +82,11 @@ def test_image_does_not_depend_on_the_users_environment(tmp_path: Path, monkeypa
     (tmp_path / "headers" / "stdint.h").write_text("#error from CPATH\n")
     catalogue, point = a_point(find_checkout_root())
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "plain"))
-    plain = build_point_image(catalogue, point)
+    plain = build_measurement_point_image(catalogue, point)
     for name, value in {**HOSTILE, "CPATH": str(tmp_path / "headers")}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "hostile"))
-    hostile = build_point_image(catalogue, point)
+    hostile = build_measurement_point_image(catalogue, point)
     assert hostile.elf_path.read_bytes() == plain.elf_path.read_bytes()
     assert hostile.info == plain.info
     for name in HOSTILE:
@@ -95,11 +95,11 @@ def test_image_does_not_depend_on_the_users_environment(tmp_path: Path, monkeypa
         for file in folder.iterdir():
             file.unlink()
         folder.rmdir()
-    assert build_point_image(catalogue, point).elf_path.read_bytes() == plain.elf_path.read_bytes()
+    assert build_measurement_point_image(catalogue, point).elf_path.read_bytes() == plain.elf_path.read_bytes()
 
 
 def test_property_on_one_file_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = build_point_image(*a_point(find_checkout_root())).info["calls"]
+    usual = build_measurement_point_image(*a_point(find_checkout_root())).info["calls"]
     (port,) = usual["files"]
     assert set(usual["files"][port]) == {"folders"}, "of all files but the port's, whose package looks there first"
     assert usual["groups"]["kernel/*.c"]["options"][-4:] == [
@@ -117,7 +117,7 @@ def test_property_on_one_file_is_recorded(tmp_path: Path, monkeypatch: pytest.Mo
         + 'set_source_files_properties("${KERNEL_SOURCE_DIR}/queue.c" TARGET_DIRECTORY freertos_kernel '
         'PROPERTIES COMPILE_OPTIONS "-fno-inline" COMPILE_DEFINITIONS SLOW=1)\n'
     )
-    result = build_point_image(*a_point(root)).info
+    result = build_measurement_point_image(*a_point(root)).info
     queue = {"options": ["...", "-fno-inline"], "definitions": ["...", "-DSLOW=1"]}
     assert result["calls"]["files"] == {**usual["files"], "kernel/queue.c": queue}
     assert "-O2" in result["flags"]
@@ -125,7 +125,7 @@ def test_property_on_one_file_is_recorded(tmp_path: Path, monkeypatch: pytest.Mo
     assert os.path.expanduser("~") not in str(result["calls"])  # noqa: PTH111
     package.write_text(package.read_text().replace("-fno-inline", "-O0"))
     with pytest.raises(BuildError, match=r"compiled at -O2, but its build files compile kernel/queue\.c at -O0;"):
-        build_point_image(*a_point(root))
+        build_measurement_point_image(*a_point(root))
 
 
 def test_definitions_options_and_paths_are_separated() -> None:
@@ -169,5 +169,5 @@ def test_position_of_a_file_in_the_command_is_not_recorded(tmp_path: Path, monke
     """The same sources in another folder give the same record: no path is in a manifest."""
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
     catalogue, point = a_point(copy_checkout(tmp_path / "checkout"))
-    present = build_point_image(catalogue, replace(point, benchmark="t2_cooperative"))
-    assert present.info == build_point_image(*a_point(find_checkout_root())).info
+    present = build_measurement_point_image(catalogue, replace(point, benchmark="t2_cooperative"))
+    assert present.info == build_measurement_point_image(*a_point(find_checkout_root())).info

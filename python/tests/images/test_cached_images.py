@@ -18,9 +18,9 @@ from rtoslab.base.errors import BuildError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance import conformance_suite_measurement_point
-from rtoslab.footprint.points import footprint_program_build_point
-from rtoslab.images.builder import BuiltImage, build_point_image
-from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_files_for_cmake
+from rtoslab.footprint.points import plan_footprint_program_build
+from rtoslab.images.builder import BuiltImage, build_measurement_point_image
+from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_files_read_by_cmake
 from rtoslab.plan.plan import PlannedPoint, PlanOptions, make_measurement_plan
 from tests.checkouts import copy_checkout, replace_text
 from tests.processes import start_process
@@ -41,7 +41,7 @@ def points(
 def build_one(root: str, benchmark: str, kernel: str = "freertos") -> None:
     """For another process."""
     catalogue = Catalogue(Path(root))
-    build_point_image(catalogue, points(catalogue, [benchmark], kernel, "nucleo-f446re")[0])
+    build_measurement_point_image(catalogue, points(catalogue, [benchmark], kernel, "nucleo-f446re")[0])
 
 
 def assert_equals_fresh_build(catalogue: Catalogue, point: PlannedPoint, built: BuiltImage, folder: Path) -> None:
@@ -77,7 +77,7 @@ def build_first_image(folder: Path, *of: Any) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RTOSLAB_BUILD", str(folder))
         catalogue = Catalogue(find_checkout_root())
-        build_point_image(catalogue, points(catalogue, *of)[0])
+        build_measurement_point_image(catalogue, points(catalogue, *of)[0])
     return folder
 
 
@@ -135,7 +135,7 @@ def test_cached_and_compiled_images_are_equal(
     config: dict[str, str],
 ) -> None:
     for point in points(catalogue_with_first_image, benchmarks, kernel, board, **config):
-        built = build_point_image(catalogue_with_first_image, point)
+        built = build_measurement_point_image(catalogue_with_first_image, point)
     known = {"core/wire.c", "cortexm/startup.S", *({"FreeRTOS-Kernel/tasks.c", "src/rt.c"} if not point.lto else ())}
     assert not set(compiled_sources(built)) & known, "it was compiled for the image before"
     assert_equals_fresh_build(catalogue_with_first_image, point, built, tmp_path / "whole")
@@ -144,7 +144,7 @@ def test_cached_and_compiled_images_are_equal(
 def test_cached_suite_and_footprint_images_are_equal(catalogue_with_bare_image: Catalogue, tmp_path: Path) -> None:
     first = points(catalogue_with_bare_image, *BARE)[0]
     weighed = [
-        footprint_program_build_point(catalogue_with_bare_image, name, "bare", "pico", 1, {})
+        plan_footprint_program_build(catalogue_with_bare_image, name, "bare", "pico", 1, {})
         for name in ("minimal", "heap")
     ]
     for number, point in enumerate(
@@ -153,15 +153,17 @@ def test_cached_suite_and_footprint_images_are_equal(catalogue_with_bare_image: 
         assert_equals_fresh_build(
             catalogue_with_bare_image,
             point,
-            build_point_image(catalogue_with_bare_image, point),
+            build_measurement_point_image(catalogue_with_bare_image, point),
             tmp_path / f"whole-{number}",
         )
 
 
 def test_further_image_compiles_only_its_own_files(catalogue_with_first_image: Catalogue) -> None:
     first, second = points(catalogue_with_first_image, *FIRST)
-    assert "FreeRTOS-Kernel/tasks.c" in compiled_sources(build_point_image(catalogue_with_first_image, first))
-    assert compiled_sources(build_point_image(catalogue_with_first_image, second)) == [
+    assert "FreeRTOS-Kernel/tasks.c" in compiled_sources(
+        build_measurement_point_image(catalogue_with_first_image, first)
+    )
+    assert compiled_sources(build_measurement_point_image(catalogue_with_first_image, second)) == [
         "core/identity.c",
         "t7_synchronisation/t7_synchronisation.c",
     ]
@@ -172,58 +174,58 @@ def test_changed_settings_compile_only_files_that_use_them(
 ) -> None:
     first, by_pin, *_ = points(catalogue_with_first_image, ["mutex"], "freertos", "nucleo-f446re")
     assert "core/wire.c" in compiled_sources(
-        build_point_image(catalogue_with_first_image, points(catalogue_with_first_image, *FIRST)[0])
+        build_measurement_point_image(catalogue_with_first_image, points(catalogue_with_first_image, *FIRST)[0])
     )
-    assert "run/ruler.c" in compiled_sources(build_point_image(catalogue_with_first_image, first))
-    assert compiled_sources(build_point_image(catalogue_with_first_image, by_pin)) == [
+    assert "run/ruler.c" in compiled_sources(build_measurement_point_image(catalogue_with_first_image, first))
+    assert compiled_sources(build_measurement_point_image(catalogue_with_first_image, by_pin)) == [
         "core/identity.c",
         "latency/samples.c",
         "mutex/mutex.c",
     ]
     (other, *_) = points(catalogue_with_first_image, ["preemption"], "freertos", "nucleo-f446re")
-    again = compiled_sources(build_point_image(catalogue_with_first_image, other))
+    again = compiled_sources(build_measurement_point_image(catalogue_with_first_image, other))
     assert "core/identity.c" in again
     assert not {item for item in again if item.startswith(("FreeRTOS-Kernel/", "cortexm/", "f4/", "freertos/"))}
     point = replace(points(catalogue_with_first_image, ["mutex"], "freertos", "stm32f411ce")[0], window_ms=900)
-    built = build_point_image(catalogue_with_first_image, point)
+    built = build_measurement_point_image(catalogue_with_first_image, point)
     of_all = {"core/wire.c", "cortexm/fault.c", "run/ruler.c", "run/window.c", "stm32/pins.c", "tasks/gate.c"}
     assert not of_all & set(compiled_sources(built))
     assert_equals_fresh_build(catalogue_with_first_image, point, built, tmp_path / "whole")
 
 
 def test_unaffected_files_are_not_compiled_again(catalogue_with_first_image: Catalogue) -> None:
-    build_point_image(
+    build_measurement_point_image(
         catalogue_with_first_image, points(catalogue_with_first_image, ["t1"], "freertos", "nucleo-f446re")[0]
     )
     without = points(catalogue_with_first_image, ["t1"], "freertos", "nucleo-f446re", **{"feature.icache": "0"})[0]
-    other = build_point_image(catalogue_with_first_image, without)
+    other = build_measurement_point_image(catalogue_with_first_image, without)
     assert compiled_sources(other) == ["core/identity.c", "f4/flash.c"]
 
 
 def test_edited_checkout_is_compiled_again(checkout: Path, tmp_path: Path) -> None:
     catalogue = Catalogue(checkout)
     (point,) = points(catalogue, ["t1"], "bare", "pico")
-    before = build_point_image(catalogue, point)
+    before = build_measurement_point_image(catalogue, point)
     replace_text(
         checkout, "core/bench_wire.h", "#pragma once", "#pragma once\n/* a line more, which a debugger is told */"
     )
-    after = build_point_image(Catalogue(checkout), point)
+    after = build_measurement_point_image(Catalogue(checkout), point)
     assert after.folder != before.folder
     assert "core/wire.c" in compiled_sources(after)
     assert_equals_fresh_build(Catalogue(checkout), point, after, tmp_path / "whole")
     (checkout / "firmware" / "include" / "bench_core.h").write_text("#error this comes first\n")
     with pytest.raises(BuildError, match="this comes first"):
-        build_point_image(Catalogue(checkout), point)
+        build_measurement_point_image(Catalogue(checkout), point)
 
 
 def test_further_checkout_reuses_compiled_objects(catalogue_with_bare_image: Catalogue, tmp_path: Path) -> None:
     checkout = copy_checkout(tmp_path / "further")
     point = points(catalogue_with_bare_image, *BARE)[0]
-    first = build_point_image(catalogue_with_bare_image, point)
+    first = build_measurement_point_image(catalogue_with_bare_image, point)
     text = first.folder.rename(tmp_path / "first") / "build.log"
     assert "compiler identification" in text.read_text()
     further = Catalogue(checkout)
-    again = build_point_image(further, point)
+    again = build_measurement_point_image(further, point)
     assert again.folder == first.folder, "the same content"
     assert compiled_sources(again) == ["core/identity.c"]
     assert "compiler identification" not in (again.folder / "build.log").read_text()
@@ -231,7 +233,7 @@ def test_further_checkout_reuses_compiled_objects(catalogue_with_bare_image: Cat
     replace_text(
         checkout, "core/bench_wire.h", "#pragma once", "#pragma once\n/* a line more, which a debugger is told */"
     )
-    edited = build_point_image(Catalogue(checkout), point)
+    edited = build_measurement_point_image(Catalogue(checkout), point)
     assert "core/wire.c" in compiled_sources(edited)
     assert_equals_fresh_build(further, point, edited, tmp_path / "edited")
 
@@ -242,9 +244,9 @@ def test_compile_error_is_reported_and_can_be_fixed(checkout: Path, tmp_path: Pa
     (point,) = points(catalogue, ["t1"], "bare", "pico")
     replace_text(checkout, file, "#include", "int wrong = ;\n#include")
     with pytest.raises(BuildError, match=r"t1_arithmetic\.c:\d+:\d+: error: expected expression"):
-        build_point_image(catalogue, point)
+        build_measurement_point_image(catalogue, point)
     replace_text(checkout, file, "int wrong = ;\n", "")
-    assert_equals_fresh_build(catalogue, point, build_point_image(catalogue, point), tmp_path / "whole")
+    assert_equals_fresh_build(catalogue, point, build_measurement_point_image(catalogue, point), tmp_path / "whole")
 
 
 @pytest.mark.parametrize("ended_by", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.long)])
@@ -260,7 +262,7 @@ def test_interrupted_build_leaves_no_partial_object(
         running.send_signal(ended_by)
         assert running.wait() != 0
     (point,) = points(elsewhere, ["t4"], "bare", "nucleo-f446re")
-    assert_equals_fresh_build(elsewhere, point, build_point_image(elsewhere, point), tmp_path / "whole")
+    assert_equals_fresh_build(elsewhere, point, build_measurement_point_image(elsewhere, point), tmp_path / "whole")
 
 
 @pytest.mark.long
@@ -269,7 +271,8 @@ def test_parallel_builds_compile_a_file_once(elsewhere: Catalogue) -> None:
     with start_process([*command, "t6"]) as one, start_process([*command, "t7"]) as other:
         assert (one.wait(), other.wait()) == (0, 0)
     both = [
-        build_point_image(elsewhere, point) for point in points(elsewhere, ["t6", "t7"], "freertos", "nucleo-f446re")
+        build_measurement_point_image(elsewhere, point)
+        for point in points(elsewhere, ["t6", "t7"], "freertos", "nucleo-f446re")
     ]
     names = [name for item in both for name in compiled_sources(item)]
     twice = {name for name in names if names.count(name) > 1}
@@ -280,18 +283,18 @@ def test_results_of_cmake_are_reused_unchanged(catalogue_with_bare_image: Catalo
     first, second = points(catalogue_with_bare_image, *BARE)
     assert (
         "compiler identification"
-        in (build_point_image(catalogue_with_bare_image, first).folder / "build.log").read_text()
+        in (build_measurement_point_image(catalogue_with_bare_image, first).folder / "build.log").read_text()
     )
     assert (
         "compiler identification"
-        not in (build_point_image(catalogue_with_bare_image, second).folder / "build.log").read_text()
+        not in (build_measurement_point_image(catalogue_with_bare_image, second).folder / "build.log").read_text()
     )
     (stored,) = [path for path in (tmp_path / "build" / "configured").iterdir() if not path.name.startswith(".")]
     (stored / "CMakeCCompiler.cmake").write_text("damaged")
     (third,) = points(catalogue_with_bare_image, ["t7"], *BARE[1:])
     assert (
         "compiler identification"
-        in (build_point_image(catalogue_with_bare_image, third).folder / "build.log").read_text()
+        in (build_measurement_point_image(catalogue_with_bare_image, third).folder / "build.log").read_text()
     )
 
 
@@ -299,12 +302,12 @@ def test_cached_toml_contents_are_used_if_valid(checkout: Path, tmp_path: Path) 
     catalogue = Catalogue(checkout)
     first, other = points(catalogue, *BARE)
     stored = [path for path in (tmp_path / "kept" / "facts").glob("*/*") if path.is_file()]
-    assert len(stored) == len(toml_files_for_cmake(catalogue, first))
+    assert len(stored) == len(toml_files_read_by_cmake(catalogue, first))
     for stored_item in stored:
         damaged = stored_item.read_bytes().replace(b"wire_version [==[2", b"wire_version [==[3")
         stored_item.write_bytes(damaged.replace(b"_WIRE_VERSION 2", b"_WIRE_VERSION 3"))  # what the code is told
-    assert_equals_fresh_build(catalogue, other, build_point_image(catalogue, other), tmp_path / "damaged")
+    assert_equals_fresh_build(catalogue, other, build_measurement_point_image(catalogue, other), tmp_path / "damaged")
     replace_text(checkout, "boards/pico/board.toml", "hz = 1_000_000", "hz = 1_000_001")
     catalogue = Catalogue(checkout)
     (edited,) = points(catalogue, ["t1"], "bare", "pico")
-    assert_equals_fresh_build(catalogue, edited, build_point_image(catalogue, edited), tmp_path / "edited")
+    assert_equals_fresh_build(catalogue, edited, build_measurement_point_image(catalogue, edited), tmp_path / "edited")

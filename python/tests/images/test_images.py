@@ -11,7 +11,7 @@ from rtoslab.base.errors import BuildError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.schemas import Board
-from rtoslab.images.builder import build_failure_reason, build_point_image
+from rtoslab.images.builder import build_failure_reason, build_measurement_point_image
 from rtoslab.plan.plan import PlannedPoint, PlanOptions, make_measurement_plan
 from tests.board_images import Program
 
@@ -74,7 +74,7 @@ def test_placements_and_options_reach_the_image(
     name: str, config: dict[str, str], runs_in: str, tmp_path: Path
 ) -> None:
     board = CATALOGUE.find_board(name).facts
-    built = build_point_image(CATALOGUE, _point("t1", name, "bare", **config))
+    built = build_measurement_point_image(CATALOGUE, _point("t1", name, "bare", **config))
     stack, reset, *_ = _vectors(built.elf_path, tmp_path, 4)
     assert stack == _memory(board, config.get("data", board.memory.data)).stop
     assert reset in _memory(board, "flash_itcm" if runs_in == "flash_itcm" else "flash"), "start-up code lies in flash"
@@ -96,7 +96,7 @@ def test_placements_and_options_reach_the_image(
 @pytest.mark.long
 @pytest.mark.parametrize("point", EVERY_POINT, ids=lambda point: f"{point.label} {point.opt}")
 def test_every_image_builds_without_a_warning(point: PlannedPoint) -> None:
-    built = build_point_image(CATALOGUE, point)
+    built = build_measurement_point_image(CATALOGUE, point)
     assert built.info["board"] == point.board
     log = (built.folder / "build.log").read_text()
     assert "warning:" not in log
@@ -105,7 +105,7 @@ def test_every_image_builds_without_a_warning(point: PlannedPoint) -> None:
 @pytest.mark.parametrize("macro", ["configTICK_RATE_HS", "configTICKRATE_HZ"])
 def test_unknown_macro_is_refused_with_a_suggestion(macro: str) -> None:
     with pytest.raises(BuildError, match=f"has no setting `{macro}`; did you mean `configTICK_RATE_HZ`"):
-        build_point_image(CATALOGUE, _point("t2", "pico", **{macro: "100"}))
+        build_measurement_point_image(CATALOGUE, _point("t2", "pico", **{macro: "100"}))
 
 
 LD = "arm-none-eabi/bin/ld: "

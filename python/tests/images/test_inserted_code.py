@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base import BuildError
-from rtoslab.images.builder import build_point_image
+from rtoslab.images.builder import build_measurement_point_image
 from rtoslab.images.inserted_code import files_with_own_optimisation_level, hook_macro_code, read_source_contents
 from tests.checkouts import copy_checkout
 from tests.images.test_build_environment import a_point
@@ -119,4 +119,4 @@ def test_a_port_that_changes_the_kernels_functions_gives_no_image(
     port = root / "firmware/kernels/freertos/port.c"
     port.write_text(port.read_text() + "\nvoid port_slow(void);\nvoid port_slow(void)\n{\n}\n")
     with pytest.raises(BuildError, match=message):
-        build_point_image(*a_point(root))
+        build_measurement_point_image(*a_point(root))

@@ -15,7 +15,7 @@ from rtoslab.base.errors import StoreError
 from rtoslab.base.tools import find_build_program
 from rtoslab.images import compile_steps, object_cache, object_store
 from rtoslab.images.compilation import CompilerCall, parse_compiler_call, parse_library_archive_step
-from rtoslab.images.object_cache import JUST_NOW_NS, ObjectCache, compiler_identity
+from rtoslab.images.object_cache import JUST_NOW_NS, ObjectFileCache, compiler_identity
 from rtoslab.images.object_store import ObjectStore
 
 PLAIN = "#define ASKED 1\n#define OTHER 2\n"
@@ -54,7 +54,7 @@ class Place:
         call = CompilerCall(work, words, self.folder)
         log = io.StringIO()
         steps = compile_steps._StepRunner(
-            ObjectCache(work, self.folder, ObjectStore(self.kept), compiler_identity(clang=False)), log
+            ObjectFileCache(work, self.folder, ObjectStore(self.kept), compiler_identity(clang=False)), log
         )
         steps.compile_or_copy_cached_object(call)
         self.said = log.getvalue()
@@ -197,7 +197,7 @@ def test_threads_that_compile_one_file_get_the_same_object(tmp_path: Path, monke
         return file
 
     monkeypatch.setattr(object_cache, "sha256_of_file", slow)
-    objects = ObjectCache(tmp_path, tmp_path, ObjectStore(tmp_path / "kept"), "")
+    objects = ObjectFileCache(tmp_path, tmp_path, ObjectStore(tmp_path / "kept"), "")
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(objects._file_digest, ["a header"] * 2)) == ["a header"] * 2
 
@@ -256,10 +256,10 @@ def test_full_cache_removes_the_least_recently_used(tmp_path: Path, monkeypatch:
     stored = ObjectStore(tmp_path)
     keys = [f"{number * object_store.SHARDS:08x}" for number in range(4)]  # of one shelf
     for age, key in enumerate(keys[:3]):
-        stored.store_bytes_of_key(key, bytes(1_000))
+        stored.store_bytes_under_key(key, bytes(1_000))
         os.utime(tmp_path / "00" / key, ns=(age, age))
     assert stored.read_bytes_of_key(keys[0]) == bytes(1_000)
-    stored.store_bytes_of_key(keys[3], bytes(1_000))
+    stored.store_bytes_under_key(keys[3], bytes(1_000))
     assert [stored.read_bytes_of_key(key) is not None for key in keys] == [True, False, True, True]
 
 
@@ -289,6 +289,6 @@ def test_build_without_steps_is_an_error(tmp_path: Path, build_file: str, words:
     log = io.StringIO()
     with pytest.raises(compile_steps.StepFailedError):
         compile_steps.run_build_steps(
-            tmp_path, ObjectCache(tmp_path, tmp_path, ObjectStore(tmp_path / "kept"), ""), log
+            tmp_path, ObjectFileCache(tmp_path, tmp_path, ObjectStore(tmp_path / "kept"), ""), log
         )
     assert words in log.getvalue()

@@ -12,11 +12,11 @@ from rtoslab.base import to_canonical_json
 from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.calibrate.silicon_file import read_silicon_calibration_file
-from rtoslab.catalogue.paper_folders import parse_published_rows
+from rtoslab.catalogue.paper_folders import parse_published_values_csv
 from rtoslab.catalogue.strict_files import validate_table
 from rtoslab.intake.objects import parse_json_object
 from rtoslab.intake.tables import parse_toml_table
-from rtoslab.project.project_file import Project, require_images
+from rtoslab.project.project_file import Project, require_project_items_name_images
 from rtoslab.reference.reference_file import read_reference_file
 from tests.inputs.kind import text_of
 from tests.inputs.mutate import damage_input
@@ -95,13 +95,18 @@ def _shortest_tables(data: bytes) -> bytes:
 
 def read_project(data: bytes) -> None:
     """`rtoslab.toml`, and whether its names fit."""
-    require_images(validate_table(parse_toml_table(text_of(data), "x", CatalogueError), "x", Project))
+    require_project_items_name_images(
+        validate_table(parse_toml_table(text_of(data), "x", CatalogueError), "x", Project)
+    )
 
 
 def read_published(data: bytes) -> None:
     """A paper's figures, the numbers among them."""
-    rows = parse_published_rows(text_of(data), Path("published.csv"))
-    assert all(row.number_in_paper is None or row.number_in_paper == row.number_in_paper for row in rows.values())
+    rows = parse_published_values_csv(text_of(data), Path("published.csv"))
+    assert all(
+        row.paper_value_as_number is None or row.paper_value_as_number == row.paper_value_as_number
+        for row in rows.values()
+    )
 
 
 def silicon() -> bytes:

@@ -47,7 +47,7 @@ from rtoslab.rta.overheads import parse_kernel_overheads
 from rtoslab.rta.system import convert_to_integer_task_set
 from rtoslab.rta.taskcsv import parse_task_set_csv
 from rtoslab.rta.taskset import parse_task_set
-from rtoslab.sweep.plan import SweepPlan
+from rtoslab.sweep.plan import ConfigurationSweepPlan
 from rtoslab.targets.marks import read_interval_marker_addresses
 from rtoslab.targets.simulation import parse_serial_input_script
 from rtoslab.trees.kernel_exports import parse_kconfig_options
@@ -95,7 +95,7 @@ def _baselines() -> Sequence[bytes]:
 
 def _capture(data: bytes) -> None:
     for channel in (result := parse_capture(data, "x")).channels:
-        find_pulses(channel, result.tick_s).widths_in_seconds()
+        find_pulses(channel, result.tick_s).pulse_widths_in_seconds()
 
 
 def _head(form: str, head: bytes) -> Read:
@@ -226,7 +226,7 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("task set, TOML", _bare("examples/response-time/[ct]*.toml"), _tasks),
         Kind("task set, CSV", lambda: [TASKS_CSV], _tasks_csv),
         Kind("overheads, TOML", lambda: [OVERHEADS], _overheads),
-        Kind("sweep plan", _bare("docs/sweeps/*.toml"), model(SweepPlan)),
+        Kind("sweep plan", _bare("docs/sweeps/*.toml"), model(ConfigurationSweepPlan)),
         Kind("suite", _bare("papers/*/suite.toml"), model(MeasurementSuite)),
         Kind("baseline", _baselines, model(Baseline)),
         Kind("board", _bare("firmware/boards/*/board.toml"), model(Board)),

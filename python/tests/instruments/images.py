@@ -8,7 +8,7 @@ from rtoslab.base import exclusive_lock, tools
 from rtoslab.base.paths import build_folder, find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.compile_steps import run_build_steps
-from rtoslab.images.object_cache import ObjectCache, compiler_identity
+from rtoslab.images.object_cache import ObjectFileCache, compiler_identity
 from rtoslab.images.object_store import ObjectStore
 from rtoslab.instruments.subject import ObservedImage, ObservedRunSection, find_observed_image
 
@@ -36,7 +36,9 @@ def scene(name: str, kernel: str, board: str) -> Path:
         with (folder / "build.log").open("w+") as log:
             run_build_steps(
                 folder,
-                ObjectCache(folder, firmware, ObjectStore(folder.with_name("objects")), compiler_identity(clang=False)),
+                ObjectFileCache(
+                    folder, firmware, ObjectStore(folder.with_name("objects")), compiler_identity(clang=False)
+                ),
                 log,
             )
     return folder / "image.elf"

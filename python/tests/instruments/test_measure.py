@@ -14,7 +14,7 @@ from rtoslab.base import SymbolError
 from rtoslab.cli import app
 from rtoslab.instruments.call_counts import CallStatistics, ValueDistribution
 from rtoslab.instruments.functions import ImageFunctions
-from rtoslab.instruments.measured_calls import MeasuredCalls, MeasuredFunction, measure_calls
+from rtoslab.instruments.measured_calls import MeasuredCalls, MeasuredFunction, measure_function_calls
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.profiler import profile_image
 from rtoslab.instruments.records import CALL, RETURNED, WAYS
@@ -38,7 +38,7 @@ def measure_example(board: str, *names: str) -> dict[str, MeasuredFunction]:
     subject = find_observed_image(
         CATALOGUE, str(small_program(board)), board=board, cores=1, stretch=ObservedRunSection(cycles=100_000)
     )
-    return {function.function.requested[0]: function for function in measure_calls(subject, names).functions}
+    return {function.function.requested[0]: function for function in measure_function_calls(subject, names).functions}
 
 
 def constant_spread(value: int, calls: int) -> CallStatistics:
@@ -152,7 +152,7 @@ def test_calls_begun_before_the_interval_are_not_counted() -> None:
     inside = f"{measure_example('pico', 'leaf')['leaf'].function.address + 4:#x}"
     stretch = ObservedRunSection(start=inside, cycles=100_000)
     subject = find_observed_image(CATALOGUE, str(small_program("pico")), board="pico", cores=1, stretch=stretch)
-    leaf, outer = measure_calls(subject, ["leaf", "outer"]).functions
+    leaf, outer = measure_function_calls(subject, ["leaf", "outer"]).functions
     assert (leaf.tally.begun_before, leaf.tally.calls) == (1, 3 * CALLS - 1)
     assert (outer.tally.begun_before, outer.tally.calls) == (0, CALLS)
 
@@ -215,7 +215,7 @@ def kernel_calls(program: Program, *names: str) -> tuple[MeasuredCalls, Mapping[
     for spent in profile_image(subject).spent:
         name = next(name for name in reversed(spent.stack) if not name.endswith("[inlined]")).partition(" [")[0]
         own[name] = own.get(name, 0) + spent.total_cycles - spent.cycles[WAYS.index("exception")]
-    return measure_calls(subject, names), own
+    return measure_function_calls(subject, names), own
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -12,14 +12,14 @@ from markupsafe import escape
 
 import rtoslab
 from rtoslab.base.errors import ReportError
-from rtoslab.catalogue.kernel_facts import KernelBehaviour
+from rtoslab.catalogue.kernel_facts import PermittedKernelDifferences
 from rtoslab.cli import app
 from rtoslab.instruments.difference import find_comparison_divisor, profile_difference_tables
 from rtoslab.instruments.formats import folded_stacks, speedscope_profile
 from rtoslab.instruments.html import render_profile_page
 from rtoslab.instruments.masked_interrupts import masked_interrupt_tables
 from rtoslab.instruments.profile_tables import all_profile_tables, core_cycles_table, function_cycles_table
-from rtoslab.instruments.profiler import Profile, profile_image, read_profile_file
+from rtoslab.instruments.profiler import Profile, profile_image, read_execution_profile_file
 from rtoslab.instruments.records import WAYS
 from rtoslab.instruments.subject import find_observed_image
 from tests.instruments.images import CATALOGUE, ROOT, scene, scene_subject
@@ -104,13 +104,13 @@ def test_folded_stacks_and_speedscope_contain_every_cycle() -> None:
 
 
 def _assert_no_altered_byte_is_read(path: Path) -> None:
-    whole, content = read_profile_file(path), path.read_bytes()
+    whole, content = read_execution_profile_file(path), path.read_bytes()
     dice = random.Random(7)
     for _ in range(40):
         place = dice.randrange(len(content))
         path.write_bytes(content[:place] + bytes([content[place] ^ 1 << dice.randrange(8)]) + content[place + 1 :])
         try:
-            assert read_profile_file(path) == whole, "blank space alone"
+            assert read_execution_profile_file(path) == whole, "blank space alone"
         except ReportError:
             continue
     path.write_bytes(content)
@@ -119,13 +119,13 @@ def _assert_no_altered_byte_is_read(path: Path) -> None:
 def test_profile_survives_its_file(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     two_cores().save(path)
-    assert read_profile_file(path) == two_cores()
+    assert read_execution_profile_file(path) == two_cores()
     _assert_no_altered_byte_is_read(path)
     path.write_text("{}")
     with pytest.raises(ReportError, match="not a stored profile"):
-        read_profile_file(path)
+        read_execution_profile_file(path)
     with pytest.raises(ReportError, match="Cannot read"):
-        read_profile_file(tmp_path / "none.json")
+        read_execution_profile_file(tmp_path / "none.json")
 
 
 def test_difference_shows_where_cycles_were_added() -> None:
@@ -194,7 +194,7 @@ def test_masked_names_the_longest_of_each_call_over_benchmarks_and_kernels() -> 
     assert rows["xQueueReceive"]["longest"] == max(item.longest_cycles for item in held)
     assert rows["xQueueReceive"]["opened by"].startswith("vTaskEnterCritical, build/kernel/tasks.c:")
     by_lines = CATALOGUE.find_kernel("freertos").facts.model_copy(
-        update={"behaviour": KernelBehaviour(interrupt_masking="lines")}
+        update={"behaviour": PermittedKernelDifferences(interrupt_masking="lines")}
     )
     assert by_lines.why_masking_not_observed == (
         "FreeRTOS masks interrupts by disabling their lines, which is not observed"

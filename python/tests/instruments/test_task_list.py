@@ -9,7 +9,7 @@ from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.catalogue.catalogue import TASKS_FILE
 from rtoslab.instruments import KernelTaskLister
-from rtoslab.instruments.saved_registers import SavedTask, registers_from_saved_frame
+from rtoslab.instruments.saved_registers import SuspendedTaskStack, registers_from_saved_frame
 from rtoslab.targets import make_board_at_reset
 from tests.instruments.laid_kernels import KERNELS, build
 
@@ -81,7 +81,7 @@ def words(at: int, values: list[int]) -> dict[int, int]:
 def read(values: list[int], frames: list[str], exc_return: int | None = None, top: int = 4096) -> dict[str, int]:
     memory = words(1024, values)
     return registers_from_saved_frame(
-        SavedTask(1024, range(1000, top), exc_return), frames, memory.get, lambda at: at == CODE
+        SuspendedTaskStack(1024, range(1000, top), exc_return), frames, memory.get, lambda at: at == CODE
     )
 
 

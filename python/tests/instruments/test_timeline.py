@@ -12,7 +12,7 @@ from vcdvcd import VCDVCD
 from rtoslab.instruments.perfetto import perfetto_trace
 from rtoslab.instruments.perfetto_writer import nanoseconds_at_cycle
 from rtoslab.instruments.subject import find_observed_image
-from rtoslab.instruments.timelines import HANDLERS, LOCKS, TASKS, WAITS, Timeline, TimelineSpan, record_timeline
+from rtoslab.instruments.timelines import HANDLERS, LOCKS, TASKS, WAITS, Timeline, TimelineInterval, record_timeline
 from rtoslab.instruments.vcd import picoseconds_at_cycle, timeline_as_vcd
 from tests.instruments.images import CATALOGUE, scene_subject
 
@@ -27,7 +27,7 @@ def two_cores() -> Timeline:
     return record_timeline(find_observed_image(CATALOGUE, "t6", kernel="freertos", board="pico", cores=2, window_ms=5))
 
 
-def calls(result: Timeline, task: str, function: str) -> tuple[TimelineSpan, ...]:
+def calls(result: Timeline, task: str, function: str) -> tuple[TimelineInterval, ...]:
     return tuple(span for span in result.spans_of_timeline_track(TASKS, task) if span.name == function)
 
 

@@ -16,7 +16,7 @@ from rtoslab.cli import app
 from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, find_observed_image, read_trace_file, trace_database
 from rtoslab.instruments.perfetto import perfetto_trace
 from rtoslab.instruments.perfetto_writer import make_digest_packet
-from rtoslab.instruments.timelines import Timeline, TimelineSpan, TimelineTrack
+from rtoslab.instruments.timelines import Timeline, TimelineInterval, TimelineTrack
 from rtoslab.instruments.trace_database import TraceFileContents, TraceTimelineSlice
 from tests.instruments.images import CATALOGUE, scene
 from tests.instruments.small_program import small_program
@@ -129,7 +129,9 @@ def test_kernel_is_recognised_by_symbols() -> None:
 
 
 def example_trace() -> bytes:
-    spans = [TimelineSpan(TimelineTrack("core 0", "tasks"), "ab"[at % 2], 100 * at, 100 * at + 100) for at in range(8)]
+    spans = [
+        TimelineInterval(TimelineTrack("core 0", "tasks"), "ab"[at % 2], 100 * at, 100 * at + 100) for at in range(8)
+    ]
     return perfetto_trace(Timeline("made", 100_000_000, 0, 800, tuple(spans), ()))
 
 

@@ -14,7 +14,7 @@ from rtoslab.intake import CONTAINERS, EVIDENCE_BYTES
 from rtoslab.intake.limits import TABLE_VALUES
 from rtoslab.results import decode_parquet_columns
 from rtoslab.results.sample_file import decode_samples
-from rtoslab.store import decode_board_observations
+from rtoslab.store import decode_evidence_file
 
 
 def compress_zstd(text: bytes) -> bytes:
@@ -36,7 +36,7 @@ def test_evidence_that_unpacks_to_too_much_is_refused(text: bytes, says: str) ->
     content = compress_zstd(text)
     assert len(content) < 100_000
     with pytest.raises(ValueError, match=says):
-        decode_board_observations(content, b"")
+        decode_evidence_file(content, b"")
 
 
 def test_unpacking_takes_no_more_memory_than_the_limit(tmp_path: Path) -> None:

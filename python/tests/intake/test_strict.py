@@ -12,7 +12,7 @@ import rtoslab
 from rtoslab.base.strict import StrictModel
 from rtoslab.instruments.profiler import Profile
 from rtoslab.intake.numbers import to_exact_fraction
-from rtoslab.results.column import CompactIntegers
+from rtoslab.results.column import CompactIntegerSequence
 from rtoslab.results.virtual_result import CoreCycles
 
 SCALARS: tuple[Any, ...] = (True, False, 0, 1, 2, 1.0, 0.0, 0.5, "", "0", "1", "1.0", "true", "a")
@@ -35,7 +35,7 @@ def forms() -> list[type[BaseModel]]:
 def _leaves(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return [leaf for item in value.values() for leaf in _leaves(item)]
-    if isinstance(value, list | tuple | set | frozenset | CompactIntegers):
+    if isinstance(value, list | tuple | set | frozenset | CompactIntegerSequence):
         return [leaf for item in value for leaf in _leaves(item)]
     return [value]
 

@@ -19,7 +19,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure.identity import identity_of_point
 from rtoslab.measure.pipeline import MeasurementPointOutcome, measure_and_store_point
 from rtoslab.plan.plan import PlanOptions, make_measurement_plan
-from rtoslab.reference import stored_row_from_points
+from rtoslab.reference import make_stored_row_of_code_placements
 from rtoslab.results.results import FailedMeasurement, MeasuredPoint
 from rtoslab.store.store import RunDirectory
 from tests.checkouts import build_apart, copy_checkout, replace_text
@@ -203,7 +203,7 @@ def test_compile_error_is_reported_with_its_log(checkout: Path, tmp_path: Path) 
     assert failed.stage == "build"
     assert "port_yeild" in failed.message
     assert "The complete log is" in failed.message
-    (reason,) = {stored_row_from_points(failed.point, "freertos", (), failed.message).reason}
+    (reason,) = {make_stored_row_of_code_placements(failed.point, "freertos", (), failed.message).reason}
     assert reason == failed.message.partition(" The complete log is ")[0], "a stored row names no path of this machine"
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.images import build_point_image
+from rtoslab.images import build_measurement_point_image
 from rtoslab.measure import make_virtual_benchmark_job
 from rtoslab.measure.duration_estimate import POINT_S, estimate_point_seconds
 from rtoslab.plan.plan import MeasurementPlan, PlanOptions, make_measurement_plan
@@ -68,7 +68,7 @@ def test_runs_take_about_the_estimated_time(name: str, board: str, cores: int, w
     """By the process's own time, within four times; on a laptop within two."""
     request = plan(name, board, cores, window_ms)
     (point,) = request.points
-    built = build_point_image(CATALOGUE, point)
+    built = build_measurement_point_image(CATALOGUE, point)
     job = make_virtual_benchmark_job(CATALOGUE, point, built.elf_path.read_bytes(), built.elf_path.name)
     began = time.process_time()
     assert run_virtual_benchmark(job).failure is None

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.paths import find_checkout_root
-from rtoslab.measure.own_image import measure_image
+from rtoslab.measure.own_image import measure_user_elf_image
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.results.results import MeasuredPoint
 from tests.cli.test_cli import rtoslab
@@ -72,11 +72,11 @@ def test_image_of_another_build_is_measured(
     if name not in compilers:
         pytest.skip("clang is not on PATH")
     image = _build_outside(commands, compilers[name], tmp_path)
-    _, outcome = measure_image(ROOT, image, BOARD, tmp_path / "alone", {})
+    _, outcome = measure_user_elf_image(ROOT, image, BOARD, tmp_path / "alone", {})
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
     assert outcome.result.successful_proof_count < len(outcome.result.proofs)
     monkeypatch.setenv("RTOSLAB_PORTS", os.fspath(_ports(commands)))
-    _, message = measure_image(ROOT, image, BOARD, tmp_path / "known", {})
+    _, message = measure_user_elf_image(ROOT, image, BOARD, tmp_path / "known", {})
     assert isinstance(message.result, MeasuredPoint), message.result
     assert message.result.counters == outcome.result.counters
     assert message.result.successful_proof_count > outcome.result.successful_proof_count

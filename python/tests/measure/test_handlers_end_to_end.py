@@ -7,7 +7,7 @@ import pytest
 from rtoslab.analyses.tick_cost import cycles_by_released_tasks, fit_tick_cost_model
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.images.builder import build_point_image
+from rtoslab.images.builder import build_measurement_point_image
 from rtoslab.measure.evaluation import decode_and_judge_output
 from rtoslab.measure.identity import identity_of_point
 from rtoslab.measure.virtual_job import make_virtual_benchmark_job
@@ -27,7 +27,7 @@ def measure(
     (point,) = make_measurement_plan(
         CATALOGUE, [benchmark], PlanOptions([kernel], [board_id], None, window_ms, chosen)
     ).points
-    built = build_point_image(CATALOGUE, point)
+    built = build_measurement_point_image(CATALOGUE, point)
     job = make_virtual_benchmark_job(CATALOGUE, point, built.elf_path.read_bytes(), "image.elf")
     result = decode_and_judge_output(
         CATALOGUE, identity_of_point(CATALOGUE, point), "0" * 16, run_virtual_benchmark(job), built.expected

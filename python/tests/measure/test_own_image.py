@@ -11,7 +11,7 @@ from rtoslab import api
 from rtoslab.base.errors import ImageFileError, RunError, SettingError, StoreError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.measure.own_image import measure_image
+from rtoslab.measure.own_image import measure_user_elf_image
 from rtoslab.results.results import FailedMeasurement, MeasuredPoint
 from rtoslab.store.store import RunDirectory
 from rtoslab.targets import introduction
@@ -40,7 +40,7 @@ def image_of_unknown_kernel(image: Path, folder: Path) -> Path:
 
 
 def test_external_image_gives_the_same_result_as_a_built_one(image: Path, tmp_path: Path) -> None:
-    folder, outcome = measure_image(ROOT, image, "pico", tmp_path / "own", {})
+    folder, outcome = measure_user_elf_image(ROOT, image, "pico", tmp_path / "own", {})
     (here,) = api.run("t7", kernels=["freertos"], boards=["pico"], cores=[1], out=tmp_path / "here")
     assert isinstance(outcome.result, MeasuredPoint)
     assert isinstance(here.result, MeasuredPoint)
@@ -53,7 +53,7 @@ def test_external_image_gives_the_same_result_as_a_built_one(image: Path, tmp_pa
     assert build["built_elsewhere"]
     (checked,) = verify_folder(Catalogue(ROOT), folder)
     assert not checked.differences
-    _, again = measure_image(ROOT, image, "pico", tmp_path / "own", {})
+    _, again = measure_user_elf_image(ROOT, image, "pico", tmp_path / "own", {})
     assert not again.fresh
 
 
@@ -61,12 +61,14 @@ def test_external_image_of_other_options_has_no_known_length_of_code(tmp_path: P
     small = tmp_path / "small.elf"
     built = api.build_image("t7", kernel="freertos", board="pico", config={"opt": "-Os"})
     small.write_bytes(built.read_bytes())
-    _, outcome = measure_image(ROOT, small, "pico", tmp_path / "own", {})
+    _, outcome = measure_user_elf_image(ROOT, small, "pico", tmp_path / "own", {})
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
 
 
 def test_unknown_kernel_is_proved_without_symbols(image: Path, tmp_path: Path) -> None:
-    folder, outcome = measure_image(ROOT, image_of_unknown_kernel(image, tmp_path), "pico", tmp_path / "own", {})
+    folder, outcome = measure_user_elf_image(
+        ROOT, image_of_unknown_kernel(image, tmp_path), "pico", tmp_path / "own", {}
+    )
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
     assert {proof.verdict.value for proof in outcome.result.proofs} >= {"holds", "unseen"}
     (checked,) = verify_folder(Catalogue(ROOT), folder)
@@ -81,14 +83,14 @@ def test_image_is_judged_again_when_its_port_is_known(
     """What was proved of it as a stranger is no answer then."""
     monkeypatch.chdir(tmp_path)
     path = image_of_unknown_kernel(image, tmp_path)
-    before, unknown = measure_image(ROOT, path, "pico", None, {})
+    before, unknown = measure_user_elf_image(ROOT, path, "pico", None, {})
     port = tmp_path / "ports" / "myKernel"
     shutil.copytree(ROOT / "firmware" / "kernels" / "freertos", port)
     facts = (port / "kernel.toml").read_text()
     assert 'id = "freertos"' in facts
     (port / "kernel.toml").write_text(facts.replace('id = "freertos"', 'id = "myKernel"'))
     monkeypatch.setenv("RTOSLAB_PORTS", str(port.parent))
-    after, known = measure_image(ROOT, path, "pico", None, {})
+    after, known = measure_user_elf_image(ROOT, path, "pico", None, {})
     assert isinstance(unknown.result, MeasuredPoint)
     assert isinstance(known.result, MeasuredPoint), known.result
     assert known.fresh
@@ -96,9 +98,9 @@ def test_image_is_judged_again_when_its_port_is_known(
     assert {proof.verdict.value for proof in known.result.proofs} == {"holds"}
     assert before != after
     with pytest.raises(StoreError, match="choose another --out"):
-        measure_image(ROOT, path, "pico", before, {})
+        measure_user_elf_image(ROOT, path, "pico", before, {})
     renamed = path.rename(tmp_path / "renamed.elf")
-    assert measure_image(ROOT, renamed, "pico", None, {})[1].fresh
+    assert measure_user_elf_image(ROOT, renamed, "pico", None, {})[1].fresh
 
 
 @pytest.mark.parametrize(("bench", "name", "said", "stage"), [
@@ -111,7 +113,7 @@ def test_image_with_wrong_identity_is_a_failed_point(
     content = api.build_image(bench, kernel="freertos", board="pico").read_bytes()
     assert content.count(b"\0" + name + b"\0") == 1
     (path := tmp_path / "lies.elf").write_bytes(content.replace(b"\0" + name, b"\0" + said.ljust(len(name), b"\0")))
-    _, outcome = measure_image(ROOT, path, "pico", tmp_path / "own", {})
+    _, outcome = measure_user_elf_image(ROOT, path, "pico", tmp_path / "own", {})
     assert isinstance(outcome.result, FailedMeasurement)
     assert outcome.result.stage == stage, outcome.result
 
@@ -120,20 +122,20 @@ def test_image_without_the_runner_is_refused(image: Path, tmp_path: Path, monkey
     content = Program("t5", "nucleo-l073rz").elf().read_bytes()
     (path := tmp_path / "l0.elf").write_bytes(content.replace(b"\0nucleo-l073rz\0", b"\0pico" + bytes(10)))
     with pytest.raises(SettingError, match="is for the board pico; run it with --board pico"):
-        measure_image(ROOT, path, "nucleo-l073rz", tmp_path / "a", {})
+        measure_user_elf_image(ROOT, path, "nucleo-l073rz", tmp_path / "a", {})
     with pytest.raises(ImageFileError, match="link it for this board"):
-        measure_image(ROOT, image, "nucleo-f446re", tmp_path / "b", {})
+        measure_user_elf_image(ROOT, image, "nucleo-f446re", tmp_path / "b", {})
     with pytest.raises(
         ImageFileError, match=r"floating point of version 5.*that it fits: nucleo-f767zi, nucleo-h743zi"
     ):
-        measure_image(ROOT, Program("t5", "nucleo-f767zi").elf(), "nucleo-f446re", tmp_path / "e", {})
+        measure_user_elf_image(ROOT, Program("t5", "nucleo-f767zi").elf(), "nucleo-f446re", tmp_path / "e", {})
     other = Program("t5", "nucleo-f103rb").elf()
     monkeypatch.setattr(introduction, "LIMIT_S", 0.3)  # it would say nothing in 5 s either
     with pytest.raises(RunError, match="does not contain rtoslab's runner, or is for another board than nucleo-f446re"):
-        measure_image(ROOT, other, "nucleo-f446re", tmp_path / "d", {})
+        measure_user_elf_image(ROOT, other, "nucleo-f446re", tmp_path / "d", {})
     (text := tmp_path / "text.elf").write_text("no image")
     with pytest.raises(ImageFileError, match="is not an ELF file"):
-        measure_image(ROOT, text, "pico", tmp_path / "c", {})
+        measure_user_elf_image(ROOT, text, "pico", tmp_path / "c", {})
 
 
 def test_command_accepts_only_options_of_an_image(image: Path, tmp_path: Path) -> None:

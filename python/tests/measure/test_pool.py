@@ -15,7 +15,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure import pool
 from rtoslab.measure.identity import identity_of_point
 from rtoslab.measure.pipeline import MeasurementPointOutcome, MeasureOptions
-from rtoslab.measure.pool import PointProgress
+from rtoslab.measure.pool import MeasurementPointProgress
 from rtoslab.plan.plan import PlanOptions, make_measurement_plan
 from rtoslab.results.results import FailedMeasurement, MeasuredPoint
 from rtoslab.store.store import RunDirectory
@@ -26,7 +26,7 @@ def test_dead_process_loses_one_point(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("RTOSLAB_CACHE", str(tmp_path / "cache"))  # a known point would be over before the kill
     killed: list[int] = []
 
-    def kill_once(note: PointProgress) -> None:
+    def kill_once(note: MeasurementPointProgress) -> None:
         if note.index == 1 and note.outcome is None and not killed:
             (process,) = multiprocessing.active_children()
             process.kill()
@@ -70,7 +70,7 @@ def test_first_progress_message_of_each_point_is_sent(tmp_path: Path, monkeypatc
     monkeypatch.setattr(pool, "PROGRESS_INTERVAL_S", 60.0)
     for name in ("interrupts.ignore_signals", "gc.freeze"):
         monkeypatch.setattr(f"rtoslab.measure.pool.{name}", lambda: None)
-    pool._measure_points_in_worker(tmp_path, tmp_path, dict(os.environ), Pipe(), MeasureOptions())  # type: ignore[arg-type]
+    pool._run_measurement_worker_process(tmp_path, tmp_path, dict(os.environ), Pipe(), MeasureOptions())  # type: ignore[arg-type]
     starts = [("build first", 0.0), ("build second", 0.0), ("build third", 0.0)]
     assert sent == [item for pair in zip(starts, ["first", "second", "third"], strict=True) for item in pair]
 

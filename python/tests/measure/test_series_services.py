@@ -9,16 +9,16 @@ from rtoslab.analyses.placed_figures import CodePlacementLookup
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.images import build_point_image
+from rtoslab.images import build_measurement_point_image
 from rtoslab.measure import decode_and_judge_output, identity_of_point, make_virtual_benchmark_job
 from rtoslab.plan import PlanOptions, make_measurement_plan
-from rtoslab.proofs import ProofEvidence
+from rtoslab.proofs import BenchmarkProofEvidence
 from rtoslab.proofs.expected_steps import select_steps_by_kernel_services
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_report_document
 from rtoslab.reports.terminal import make_latency_table
 from rtoslab.results.results import AbsentSeries, MeasuredPoint
-from rtoslab.store.stored_point import StoredPoint
+from rtoslab.store.stored_point import StoredMeasurementPoint
 from rtoslab.targets import run_virtual_benchmark
 from tests.checkouts import replace_text
 from tests.fakes import board, decoded_run, kernel
@@ -62,14 +62,16 @@ def test_series_and_their_proofs_depend_on_the_service() -> None:
 
 @pytest.mark.parametrize(("facts", "so"), [(HAS, True), (LACKS, False)])
 def test_proof_may_depend_on_a_measured_service(facts: Any, so: bool) -> None:
-    evidence = ProofEvidence(decoded_run(), None, benchmark().restrict_to_kernel_services(facts), board(), facts)
+    evidence = BenchmarkProofEvidence(
+        decoded_run(), None, benchmark().restrict_to_kernel_services(facts), board(), facts
+    )
     assert evidence.meets_condition("queue = 1") is so
     assert evidence.meets_condition("queue = 0") is not so
 
 
 @pytest.mark.parametrize(("symbols", "so"), [({"tick_now": ("now",)}, True), ({}, False)])
 def test_proof_may_depend_on_a_call_that_reads_the_tick(symbols: Any, so: bool) -> None:
-    evidence = ProofEvidence(decoded_run(), None, benchmark(), board(), kernel(symbols=symbols))
+    evidence = BenchmarkProofEvidence(decoded_run(), None, benchmark(), board(), kernel(symbols=symbols))
     assert evidence.meets_condition("tick_call = 1") is so
 
 
@@ -105,7 +107,9 @@ def latency_with_missing_series() -> MeasuredPoint:
 def test_every_format_says_what_is_missing_and_why(name: str) -> None:
     manifest: dict[str, object] = {"build": {"kernel": "k"}, "elf_sha256": "ab", "window_ms": 250}
     document = make_report_document(
-        Catalogue(find_checkout_root()), [StoredPoint(Path("p"), latency_with_missing_series(), manifest)], None
+        Catalogue(find_checkout_root()),
+        [StoredMeasurementPoint(Path("p"), latency_with_missing_series(), manifest)],
+        None,
     )
     text = report_formats()[name](document)
     assert REASON in text
@@ -128,7 +132,7 @@ def test_preemption_without_queues_keeps_its_other_series(checkout: Path) -> Non
     (point,) = make_measurement_plan(
         catalogue, ["preemption"], PlanOptions(["freertos"], ["pico"], [1], config=chosen)
     ).points
-    built = build_point_image(catalogue, point)
+    built = build_measurement_point_image(catalogue, point)
     output = run_virtual_benchmark(
         make_virtual_benchmark_job(catalogue, point, built.elf_path.read_bytes(), "image.elf")
     )

@@ -7,10 +7,10 @@ import pytest
 
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import IMAGE, build_point_image, read_elf
+from rtoslab.images import IMAGE, build_measurement_point_image, read_elf
 from rtoslab.measure import build_pair_images, make_virtual_benchmark_job, measure_points_of_plan
 from rtoslab.plan import MeasurementPlan, PlanOptions, make_measurement_plan
-from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicableMeasurement
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.store import RunDirectory
 from rtoslab.targets import run_virtual_benchmark
@@ -92,7 +92,10 @@ def test_the_manifest_names_the_other_image_and_the_map(tmp_path: Path) -> None:
 
 def test_one_elf_contains_both_images() -> None:
     one, other = pair_plan("freertos+rt", "t1").points
-    whole, second = build_point_image(CATALOGUE, one).elf_path, build_point_image(CATALOGUE, other).elf_path
+    whole, second = (
+        build_measurement_point_image(CATALOGUE, one).elf_path,
+        build_measurement_point_image(CATALOGUE, other).elf_path,
+    )
     contents = whole.read_bytes()
     text = {symbol.name: symbol.address for symbol in read_elf(second).symbols}
     assert 0x1010_0000 <= text["bench_done"] < 0x1020_0000
@@ -114,20 +117,25 @@ def test_a_pair_that_is_not_possible_is_stored_with_its_reason(tmp_path: Path) -
         outcome.result
         for outcome in measure_points_of_plan(ROOT, pair_plan("freertos+bare", "t2"), tmp_path / "run", jobs=1)
     ]
-    assert all(isinstance(result, NotApplicable) and "no tasks service" in result.reason for result in results)
+    assert all(
+        isinstance(result, NotApplicableMeasurement) and "no tasks service" in result.reason for result in results
+    )
 
 
 def test_figures_do_not_depend_on_the_run_id() -> None:
     """The images send their run ids before they start, and the time that this takes depends on the digits."""
     options = PlanOptions(kernels=["freertos+freertos"], boards=["pico"], config={"samples": "100"})
     point = make_measurement_plan(CATALOGUE, ["pair_message"], options).points[0]
-    built = build_point_image(CATALOGUE, point)
+    built = build_measurement_point_image(CATALOGUE, point)
     pair = build_pair_images(CATALOGUE, point, built)
     assert pair is not None
-    run_ids = [built.expected.run, build_point_image(CATALOGUE, point.point_on_other_core()).expected.run]
+    run_ids = [
+        built.expected.run,
+        build_measurement_point_image(CATALOGUE, point.measurement_on_other_core()).expected.run,
+    ]
     samples: set[bytes] = set()
     for new in (b"0" * 16, b"a" * 16, b"0" * 9 + b"f" * 7, b"5a" * 8):
-        images = [built.elf_path.read_bytes(), *pair.image_contents()]
+        images = [built.elf_path.read_bytes(), *pair.bytes_of_both_images()]
         for run_id in run_ids:
             assert run_id.encode() in images[0], "the image of core 0 contains both"
             images = [image.replace(run_id.encode(), new) for image in images]

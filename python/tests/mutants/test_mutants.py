@@ -13,9 +13,9 @@ from rtoslab.mutants.mutants import (
     BenchmarkMutant,
     BenchmarkMutants,
     SourceMistake,
-    plant_mistake,
+    insert_mutation_into_source_files,
     read_mutants,
-    restore_sources,
+    restore_mutated_source_files,
 )
 from rtoslab.proofs.rules import benchmark_proof_rule_modules
 
@@ -53,9 +53,9 @@ def test_every_mutant_applies_and_names_a_rule(benchmark: str, tmp_path: Path) -
         target.write_text(path.read_text())
     for mutant in EVERY[benchmark].mutant:
         assert set(mutant.refused_by) <= set(benchmark_proof_rule_modules()), mutant.id
-        before = plant_mistake(copy, benchmark, mutant)
+        before = insert_mutation_into_source_files(copy, benchmark, mutant)
         assert all(path.read_text() != text for path, text in before.items()), mutant.id
-        restore_sources(before)
+        restore_mutated_source_files(before)
 
 
 def test_mutant_that_does_not_apply_is_an_error(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_mutant_that_does_not_apply_is_an_error(tmp_path: Path) -> None:
             refused_by=("course",),
         )
         with pytest.raises(CatalogueError, match="adapt the mutant"):
-            plant_mistake(tmp_path, "b", mutant)
+            insert_mutation_into_source_files(tmp_path, "b", mutant)
         assert (tmp_path / "b.c").read_text() == "one two one", "nothing is left half broken"
 
 

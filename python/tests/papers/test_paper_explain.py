@@ -11,7 +11,7 @@ import pytest
 from rtoslab.base import EXIT_POINT_FAILED
 from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_checkout_root
-from rtoslab.catalogue import PaperSetup
+from rtoslab.catalogue import PaperFirmwareConfiguration
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
 from rtoslab.catalogue.suites import Experiment, MeasurementSuite
@@ -21,18 +21,18 @@ from rtoslab.measure import MeasurementPointOutcome
 from rtoslab.measure.identity import identity_of_point
 from rtoslab.papers.experiment import plan_paper_experiments
 from rtoslab.papers.explain import (
-    ChangeTrial,
+    ConfigurationChangeTrial,
+    alternative_configurations_of_paper,
     combine_best_changes,
     distance_from_paper_without_change,
     evaluate_configuration_changes,
-    paper_setups,
-    plan_paper_changes,
+    plan_paper_points_with_setup_changes,
     single_change_setups,
 )
-from rtoslab.papers.setups import point_replaced_by_paper_setup
+from rtoslab.papers.setups import original_point_of_paper_setup_point
 from rtoslab.plan import PlanOptions
 from rtoslab.results.results import FailedMeasurement, MeasuredPoint
-from rtoslab.store.stored_point import StoredPoint
+from rtoslab.store.stored_point import StoredMeasurementPoint
 from tests.cli.test_cli import command_error, rtoslab
 from tests.fakes import measured_point
 from tests.papers.test_papers import folder, published_row
@@ -52,15 +52,15 @@ def paper_of(tmp_path: Path, value: str) -> PaperFolder:
 
 
 @functools.cache
-def candidates_of() -> tuple[PaperSetup, ...]:
+def candidates_of() -> tuple[PaperFirmwareConfiguration, ...]:
     """Those of every `paper_of`: what it prints is no part of them. CMake is asked what the kernel has."""
     with tempfile.TemporaryDirectory() as empty:
         return tuple(single_change_setups(CATALOGUE, paper_of(Path(empty), "1")))
 
 
-def points_of(paper: PaperFolder, rates: dict[str, int]) -> list[StoredPoint]:
+def points_of(paper: PaperFolder, rates: dict[str, int]) -> list[StoredMeasurementPoint]:
     """Every planned point, counting 1,000 a second or what `rates` say of one of its options."""
-    plan = plan_paper_changes(CATALOGUE, paper, candidates_of(), OPTIONS)
+    plan = plan_paper_points_with_setup_changes(CATALOGUE, paper, candidates_of(), OPTIONS)
     results = []
     for number, item in enumerate(plan.points):
         identity = identity_of_point(CATALOGUE, item)
@@ -69,7 +69,7 @@ def points_of(paper: PaperFolder, rates: dict[str, int]) -> list[StoredPoint]:
         result: MeasuredPoint = measured_point(1, rate // 4).model_copy(
             update={"run_id": f"{number:016x}", "point": identity}
         )
-        results.append(StoredPoint(Path("x"), result, {}))
+        results.append(StoredMeasurementPoint(Path("x"), result, {}))
     return results
 
 
@@ -94,17 +94,21 @@ def test_set_ups_of_the_paper_are_tried_unchanged(tmp_path: Path) -> None:
     """An option alone may come no closer, and with the rest of its set-up closest."""
     paper = paper_of(tmp_path, "2000")
     axes = {"evidence": "", "boards": ("pico",)}
-    here = PaperSetup(id="a", title="A", kernel={"freertos": {"opt": "-Os", "configBENCH_ASSERT": "1"}}, **axes)
+    here = PaperFirmwareConfiguration(
+        id="a", title="A", kernel={"freertos": {"opt": "-Os", "configBENCH_ASSERT": "1"}}, **axes
+    )
     facts = paper.facts.model_copy(update={"setup": (here,)})
     paper = PaperFolder(paper.key, paper.folder, facts, paper.suites)
-    own = paper_setups(paper)
+    own = alternative_configurations_of_paper(paper)
     assert own == [here]
     points = []
-    for number, item in enumerate(plan_paper_changes(CATALOGUE, paper, own, OPTIONS).points):
+    for number, item in enumerate(plan_paper_points_with_setup_changes(CATALOGUE, paper, own, OPTIONS).points):
         identity = identity_of_point(CATALOGUE, item)
         update = {"run_id": f"{number:016x}", "point": identity}
         points.append(
-            StoredPoint(Path("x"), measured_point(1, 475 if identity.config else 250).model_copy(update=update), {})
+            StoredMeasurementPoint(
+                Path("x"), measured_point(1, 475 if identity.config else 250).model_copy(update=update), {}
+            )
         )
     assert len(points) == 2
     (result,) = evaluate_configuration_changes(CATALOGUE, paper, own, points, OPTIONS)
@@ -156,7 +160,7 @@ def test_only_helpful_changes_are_combined(tmp_path: Path) -> None:
         CATALOGUE, paper, candidates_of(), points_of(paper, {"opt=-O0": 500}), OPTIONS
     )
     assert combine_best_changes(1.0, single) == []
-    assert isinstance(single[0], ChangeTrial)
+    assert isinstance(single[0], ConfigurationChangeTrial)
 
 
 @pytest.mark.parametrize("key", ["eren2024", "lentka2022", "miranda2021"])
@@ -164,7 +168,7 @@ def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
     paper = read_papers(CATALOGUE)[key]
     result = single_change_setups(CATALOGUE, paper)
     assert len({setup.title for setup in result}) == len(result) > 10
-    plan = plan_paper_changes(CATALOGUE, paper, result, OPTIONS)
+    plan = plan_paper_points_with_setup_changes(CATALOGUE, paper, result, OPTIONS)
     assert len({repr(point) for point in plan.points}) == len(plan.points)
     suites = {
         identity_of_point(CATALOGUE, point).model_dump_json()
@@ -178,9 +182,11 @@ def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
             identity_of_point(CATALOGUE, point) for point in plan_paper_experiments(CATALOGUE, single, OPTIONS).points
         ]
         added = [result for result in own if result.model_dump_json() not in suites]
-        assert all(point_replaced_by_paper_setup(single, setup, result) is not None for result in added), setup.title
+        assert all(original_point_of_paper_setup_point(single, setup, result) is not None for result in added), (
+            setup.title
+        )
         position = [
-            meant for result in own if (meant := point_replaced_by_paper_setup(single, setup, result)) is not None
+            meant for result in own if (meant := original_point_of_paper_setup_point(single, setup, result)) is not None
         ]
         assert {stand.model_dump_json() for stand in position} <= suites, setup.title
         changing += bool(position)
@@ -190,7 +196,7 @@ def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
 def test_paper_without_comparable_figures_is_reported() -> None:
     paper = read_papers(CATALOGUE)["vieira2026"]
     with pytest.raises(PlanError, match="vieira2026 has no figure that can be compared with one of ours"):
-        plan_paper_changes(CATALOGUE, paper, single_change_setups(CATALOGUE, paper), OPTIONS)
+        plan_paper_points_with_setup_changes(CATALOGUE, paper, single_change_setups(CATALOGUE, paper), OPTIONS)
     assert "leave --setup and --placements out" in command_error(
         rtoslab("paper", "lentka2022", "--explain", "--setup", "none"), 1
     )

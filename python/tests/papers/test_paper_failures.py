@@ -13,7 +13,7 @@ from rtoslab.catalogue.paper_folders import read_papers
 from rtoslab.cli import app
 from rtoslab.papers import weights
 from rtoslab.papers.reproduction import reproduce_paper
-from rtoslab.papers.setup_report import setups_section
+from rtoslab.papers.setup_report import paper_configurations_report_section
 
 CATALOGUE = Catalogue(find_checkout_root())
 PAPERS = read_papers(CATALOGUE)
@@ -53,7 +53,7 @@ def test_point_that_cannot_be_built_is_in_the_report(
 
 
 def test_missing_tree_of_a_setup_is_reported_with_remedy() -> None:
-    (section,) = setups_section(reproduce_paper(CATALOGUE, PAPERS["eren2024"], []))
+    (section,) = paper_configurations_report_section(reproduce_paper(CATALOGUE, PAPERS["eren2024"], []))
     text = " ".join(section.prose)
     assert "The paper measured FreeRTOS 10.2.1; its sources were not added" in text
     assert "rtoslab kernel tree add freertos-10.2.1 PATH --port freertos" in text

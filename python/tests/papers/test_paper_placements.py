@@ -11,7 +11,7 @@ from rtoslab.analyses import point_values_by_code_placement
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder
-from rtoslab.catalogue.paper_schemas import RedrawnFigure, RedrawnTable
+from rtoslab.catalogue.paper_schemas import RedrawnPaperChart, RedrawnTable
 from rtoslab.papers.document import paper_comparison_report
 from rtoslab.papers.on_terminal import print_paper_reproduction
 from rtoslab.papers.paper_charts import redraw_paper_figure
@@ -22,8 +22,8 @@ from rtoslab.papers.tables import (
     ratio_to_paper_text,
     redraw_paper_table,
 )
-from rtoslab.results.results import FailedMeasurement, NotApplicable
-from rtoslab.store.stored_point import AnyResult, StoredPoint
+from rtoslab.results.results import FailedMeasurement, NotApplicableMeasurement
+from rtoslab.store.stored_point import AnyResult, StoredMeasurementPoint
 from tests.cli.test_cli import rtoslab
 from tests.fakes import measured_point
 from tests.papers.test_papers import FACTS, LOSES, folder, published_row
@@ -32,8 +32,8 @@ CATALOGUE = Catalogue(find_checkout_root())
 CLAIM = f'[[claim]]\nid = "c"\nsection = "2"\nsays = "K loses"\n{LOSES}'
 
 
-def _stored_points(*results: AnyResult) -> list[StoredPoint]:
-    return [StoredPoint(Path(), result, {}) for result in results]
+def _stored_points(*results: AnyResult) -> list[StoredMeasurementPoint]:
+    return [StoredMeasurementPoint(Path(), result, {}) for result in results]
 
 
 def _point_at(place: int, cores: int, count: int) -> Any:
@@ -103,7 +103,7 @@ def test_statement_is_judged_in_every_placement(
 ) -> None:
     done = _paper(tmp_path, one_core, two_cores)
     (verdict,) = done.verdicts
-    assert verdict.overall_outcome == outcome
+    assert verdict.outcome_of_all_statement_cases == outcome
     assert verdict.text_of_compared_claim_numbers.startswith(seen)
     assert ("placement" in verdict.text_of_compared_claim_numbers) == (len(one_core) > 1)
     summary = paper_comparison_report(CATALOGUE, done).summary
@@ -121,7 +121,7 @@ def test_verdicts_of_one_placement_have_a_note(places: int, tmp_path: Path, caps
 
 def test_point_in_one_placement_is_compared_with_all_of_another(tmp_path: Path) -> None:
     lone = measured_point(1, kernel="nuttx")
-    not_here = NotApplicable(
+    not_here = NotApplicableMeasurement(
         point=_point_at(1, 1, 1).point.model_copy(update={"kernel": "nuttx"}), reason="its own script", run_id="n"
     )
     done = reproduce_paper(
@@ -182,11 +182,11 @@ def test_figures_and_charts_of_a_paper_have_the_bands(tmp_path: Path) -> None:
     """One core counts 450 to 600, two 180 to 220 each: 360 to 440 of 450 to 600 are 60 to 98 %."""
     done = _paper(tmp_path, [450, 500, 600], [180, 200, 220])
     (pairs,) = published_and_our_values_chart(
-        RedrawnTable(title="T", rows=(1,)), done.paper.published_rows, done.compared
+        RedrawnTable(title="T", rows=(1,)), done.paper.paper_values_by_row_id, done.compared
     )
     mark = pairs.rows[-1]
     assert (mark["y"], mark["low"], mark["high"]) == (2000, 1800, 2400)
-    figure = RedrawnFigure.model_validate(FACTS["part"][1]["figure"][0]).model_copy(
+    figure = RedrawnPaperChart.model_validate(FACTS["part"][1]["figure"][0]).model_copy(
         update={"where": {"metric": "throughput", "stat": "total"}}
     )
     drawn = redraw_paper_figure(figure, done, done.values)
@@ -200,7 +200,7 @@ def test_figures_and_charts_of_a_paper_have_the_bands(tmp_path: Path) -> None:
 
 
 def test_band_that_cannot_be_seen_is_not_printed(tmp_path: Path) -> None:
-    figure = RedrawnFigure.model_validate(FACTS["part"][1]["figure"][0])
+    figure = RedrawnPaperChart.model_validate(FACTS["part"][1]["figure"][0])
     done = _paper(tmp_path, [500_000, 500_001], [200_000, 200_001])
     drawn = redraw_paper_figure(figure, done, done.values)
     assert drawn is not None

@@ -12,22 +12,22 @@ from rtoslab.base.errors import UnknownNameError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
-from rtoslab.catalogue.paper_schemas import KernelVersion, PaperSetup
+from rtoslab.catalogue.paper_schemas import KernelVersion, PaperFirmwareConfiguration
 from rtoslab.catalogue.suites import Experiment, MeasurementSuite
 from rtoslab.measure.identity import identity_of_point
 from rtoslab.papers.experiment import plan_paper_experiments
 from rtoslab.papers.reproduction import reproduce_paper
 from rtoslab.papers.setup_report import (
     changed_verdicts,
-    count_figures_with_ratio,
+    count_values_with_ratio_to_paper,
     mean_deviation_factor_from_paper,
-    setups_section,
+    paper_configurations_report_section,
 )
-from rtoslab.papers.setups import point_replaced_by_paper_setup
+from rtoslab.papers.setups import original_point_of_paper_setup_point
 from rtoslab.plan import PlanOptions
 from rtoslab.reference import StoredProgramSize
-from rtoslab.results.results import ImageBytes, NotApplicable, PointId, UnexecutedProgramSize
-from rtoslab.store.stored_point import StoredPoint
+from rtoslab.results.results import BuildOnlyProgramSize, ImageBytes, NotApplicableMeasurement, PointId
+from rtoslab.store.stored_point import StoredMeasurementPoint
 from tests.fakes import measured_point
 from tests.papers.test_papers import LOSES, folder, published_row
 
@@ -35,11 +35,11 @@ CATALOGUE = Catalogue(find_checkout_root())
 PAPERS = read_papers(CATALOGUE)
 
 
-def _setup(**facts: Any) -> PaperSetup:
-    return PaperSetup.model_validate({"id": "s", "title": "S", "evidence": "a guess", **facts})
+def _setup(**facts: Any) -> PaperFirmwareConfiguration:
+    return PaperFirmwareConfiguration.model_validate({"id": "s", "title": "S", "evidence": "a guess", **facts})
 
 
-def _paper(base: PaperFolder, setup: PaperSetup, config: Mapping[str, str]) -> PaperFolder:
+def _paper(base: PaperFolder, setup: PaperFirmwareConfiguration, config: Mapping[str, str]) -> PaperFolder:
     """The paper with one set-up and one experiment: t2 with two kernels on board b."""
     experiment = Experiment(benchmarks=("t2",), kernels=("k", "freertos"), boards=("b",), config=dict(config))
     suite = MeasurementSuite(id="x", title="X", paper="X", experiment=(experiment,))
@@ -75,7 +75,7 @@ def test_point_of_a_setup_replaces_the_matching_point(
     facts: dict[str, Any], base: dict[str, str], given: PointId, stands: PointId | None
 ) -> None:
     setup = _setup(**facts)
-    assert point_replaced_by_paper_setup(_paper(PAPERS["vieira2026"], setup, base), setup, given) == stands
+    assert original_point_of_paper_setup_point(_paper(PAPERS["vieira2026"], setup, base), setup, given) == stands
 
 
 @pytest.mark.parametrize("key", list(PAPERS))
@@ -87,14 +87,19 @@ def test_every_planned_point_is_of_the_suites_or_of_one_setup(key: str) -> None:
     assert whole[: len(plain)] == plain
     suites = [identity_of_point(CATALOGUE, item) for item in plain]
     assert not [
-        point for point in suites for setup in paper.facts.setup if point_replaced_by_paper_setup(paper, setup, point)
+        point
+        for point in suites
+        for setup in paper.facts.setup
+        if original_point_of_paper_setup_point(paper, setup, point)
     ]
     here = set(CATALOGUE.buildable_kernels)
     for setup in paper.facts.setup:
         if not setup.config and not here.intersection(setup.kernel):
             continue
         own = plan_paper_experiments(CATALOGUE, paper, PlanOptions(), [setup.id]).points[len(plain) :]
-        position = [point_replaced_by_paper_setup(paper, setup, identity_of_point(CATALOGUE, item)) for item in own]
+        position = [
+            original_point_of_paper_setup_point(paper, setup, identity_of_point(CATALOGUE, item)) for item in own
+        ]
         assert position, "the set-up changes nothing"
         assert all(stand in suites for stand in position), (
             setup.id,
@@ -116,17 +121,18 @@ def test_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
         measured_point(cores, count, kernel="freertos", config=config).model_copy(update={"run_id": f"{count}"})
         for cores, count, config in ((1, 1000, {}), (2, 300, {}), (1, 500, {"opt": "-Os"}), (2, 400, {"opt": "-Os"}))
     ]
-    done = reproduce_paper(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
+    done = reproduce_paper(CATALOGUE, paper, [StoredMeasurementPoint(tmp_path, result, {}) for result in results])
     (setup,) = done.setups
     assert (done.compared[1].ratio_to_paper, setup.compared[1].ratio_to_paper) == (2, 1)
     assert (
         mean_deviation_factor_from_paper(done.compared),
-        mean_deviation_factor_from_paper(setup.figures_changed_by_setup()),
+        mean_deviation_factor_from_paper(setup.paper_values_changed_by_configuration()),
     ) == (2, 1)
-    assert [(above.overall_outcome, present.overall_outcome) for above, present in changed_verdicts(done, setup)] == [
-        ("same", "different")
-    ]
-    (section,) = setups_section(done)
+    assert [
+        (above.outcome_of_all_statement_cases, present.outcome_of_all_statement_cases)
+        for above, present in changed_verdicts(done, setup)
+    ] == [("same", "different")]
+    (section,) = paper_configurations_report_section(done)
     overview, figures, rates, statements = section.tables
     assert [row[1:] for row in rates.rows] == [
         ["freertos", "1", "4,000", "2,000; x 0.50"],
@@ -146,10 +152,13 @@ def test_non_numeric_figure_has_no_distance(tmp_path: Path) -> None:
         measured_point(1, count, kernel="freertos", config=config).model_copy(update={"run_id": f"{count}"})
         for count, config in ((1000, {}), (500, {"opt": "-Os"}))
     ]
-    done = reproduce_paper(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
+    done = reproduce_paper(CATALOGUE, paper, [StoredMeasurementPoint(tmp_path, result, {}) for result in results])
     (setup,) = done.setups
-    assert (len(setup.figures_changed_by_setup()), count_figures_with_ratio(setup.figures_changed_by_setup())) == (2, 1)
-    overview = setups_section(done)[0].tables[0]
+    assert (
+        len(setup.paper_values_changed_by_configuration()),
+        count_values_with_ratio_to_paper(setup.paper_values_changed_by_configuration()),
+    ) == (2, 1)
+    overview = paper_configurations_report_section(done)[0].tables[0]
     assert overview.rows[0][3:] == ["1", "2.00 \N{RIGHTWARDS ARROW} 1.00"]
 
 
@@ -158,9 +167,9 @@ def _with_version(paper: PaperFolder, **facts: Any) -> PaperFolder:
     return replace(paper, facts=paper.facts.model_copy(update={"version": (version,)}))
 
 
-def _counts(kernel: str, *counts: tuple[int, int], **config: str) -> list[StoredPoint]:
+def _counts(kernel: str, *counts: tuple[int, int], **config: str) -> list[StoredMeasurementPoint]:
     return [
-        StoredPoint(
+        StoredMeasurementPoint(
             Path(),
             measured_point(cores, count, kernel=kernel, config=config).model_copy(
                 update={"run_id": f"{kernel}{count}"}
@@ -201,9 +210,10 @@ def test_authors_version_is_judged_and_the_current_one_is_shown(lent: bool, tmp_
         2000, "the kernels' current versions: freertos V-freertos"
     )  # fmt: skip
     assert [
-        (above.overall_outcome, present.overall_outcome) for above, present in changed_verdicts(done, done.today)
+        (above.outcome_of_all_statement_cases, present.outcome_of_all_statement_cases)
+        for above, present in changed_verdicts(done, done.today)
     ] == [("same", "different")]
-    assert "today" in [row[0].partition(":")[0] for row in setups_section(done)[0].tables[0].rows]
+    assert "today" in [row[0].partition(":")[0] for row in paper_configurations_report_section(done)[0].tables[0].rows]
 
 
 def test_missing_service_of_the_authors_version_uses_the_current_one(tmp_path: Path) -> None:
@@ -221,8 +231,10 @@ def test_missing_service_of_the_authors_version_uses_the_current_one(tmp_path: P
 def test_impossible_point_of_the_authors_version_is_not_replaced(tmp_path: Path) -> None:
     paper = _with_version(_paper(folder(tmp_path, [published_row(1, lab_kernel="freertos")], GAINS), _setup(), {}))
     (present,) = _counts("freertos-9", (1, 1))
-    lacking = NotApplicable(run_id="n", point=present.result.point, reason="V9 has no such call")
-    done = reproduce_paper(CATALOGUE, paper, [*_counts("freertos", (1, 500)), StoredPoint(Path(), lacking, {})])
+    lacking = NotApplicableMeasurement(run_id="n", point=present.result.point, reason="V9 has no such call")
+    done = reproduce_paper(
+        CATALOGUE, paper, [*_counts("freertos", (1, 500)), StoredMeasurementPoint(Path(), lacking, {})]
+    )
     assert (done.compared[1].state, done.compared[1].reason) == ("n/a", "V9 has no such call")
 
 
@@ -239,7 +251,9 @@ def test_second_tree_is_used_if_the_first_lacks_a_service(tmp_path: Path) -> Non
     base = _paper(folder(tmp_path, [published_row(1, lab_kernel="freertos")], GAINS), _setup(), {})
     paper = _with_version(base, trees=("freertos", "freertos-inherit"))
     (present,) = _counts("freertos", (1, 1))
-    lacking = StoredPoint(Path(), NotApplicable(run_id="n", point=present.result.point, reason="no condition"), {})
+    lacking = StoredMeasurementPoint(
+        Path(), NotApplicableMeasurement(run_id="n", point=present.result.point, reason="no condition"), {}
+    )
     done = reproduce_paper(CATALOGUE, paper, [lacking, *_counts("freertos-inherit", (1, 300))])
     assert done.compared[1].our_value == 1200
 
@@ -247,7 +261,7 @@ def test_second_tree_is_used_if_the_first_lacks_a_service(tmp_path: Path) -> Non
 def _weight(kernel: str, text: int) -> StoredProgramSize:
     identity = measured_point(1, kernel=kernel).point.model_copy(update={"benchmark": "footprint"})
     sizes = ImageBytes(text_bytes=text, data_bytes=8, bss_bytes=900)
-    return StoredProgramSize(Path(), UnexecutedProgramSize(run_id=kernel, point=identity, clock_hz=1, image=sizes), {})
+    return StoredProgramSize(Path(), BuildOnlyProgramSize(run_id=kernel, point=identity, clock_hz=1, image=sizes), {})
 
 
 def test_reference_footprint_judges_a_statement_and_is_marked(tmp_path: Path) -> None:
@@ -262,12 +276,18 @@ def test_reference_footprint_judges_a_statement_and_is_marked(tmp_path: Path) ->
     lent = [_weight("other", 14_000), _weight("k", 7_000)]
     done = reproduce_paper(CATALOGUE, paper, [], reference_weights=lent)
     assert [
-        (verdict.overall_outcome, "14,000" in verdict.text_of_compared_claim_numbers) for verdict in done.verdicts
+        (verdict.outcome_of_all_statement_cases, "14,000" in verdict.text_of_compared_claim_numbers)
+        for verdict in done.verdicts
     ] == [("same", True)]
     assert (done.compared[1].our_value, done.compared[1].state) == (14_000, "reference")
-    assert reproduce_paper(CATALOGUE, paper, []).verdicts[0].overall_outcome == "not computed"
+    assert reproduce_paper(CATALOGUE, paper, []).verdicts[0].outcome_of_all_statement_cases == "not computed"
 
 
 def test_without_a_point_of_a_setup_the_report_has_no_section_for_it(tmp_path: Path) -> None:
     paper = _paper(folder(tmp_path, [published_row(1)]), _setup(config={"opt": "-Os"}), {})
-    assert setups_section(reproduce_paper(CATALOGUE, paper, [StoredPoint(tmp_path, measured_point(1), {})])) == []
+    assert (
+        paper_configurations_report_section(
+            reproduce_paper(CATALOGUE, paper, [StoredMeasurementPoint(tmp_path, measured_point(1), {})])
+        )
+        == []
+    )

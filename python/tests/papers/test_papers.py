@@ -14,21 +14,21 @@ from rtoslab.analyses.axis_values import select_values_by_coordinates, values_of
 from rtoslab.base.errors import CatalogueError, ReportError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow
-from rtoslab.catalogue.paper_schemas import Paper, RedrawnFigure, RedrawnTable
+from rtoslab.catalogue.paper_folders import PaperFolder, PublishedValueRow
+from rtoslab.catalogue.paper_schemas import Paper, RedrawnPaperChart, RedrawnTable
 from rtoslab.papers.absences import MissingValueReasonFinder
 from rtoslab.papers.arithmetic import evaluate_expression
-from rtoslab.papers.compare import ComparedFigure, compare_published_figures
+from rtoslab.papers.compare import ComparedFigure, compare_published_values_with_ours
 from rtoslab.papers.document import paper_comparison_report
 from rtoslab.papers.on_terminal import print_paper_reproduction
 from rtoslab.papers.paper_charts import redraw_paper_figure
 from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
 from rtoslab.papers.setup_report import mean_deviation_factor_from_paper
-from rtoslab.papers.sources import ValueSource
+from rtoslab.papers.sources import MeasuredValueOrigin
 from rtoslab.papers.tables import published_and_our_values_chart, ratio_to_paper_text, redraw_paper_table
 from rtoslab.reports import report_formats
 from rtoslab.results import results
-from rtoslab.store.stored_point import AnyResult, StoredPoint
+from rtoslab.store.stored_point import AnyResult, StoredMeasurementPoint
 from tests.fakes import measured_point, point
 
 CATALOGUE = Catalogue(find_checkout_root())
@@ -36,7 +36,7 @@ KERNELS = ("k",)
 
 
 def published_row(ident: int, **changes: str) -> dict[str, str]:
-    row = dict.fromkeys(PublishedRow.model_fields, "")
+    row = dict.fromkeys(PublishedValueRow.model_fields, "")
     row |= {
         "id": str(ident), "section": "Table 1", "kind": "result", "kernel": "K", "metric": "rate", "stat": "total",
         "value": "2000", "unit": "1/s", "lab_benchmark": "t2", "lab_metric": "throughput", "lab_stat": "total",
@@ -62,7 +62,7 @@ FACTS: dict[str, Any] = {
 
 def folder(tmp_path: Path, rows: list[dict[str, str]], claims: str = "", slips: str = "") -> PaperFolder:
     with (tmp_path / "published.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(PublishedRow.model_fields))
+        writer = csv.DictWriter(file, list(PublishedValueRow.model_fields))
         writer.writeheader()
         writer.writerows(rows)
     (tmp_path / "claims.toml").write_text(claims)
@@ -80,10 +80,12 @@ LOSES = (
 def done_with(paper: PaperFolder, *result: results.MeasuredPoint) -> PaperReproduction:
     """The paper against these points, of kernel `k` alone."""
     report = list(values_of_points(result))
-    compared = compare_published_figures(paper, result, report, KERNELS, {})
+    compared = compare_published_values_with_ours(paper, result, report, KERNELS, {})
     absences = MissingValueReasonFinder(paper, result, KERNELS)
     names = {"k": "K"}
-    sources = {point.run_id: ValueSource("k", "", is_reference=False, is_authors_version=True) for point in result}
+    sources = {
+        point.run_id: MeasuredValueOrigin("k", "", is_reference=False, is_authors_version=True) for point in result
+    }
     return PaperReproduction(paper, (), (), result, tuple(report), compared, (), sources, absences, names)
 
 
@@ -92,7 +94,7 @@ def list_measured_points(stored: Iterable[AnyResult]) -> list[results.MeasuredPo
 
 
 def compare_row(tmp_path: Path, row: dict[str, str], *stored: AnyResult) -> ComparedFigure:
-    return compare_published_figures(
+    return compare_published_values_with_ours(
         folder(tmp_path, [row]), stored, values_of_points(list_measured_points(stored)), KERNELS, {}
     )[1]
 
@@ -130,7 +132,7 @@ def test_missing_kernel_is_shown_as_not_available(tmp_path: Path) -> None:
             "failed",
             "proof: no switch",
         ),
-        ([results.NotApplicable(run_id="0" * 16, point=point(1), reason="no heap")], "n/a", "no heap"),
+        ([results.NotApplicableMeasurement(run_id="0" * 16, point=point(1), reason="no heap")], "n/a", "no heap"),
     ],
 )
 def test_missing_value_has_a_reason_and_no_figure(
@@ -152,9 +154,9 @@ def test_mapping_to_another_quantity_is_refused(tmp_path: Path) -> None:
 
 def test_damaged_row_is_named(tmp_path: Path) -> None:
     with pytest.raises(CatalogueError, match=r"published.csv, line 3: the id 1 is used twice"):
-        _ = folder(tmp_path, [published_row(1), published_row(1)]).published_rows
+        _ = folder(tmp_path, [published_row(1), published_row(1)]).paper_values_by_row_id
     with pytest.raises(CatalogueError, match=r"published.csv, line 2, id: "):
-        _ = folder(tmp_path, [published_row(1, id="one")]).published_rows
+        _ = folder(tmp_path, [published_row(1, id="one")]).paper_values_by_row_id
 
 
 def test_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
@@ -176,8 +178,10 @@ def test_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
 
 def test_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published_row(1), published_row(2, kernel="Other", lab_kernel="other", value="900")])
-    result = compare_published_figures(paper, (), values_of_points([measured_point(1, 1000)]), KERNELS, {})
-    (chart,) = published_and_our_values_chart(RedrawnTable(title="T", rows=(1, 2)), paper.published_rows, result)
+    result = compare_published_values_with_ours(paper, (), values_of_points([measured_point(1, 1000)]), KERNELS, {})
+    (chart,) = published_and_our_values_chart(
+        RedrawnTable(title="T", rows=(1, 2)), paper.paper_values_by_row_id, result
+    )
     assert [(row["x"], row["series"], row["y"]) for row in chart.rows] == [
         ("rate (K)", "paper", 2000), ("rate (K)", "here", 4000), ("rate (Other)", "paper", 900),
     ]  # fmt: skip
@@ -185,7 +189,7 @@ def test_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:
 
 
 def test_figure_is_normalised_to_its_base(tmp_path: Path) -> None:
-    figure = RedrawnFigure.model_validate(FACTS["part"][1]["figure"][0])
+    figure = RedrawnPaperChart.model_validate(FACTS["part"][1]["figure"][0])
     done = done_with(folder(tmp_path, []), measured_point(1, 1000), measured_point(2, 800))
     drawn = redraw_paper_figure(figure, done, done.values)
     assert drawn is not None
@@ -203,7 +207,9 @@ def test_whole_report_in_every_format(tmp_path: Path) -> None:
     claims = f'[[claim]]\nid = "c"\nsection = "2"\nsays = "K gains"\n{LOSES}'
     paper = folder(tmp_path, [published_row(1), published_row(2, lab_kernel="other", kernel="Other")], claims, slips)
     manifest: dict[str, object] = {"build": {"kernel_version": "V9", "kernel": "k"}}
-    points = [StoredPoint(tmp_path, item, manifest) for item in (measured_point(1, 1000), measured_point(2, 800))]
+    points = [
+        StoredMeasurementPoint(tmp_path, item, manifest) for item in (measured_point(1, 1000), measured_point(2, 800))
+    ]
     document = paper_comparison_report(CATALOGUE, reproduce_paper(CATALOGUE, paper, points, ["t77"]))
     for suffix in ("html", "md"):
         text = report_formats()[suffix](document)
@@ -229,7 +235,7 @@ def test_kernel_that_deviates_is_flagged_in_the_papers_tables(tmp_path: Path) ->
         update={"deviations": {"Order": "noted 2 1; declared: by design"}}
     )
     points = [
-        StoredPoint(tmp_path, item, {"build": {"kernel": "k"}})
+        StoredMeasurementPoint(tmp_path, item, {"build": {"kernel": "k"}})
         for item in (apart, measured_point(2, 900, kernel="even"))
     ]
     done = reproduce_paper(CATALOGUE, paper, points)
@@ -261,7 +267,8 @@ def test_conditions_are_read_from_the_manifests(tmp_path: Path) -> None:
     ]}  # fmt: skip
     paper = PaperFolder("doe2020", folder(tmp_path, []).folder, Paper.model_validate(facts), ())
     points = [
-        StoredPoint(tmp_path, measured_point(1), {"build": build, "window_ms": window_ms}) for window_ms in (250, 100)
+        StoredMeasurementPoint(tmp_path, measured_point(1), {"build": build, "window_ms": window_ms})
+        for window_ms in (250, 100)
     ]
     sections = paper_comparison_report(CATALOGUE, reproduce_paper(CATALOGUE, paper, points)).sections
     (conditions,) = (section for section in sections if section.id == "conditions")
@@ -275,7 +282,7 @@ def test_values_are_on_their_axes() -> None:
         values_of_points([measured_point(2)]), {"metric": "heap", "cores": 2, "clock_mhz": 125, "family": "m"}
     )
     assert (peak.value, peak.unit, peak.coordinate_on_axis("param.words")) == (3000, "bytes", "")
-    assert peak.number_in_unit("us") is None
+    assert peak.axis_value_in_unit("us") is None
     as_usual, other = ({"metric": "heap", "opt": opt} for opt in ("-O2", "-O3"))
     assert select_values_by_coordinates(values_of_points([measured_point(2)]), as_usual) == [peak]
     assert select_values_by_coordinates(values_of_points([measured_point(2)]), other) == []
@@ -292,7 +299,9 @@ def test_ratio_to_an_impossible_figure_is_omitted(tmp_path: Path) -> None:
     rows = [published_row(ident, value=value, lab_kernel="freertos") for ident, value in ((1, "4"), (2, "2000"))]
     paper = folder(tmp_path, rows, slips=slips)
     manifest: dict[str, object] = {"build": {"kernel_version": "V9", "kernel": "k"}}
-    points = [StoredPoint(tmp_path, measured_point(cores, 1000, kernel="freertos"), manifest) for cores in (1, 2)]
+    points = [
+        StoredMeasurementPoint(tmp_path, measured_point(cores, 1000, kernel="freertos"), manifest) for cores in (1, 2)
+    ]
     done = reproduce_paper(CATALOGUE, paper, points)
     senseless, plain = (done.compared[ident] for ident in (1, 2))
     assert (senseless.our_value, senseless.ratio_to_paper, ratio_to_paper_text(senseless)) == (

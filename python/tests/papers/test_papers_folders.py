@@ -16,7 +16,7 @@ from rtoslab.papers.experiment import benchmarks_missing_for_paper, plan_paper_e
 from rtoslab.plan.plan import MeasurementPlan, PlanOptions
 from rtoslab.reports.document import make_report_document
 from rtoslab.store.store import RunDirectory
-from rtoslab.store.stored_point import StoredPoint
+from rtoslab.store.stored_point import StoredMeasurementPoint
 from tests.fakes import measured_point
 
 CATALOGUE = Catalogue(find_checkout_root())
@@ -65,7 +65,7 @@ def test_every_point_of_a_paper_can_be_measured(key: str) -> None:
 def test_report_of_a_papers_suite_shows_its_statements() -> None:
     counts = ((1, 1000), (2, 300))
     points = [measured_point(*count, benchmark_id="t8_allocation", kernel="freertos") for count in counts]
-    stored = [StoredPoint(Path("p"), point, {}) for point in points]
+    stored = [StoredMeasurementPoint(Path("p"), point, {}) for point in points]
     document = make_report_document(CATALOGUE, stored, "vieira2026")
     (section,) = [item for item in document.sections if item.id == "paper"]
     report = {row[1]: row[2:4] for row in section.tables[0].rows}
@@ -94,8 +94,8 @@ def test_paper_folder_is_complete(key: str) -> None:
     paper = read_papers(CATALOGUE)[key]
     shown = [ident for part in paper.facts.part for table in part.table for ident in table.rows]
     require_consistent_paper_folder(CATALOGUE, paper)
-    mapped = [row for row in paper.published_rows.values() if row.lab_benchmark]
-    assert {row.id for row in mapped if row.number_in_paper is not None} <= set(shown), (
+    mapped = [row for row in paper.paper_values_by_row_id.values() if row.lab_benchmark]
+    assert {row.id for row in mapped if row.paper_value_as_number is not None} <= set(shown), (
         "a mapped figure stands in no table"
     )
     assert len({claim.id for claim in paper.claims}) == len(paper.claims)
@@ -105,7 +105,7 @@ def test_paper_folder_is_complete(key: str) -> None:
 def test_every_statement_of_a_paper_is_registered(key: str) -> None:
     """Each row that states something stands in a claim, which judges it or says why not."""
     paper = read_papers(CATALOGUE)[key]
-    stated = {row.id for row in paper.published_rows.values() if row.kind in {"finding", "ordering"}}
+    stated = {row.id for row in paper.paper_values_by_row_id.values() if row.kind in {"finding", "ordering"}}
     assert stated <= {row for claim in paper.claims for row in claim.rows}
     assert all(claim.kind == "not computed" or claim.cases for claim in paper.claims)
 

@@ -14,7 +14,7 @@ MIRANDA, LENTKA, EREN = (PAPERS[key] for key in ("miranda2021", "lentka2022", "e
 
 
 def number(paper: PaperFolder, ident: int) -> float:
-    result = paper.published_rows[ident].number_in_paper
+    result = paper.paper_values_by_row_id[ident].paper_value_as_number
     assert result is not None
     return result
 
@@ -38,11 +38,13 @@ def selection_loops(leaving: int, entering: int) -> int:
 
 
 def test_loop_counts_of_the_generic_search_and_two_exceptions() -> None:
-    priority = {name: int(MIRANDA.published_rows[78 + at].value.rpartition("/")[2]) for at, name in enumerate("ABCD")}
+    priority = {
+        name: int(MIRANDA.paper_values_by_row_id[78 + at].value.rpartition("/")[2]) for at, name in enumerate("ABCD")
+    }
     priority["IDLE"] = int(number(MIRANDA, 82))
     wrong = {}
     for loops, ident in enumerate(range(84, 89), start=1):
-        pairs = MIRANDA.published_rows[ident].metric.rpartition(": ")[2].split(",")
+        pairs = MIRANDA.paper_values_by_row_id[ident].metric.rpartition(": ")[2].split(",")
         for pair in pairs:
             leaving, entering = pair.split("-")
             if selection_loops(priority[leaving], priority[entering]) != loops:

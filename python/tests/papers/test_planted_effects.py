@@ -27,7 +27,7 @@ from rtoslab.parity.unfairness import UnfairDifference
 from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.store import RunDirectory
-from rtoslab.store.stored_point import StoredPoint
+from rtoslab.store.stored_point import StoredMeasurementPoint
 from rtoslab.sweep.report import make_sweep_report
 from tests.checkouts import build_apart, copy_checkout, replace_text
 from tests.cli.test_cli import rtoslab
@@ -70,7 +70,7 @@ def points(run: Path) -> list[MeasuredPoint]:
     ]
 
 
-def label_points(runs: tuple[Path, Path], **axes: Any) -> list[StoredPoint]:
+def label_points(runs: tuple[Path, Path], **axes: Any) -> list[StoredMeasurementPoint]:
     """Both runs' points as one run, those of the second with other axes."""
     before, after = map(points, runs)
     results = []
@@ -79,7 +79,9 @@ def label_points(runs: tuple[Path, Path], **axes: Any) -> list[StoredPoint]:
         if number >= len(before):
             config = {**point.config, **axes.get("config", {})}
             point = point.model_copy(update={**axes, "config": config})
-        results.append(StoredPoint(Path(), item.model_copy(update={"point": point, "run_id": f"{number:016x}"}), {}))
+        results.append(
+            StoredMeasurementPoint(Path(), item.model_copy(update={"point": point, "run_id": f"{number:016x}"}), {})
+        )
     return results
 
 
@@ -119,7 +121,9 @@ def test_lint_finds_the_planted_difference(planted_runs: dict[str, tuple[Path, P
         (cost,) = configuration_costs_from_points(
             point.result for point in stored if isinstance(point.result, MeasuredPoint)
         )
-        output[what] = UnfairDifference(CONCEPTS[0], "b", {}, (BENCHMARKS[what],), (("k", cost),)).cost_text
+        output[what] = UnfairDifference(
+            CONCEPTS[0], "b", {}, (BENCHMARKS[what],), (("k", cost),)
+        ).unfair_difference_cost_text
     assert output["move"].endswith("; placement)")
     assert re.fullmatch(rf"k: {BENCHMARKS['nop']} \+0\.\d %( \(\+0\.\d to \+0\.\d\))?", output["nop"]), output["nop"]
 
@@ -140,7 +144,7 @@ def test_paper_report_finds_the_planted_effect(planted_runs: dict[str, tuple[Pat
     for what, runs in planted_runs.items():
         done = reproduce_paper(catalogue, paper_of(tmp_path / what, BENCHMARKS[what]), label_points(runs, cores=2))
         (verdict,) = done.verdicts
-        outcomes[what] = verdict.overall_outcome
+        outcomes[what] = verdict.outcome_of_all_statement_cases
     assert outcomes == {"move": "tie", "nop": "same"}
 
 

@@ -11,7 +11,12 @@ from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app
-from rtoslab.parity.concepts import CONCEPTS, KERNEL_CONCEPTS, fairness_condition_values, kernel_of_point
+from rtoslab.parity.concepts import (
+    CONCEPTS,
+    KERNEL_CONCEPTS,
+    catalogue_kernel_of_measurement,
+    fairness_condition_values,
+)
 from rtoslab.parity.costs import (
     COSTS_FILE,
     ConfigurationCost,
@@ -21,7 +26,7 @@ from rtoslab.parity.costs import (
     read_cost_file,
     update_cost_file,
 )
-from rtoslab.parity.unfairness import ComparedMeasuredPoint, group_comparable_points, unfair_differences_in_groups
+from rtoslab.parity.unfairness import ComparedMeasuredPoint, group_comparable_measurements, unfair_differences_in_groups
 from rtoslab.reference.substitutes import read_reference_files
 from rtoslab.results.results import MeasuredPoint
 from tests.cli.test_cli import command_error, rtoslab
@@ -102,21 +107,23 @@ def macros(**changes: str) -> dict[str, Any]:
     ],
 )
 def test_only_the_planted_difference_is_found(planted: dict[str, Any], concept: str, words: set[str]) -> None:
-    findings = unfair_differences_in_groups(CATALOGUE, group_comparable_points([subject("a"), subject("b", **planted)]))
+    findings = unfair_differences_in_groups(
+        CATALOGUE, group_comparable_measurements([subject("a"), subject("b", **planted)])
+    )
     assert [finding.concept.id for finding in findings] == ([concept] if concept else [])
     if not concept:
         return
     assert set(findings[0].values) == words
     assert findings[0].values[next(iter(findings[0].values))] == ("a",)
-    assert "not measured" in findings[0].cost_text
+    assert "not measured" in findings[0].unfair_difference_cost_text
 
 
 def test_equal_conditions_are_not_reported() -> None:
-    assert unfair_differences_in_groups(CATALOGUE, group_comparable_points([subject("a"), subject("b")])) == []
+    assert unfair_differences_in_groups(CATALOGUE, group_comparable_measurements([subject("a"), subject("b")])) == []
     elsewhere = ComparedMeasuredPoint(
         "c", point().model_copy(update={"board": "other"}), {"build": {**BUILD, "code": "sram"}}
     )
-    assert unfair_differences_in_groups(CATALOGUE, group_comparable_points([subject("a"), elsewhere])) == [], (
+    assert unfair_differences_in_groups(CATALOGUE, group_comparable_measurements([subject("a"), elsewhere])) == [], (
         "other boards are not compared"
     )
 
@@ -232,23 +239,23 @@ def test_measured_cost_is_shown() -> None:
     costs = configuration_costs_from_points(
         [point_with_config(2000, configBENCH_ASSERT="0"), point_with_config(1000, configBENCH_ASSERT="1")]
     )
-    unequal = group_comparable_points([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
+    unequal = group_comparable_measurements([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
     elsewhere = [cost.model_copy(update={"board": "other"}) for cost in costs]
     (finding,) = unfair_differences_in_groups(CATALOGUE, unequal, elsewhere)
-    assert finding.cost_text == "not measured; a sweep over this option measures it"
+    assert finding.unfair_difference_cost_text == "not measured; a sweep over this option measures it"
     (finding,) = unfair_differences_in_groups(CATALOGUE, unequal, costs)
-    assert "from off to on: t2 +" in finding.cost_text
+    assert "from off to on: t2 +" in finding.unfair_difference_cost_text
 
 
 def test_costs_are_shown_for_the_compared_benchmarks() -> None:
     cost = ConfigurationCost(
         kernel="freertos", board="b", key="configBENCH_ASSERT", before="0", after="1", percent={"t2": 1.0, "t7": 50.0}
     )
-    unequal = group_comparable_points([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
+    unequal = group_comparable_measurements([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
     (finding,) = unfair_differences_in_groups(CATALOGUE, unequal, [cost])
-    assert finding.cost_text == "freertos, from off to on: t2 +1.0 %"
+    assert finding.unfair_difference_cost_text == "freertos, from off to on: t2 +1.0 %"
     (finding,) = unfair_differences_in_groups(CATALOGUE, unequal, [cost.model_copy(update={"percent": {"t7": 50.0}})])
-    assert finding.cost_text == "freertos, from off to on: t7 +50.0 %"
+    assert finding.unfair_difference_cost_text == "freertos, from off to on: t7 +50.0 %"
 
 
 def test_cost_is_found_among_more_than_two_values() -> None:
@@ -257,14 +264,14 @@ def test_cost_is_found_among_more_than_two_values() -> None:
         kernel="freertos", board="b", key="configMAX_PRIORITIES", before="8", after="32", percent={"t2": 3.0}
     )
     sides = [subject(f"p{number}", **macros(configMAX_PRIORITIES=number)) for number in ("16", "8", "32")]
-    (finding,) = unfair_differences_in_groups(CATALOGUE, group_comparable_points(sides), [cost])
-    assert finding.cost_text == "freertos, from 8 to 32: t2 +3.0 %"
+    (finding,) = unfair_differences_in_groups(CATALOGUE, group_comparable_measurements(sides), [cost])
+    assert finding.unfair_difference_cost_text == "freertos, from 8 to 32: t2 +3.0 %"
     small = cost.model_copy(update={"percent": {"t2": 0.04, "t7": -0.01}, "band": {"t2": (0.0, 0.05)}})
-    (finding,) = unfair_differences_in_groups(CATALOGUE, group_comparable_points(sides), [small])
-    assert finding.cost_text == "freertos, from 8 to 32: t2 +0.0 % (+0.0 to +0.1)"
+    (finding,) = unfair_differences_in_groups(CATALOGUE, group_comparable_measurements(sides), [small])
+    assert finding.unfair_difference_cost_text == "freertos, from 8 to 32: t2 +0.0 % (+0.0 to +0.1)"
     costs = [small.model_copy(update={"percent": {"t3": 0.04, "t7": -0.01}, "band": {}})]
-    (finding,) = unfair_differences_in_groups(CATALOGUE, group_comparable_points(sides), costs)
-    assert finding.cost_text == "freertos, from 8 to 32: less than 0.1 % in each of 2 benchmarks"
+    (finding,) = unfair_differences_in_groups(CATALOGUE, group_comparable_measurements(sides), costs)
+    assert finding.unfair_difference_cost_text == "freertos, from 8 to 32: less than 0.1 % in each of 2 benchmarks"
 
 
 def test_cost_is_shown_only_for_its_own_values() -> None:
@@ -273,12 +280,12 @@ def test_cost_is_shown_only_for_its_own_values() -> None:
         [point_with_config(2000), point_with_config(1000, configMAX_PRIORITIES="32")]
     )
     plain, many = subject("a"), subject("b", **macros(configMAX_PRIORITIES="32"))
-    (finding,) = unfair_differences_in_groups(CATALOGUE, group_comparable_points([plain, many]), costs)
-    assert finding.cost_text.startswith("freertos, from 8 to 32: t2 +")
+    (finding,) = unfair_differences_in_groups(CATALOGUE, group_comparable_measurements([plain, many]), costs)
+    assert finding.unfair_difference_cost_text.startswith("freertos, from 8 to 32: t2 +")
     request = plain.point.model_copy(update={"config": {"configMAX_PRIORITIES": "16"}})
     few = ComparedMeasuredPoint("a", request, {"build": {**BUILD, **macros(configMAX_PRIORITIES="16")}})
-    (finding,) = unfair_differences_in_groups(CATALOGUE, group_comparable_points([few, many]), costs)
-    assert "not measured" in finding.cost_text
+    (finding,) = unfair_differences_in_groups(CATALOGUE, group_comparable_measurements([few, many]), costs)
+    assert "not measured" in finding.unfair_difference_cost_text
 
 
 @pytest.mark.long
@@ -311,7 +318,7 @@ def subject_of_port(port: str, kernel: str, **macros_of: str) -> ComparedMeasure
 def test_options_of_a_missing_kernel_are_known_from_its_port(kernel: str) -> None:
     here = subject("freertos", **macros(configBENCH_ASSERT="1"))
     present = subject_of_port("freertos", kernel, **MACROS)
-    (result,) = unfair_differences_in_groups(CATALOGUE, group_comparable_points([here, present]))
+    (result,) = unfair_differences_in_groups(CATALOGUE, group_comparable_measurements([here, present]))
     assert (result.concept.id, result.values) == ("assertions", {"on": ("freertos",), "off": (kernel,)})
 
 
@@ -322,7 +329,7 @@ def test_option_missing_in_a_complete_configuration_is_off() -> None:
     result = {
         unfairness.concept.id: unfairness.values
         for unfairness in unfair_differences_in_groups(
-            CATALOGUE, group_comparable_points([here, subject_of_port("nuttx", "nuttx", **config)])
+            CATALOGUE, group_comparable_measurements([here, subject_of_port("nuttx", "nuttx", **config)])
         )
     }
     assert result["assertions"] == {"on": ("freertos",), "off": ("nuttx",)}
@@ -330,7 +337,7 @@ def test_option_missing_in_a_complete_configuration_is_off() -> None:
     on = subject_of_port("nuttx", "nuttx (reference)", **config, CONFIG_DEBUG_ASSERTIONS="1")
     assert "assertions" not in {
         unfairness.concept.id
-        for unfairness in unfair_differences_in_groups(CATALOGUE, group_comparable_points([here, on]))
+        for unfairness in unfair_differences_in_groups(CATALOGUE, group_comparable_measurements([here, on]))
     }
 
 
@@ -340,7 +347,9 @@ def test_every_reference_result_has_the_options_of_its_kernel() -> None:
     assert files
     for reference in (one for one in files if one.kernel != "bare"):  # which has no kernel to configure
         manifest = reference.points[0].manifest
-        facts = fairness_condition_values(manifest, kernel_of_point(CATALOGUE, manifest, reference.kernel))
+        facts = fairness_condition_values(
+            manifest, catalogue_kernel_of_measurement(CATALOGUE, manifest, reference.kernel)
+        )
         assert message <= facts.keys(), reference.kernel
 
 
@@ -361,5 +370,5 @@ def test_flags_count_for_records_without_compiler_calls() -> None:
     assert not {"options", "file_options"} & result.keys()
     where = point().model_copy(update={"kernel": "freertos"})
     assert not unfair_differences_in_groups(
-        CATALOGUE, group_comparable_points([subject("new"), ComparedMeasuredPoint("old", where, {"build": old})])
+        CATALOGUE, group_comparable_measurements([subject("new"), ComparedMeasuredPoint("old", where, {"build": old})])
     )

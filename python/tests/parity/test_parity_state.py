@@ -8,7 +8,7 @@ from rtoslab.parity.board_settings import STATE_PREFIX, fairness_condition_of_bo
 from rtoslab.parity.unfairness import (
     ComparedMeasuredPoint,
     UnfairDifference,
-    group_comparable_points,
+    group_comparable_measurements,
     unfair_differences_in_groups,
 )
 from rtoslab.targets import board_state
@@ -31,7 +31,7 @@ def subject(who: str, kernel: Any = "freertos", build: Any = None, **state: int)
 def findings(*subjects: ComparedMeasuredPoint) -> list[UnfairDifference]:
     return [
         unfairness
-        for unfairness in unfair_differences_in_groups(CATALOGUE, group_comparable_points(subjects))
+        for unfairness in unfair_differences_in_groups(CATALOGUE, group_comparable_measurements(subjects))
         if unfairness.concept.is_board_setting
     ]
 
@@ -58,7 +58,7 @@ def test_board_with_other_settings_is_reported(planted: dict[str, int], words: s
     (result,) = findings(subject("a"), subject("b", **planted))
     title, _, values = words.rpartition(": ")
     assert result.sentence.startswith(f"{title} at the beginning of the window: {values}")
-    assert result.cost_text == "not measured; set it to the same value and measure again"
+    assert result.unfair_difference_cost_text == "not measured; set it to the same value and measure again"
 
 
 def test_boards_with_equal_settings_are_not_reported() -> None:
@@ -71,7 +71,7 @@ def test_difference_explained_by_the_manifest_is_reported_once() -> None:
     slow = subject("b", build={"clock": {"wait_states": "7"}}, wait_states=7)
     assert [
         unfairness.concept.id
-        for unfairness in unfair_differences_in_groups(CATALOGUE, group_comparable_points([subject("a"), slow]))
+        for unfairness in unfair_differences_in_groups(CATALOGUE, group_comparable_measurements([subject("a"), slow]))
     ] == ["wait_states"]
 
 

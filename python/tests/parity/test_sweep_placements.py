@@ -10,7 +10,7 @@ from rich.console import Console
 from rtoslab.analyses.counts_per_second import counts_per_second_of_point
 from rtoslab.analyses.middle_placement import join_points_over_placements
 from rtoslab.analyses.place_matters import results_depending_on_addresses
-from rtoslab.analyses.placed_times import primary_times_in_code_placements
+from rtoslab.analyses.placed_times import main_point_times_in_code_placements
 from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
@@ -26,7 +26,7 @@ from rtoslab.parity.costs import (
 from rtoslab.parity.unfairness import UnfairDifference
 from rtoslab.reports import make_report_document, print_point_results, report_formats
 from rtoslab.results.results import MeasuredPoint
-from rtoslab.store.stored_point import StoredPoint
+from rtoslab.store.stored_point import StoredMeasurementPoint
 from rtoslab.sweep.effects import SweepObservations
 from rtoslab.sweep.plan import plan_sweep_points, read_sweep_plan
 from rtoslab.sweep.report import make_sweep_report
@@ -60,7 +60,8 @@ def swept() -> list[MeasuredPoint]:
 
 def test_point_in_several_placements_is_one_point_with_a_band() -> None:
     result = {
-        (time.point.benchmark, *time.point.config.items()): time for time in primary_times_in_code_placements(swept())
+        (time.point.benchmark, *time.point.config.items()): time
+        for time in main_point_times_in_code_placements(swept())
     }
     assert len(result) == 6
     band = result["t", ("a", "1"), ("b", "0")].seconds
@@ -92,7 +93,7 @@ def test_every_change_counts_without_wait_states() -> None:
 
 def test_no_effect_is_reported_in_one_placement_with_wait_states(tmp_path: Path) -> None:
     single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
-    stored = [StoredPoint(Path("x"), loop, FLASH) for loop in single]
+    stored = [StoredMeasurementPoint(Path("x"), loop, FLASH) for loop in single]
     bound = results_depending_on_addresses(stored)
     effects = {effect.option: effect for effect in SweepObservations(single, bound).effects_of_option_values()}
     assert (effects["a"].benchmarks_with_clear_effect, effects["a"].benchmarks_with_undecided_effect) == (
@@ -107,23 +108,26 @@ def test_no_effect_is_reported_in_one_placement_with_wait_states(tmp_path: Path)
     assert "in the plan, changes larger than the bands are reported" in text
     costs = {cost.key: cost for cost in configuration_costs_from_points(single, bound)}
     assert (costs["a"].placement, costs["a"].one_placement) == ((), ("t", "u"))
-    assert unfairness("a", costs["a"]).cost_text == "k, a: t +5.0 % (one placement), u +1.0 % (one placement)"
+    assert (
+        unfairness("a", costs["a"]).unfair_difference_cost_text
+        == "k, a: t +5.0 % (one placement), u +1.0 % (one placement)"
+    )
     assert costs["a"].cost_of_reverse_setting_change().one_placement == ("t", "u")
     update_cost_file([costs["a"]], tmp_path / "costs.toml")
     assert read_validated_toml(tmp_path / "costs.toml", ConfigurationCostFile).cost == (costs["a"],)
-    several = make_sweep_report("T", [StoredPoint(Path("x"), loop, FLASH) for loop in swept()])
+    several = make_sweep_report("T", [StoredMeasurementPoint(Path("x"), loop, FLASH) for loop in swept()])
     assert "The option with the largest effect is a 0 to 1" in several.summary
 
 
 def test_report_names_placement() -> None:
-    document = make_sweep_report("T", [StoredPoint(Path("x"), loop, {}) for loop in swept()])
+    document = make_sweep_report("T", [StoredMeasurementPoint(Path("x"), loop, {}) for loop in swept()])
     text = report_formats()["md"](document)
     assert "The option with the largest effect is a 0 to 1" in document.summary
     assert "+5.0 % (+2.9 % to +7.0 %) for t" in document.summary
     assert "1 of 2: t" in text
     assert "no: placement" in text
     within = [loop for loop in swept() if loop.point.config["a"] == "0"]
-    alike = make_sweep_report("T", [StoredPoint(Path("x"), loop, {}) for loop in within])
+    alike = make_sweep_report("T", [StoredMeasurementPoint(Path("x"), loop, {}) for loop in within])
     assert "No option changes the time by more than the placement of the code does." in alike.summary
 
 
@@ -137,9 +141,12 @@ def test_costs_list_benchmarks_within_placement(tmp_path: Path, monkeypatch: pyt
     assert costs["a"].band["t"] == pytest.approx((2.94, 7.0), abs=0.05)
     turned = costs["a"].cost_of_reverse_setting_change()
     assert turned.band["t"][0] < turned.percent["t"] < turned.band["t"][1] < 0
-    assert unfairness("a", costs["a"]).cost_text == "k, a: t +5.0 % (+2.9 to +7.0), u +1.5 % (-1.0 to +3.0; placement)"
+    assert (
+        unfairness("a", costs["a"]).unfair_difference_cost_text
+        == "k, a: t +5.0 % (+2.9 to +7.0), u +1.5 % (-1.0 to +3.0; placement)"
+    )
     narrow = costs["a"].model_copy(update={"band": {"t": (4.96, 5.04)}})
-    assert unfairness("a", narrow).cost_text == "k, a: t +5.0 %, u +1.5 % (placement)", (
+    assert unfairness("a", narrow).unfair_difference_cost_text == "k, a: t +5.0 %, u +1.5 % (placement)", (
         "ends that read alike are not shown"
     )
     path = tmp_path / "baselines" / "costs.toml"
@@ -163,12 +170,12 @@ def squares(extra: float) -> list[MeasuredPoint]:
 
 
 def test_interaction_within_the_bands_is_placement() -> None:
-    (inside,), (beyond,) = (SweepObservations(squares(extra)).interactions_of_changes() for extra in (1.0, 6.0))
+    (inside,), (beyond,) = (SweepObservations(squares(extra)).interactions_of_option_changes() for extra in (1.0, 6.0))
     assert inside.ratio.value == pytest.approx(1.01, rel=1e-3)
     assert (inside.ratio.differs_in_all_code_placements, beyond.ratio.differs_in_all_code_placements) == (False, True)
     texts = [
         report_formats()["md"](
-            make_sweep_report("T", [StoredPoint(Path("x"), square, {}) for square in squares(extra)])
+            make_sweep_report("T", [StoredMeasurementPoint(Path("x"), square, {}) for square in squares(extra)])
         )
         for extra in (1.0, 6.0)
     ]
@@ -183,10 +190,14 @@ def test_interaction_within_the_bands_is_placement() -> None:
 def test_fastest_configuration_lists_equally_fast_ones() -> None:
     seen = SweepObservations(swept())
     assert [seen.count_equally_quick_configurations(target) for target in ("t", "u")] == [1, 2]
-    text = report_formats()["md"](make_sweep_report("T", [StoredPoint(Path("x"), loop, {}) for loop in swept()]))
+    text = report_formats()["md"](
+        make_sweep_report("T", [StoredMeasurementPoint(Path("x"), loop, {}) for loop in swept()])
+    )
     assert "As quick: the number of other configurations" in text
     single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
-    plain = report_formats()["md"](make_sweep_report("T", [StoredPoint(Path("x"), loop, {}) for loop in single]))
+    plain = report_formats()["md"](
+        make_sweep_report("T", [StoredMeasurementPoint(Path("x"), loop, {}) for loop in single])
+    )
     assert "As quick" not in plain
 
 
@@ -219,7 +230,7 @@ def test_figures_are_medians_with_bands() -> None:
 def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -> None:
     points = [*points_in_placements("t", [3, 1, 2], a="0"), *points_in_placements("u", [0], a="0")]
     document = make_report_document(
-        Catalogue(find_checkout_root()), [StoredPoint(Path("x"), point, {}) for point in points], None
+        Catalogue(find_checkout_root()), [StoredMeasurementPoint(Path("x"), point, {}) for point in points], None
     )
     sections = {section.id: section for section in document.shown_sections}
     assert len(sections["throughput"].tables[0].rows) == 2
@@ -232,5 +243,7 @@ def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -
     worst, best, middle = (f"{counts_per_second_of_point(point).total_hz:,.0f}" for point in points[:3])
     assert f"{middle} ({worst} to {best})" in text.getvalue()
     assert "4 points measured" in text.getvalue()
-    plain = make_report_document(Catalogue(find_checkout_root()), [StoredPoint(Path("x"), points[3], {})], None)
+    plain = make_report_document(
+        Catalogue(find_checkout_root()), [StoredMeasurementPoint(Path("x"), points[3], {})], None
+    )
     assert "placements" not in {section.id for section in plain.shown_sections}

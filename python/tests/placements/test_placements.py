@@ -18,7 +18,7 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.defaults import DEFAULT_BOARD
 from rtoslab.cli import app
-from rtoslab.images.builder import build_point_image
+from rtoslab.images.builder import build_measurement_point_image
 from rtoslab.images.elf import ImageSymbol, read_elf
 from rtoslab.measure.identity import identity_of_point
 from rtoslab.measure.pool import measure_points_of_plan
@@ -91,7 +91,9 @@ def test_placement_is_reproducible_and_differs_from_the_next(built_folder: Path,
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_placement_moves_all_code_and_changes_nothing_else(board: str) -> None:
-    usual, placed = (build_point_image(CATALOGUE, _point("t8", board, placement=number)) for number in ("0", "2"))
+    usual, placed = (
+        build_measurement_point_image(CATALOGUE, _point("t8", board, placement=number)) for number in ("0", "2")
+    )
     assert (usual.info["placement"], placed.info["placement"]) == (0, 2)
     before, after = _symbols(usual.elf_path), _symbols(placed.elf_path)
 
@@ -157,7 +159,7 @@ def test_function_address_explains_its_cycles() -> None:
     result = _function([10, 14, 10, 14], [0x100, 0x10C, 0x240, 0x24C], [100, 104, 101, 104])
     assert result.cycle_range_over_code_placements == 4
     assert result.variance_explained_by_cache_line_offset == 1.0
-    assert result.figure_correlation == pytest.approx(0.98, abs=0.01)
+    assert result.correlation_with_benchmark_value == pytest.approx(0.98, abs=0.01)
     assert [(place.offset, place.cycles, place.placements) for place in result.mean_cycles_by_cache_line_offset] == [
         (0, 10, 2),
         (12, 14, 2),
@@ -167,7 +169,7 @@ def test_function_address_explains_its_cycles() -> None:
 def test_function_address_explains_nothing() -> None:
     result = _function([10, 14, 14, 10], [0x100, 0x10C, 0x240, 0x24C], [100, 100, 100, 100])
     assert result.variance_explained_by_cache_line_offset == 0.0
-    assert result.figure_correlation is None, "the figure did not move"
+    assert result.correlation_with_benchmark_value is None, "the figure did not move"
 
 
 def test_unknown_cause_is_not_stated() -> None:
@@ -241,7 +243,8 @@ def test_command_shows_measured_bands(tmp_path: Path) -> None:
     assert (band["least"], band["most"]) == (min(cycles), max(cycles))
     first = study["functions"][0]
     elfs = [
-        build_point_image(CATALOGUE, _point("t8", "nucleo-f446re", placement=str(index))).elf_path for index in range(3)
+        build_measurement_point_image(CATALOGUE, _point("t8", "nucleo-f446re", placement=str(index))).elf_path
+        for index in range(3)
     ]
     assert first["addresses"] == [_symbol_address(_symbols(elf), first["name"]) for elf in elfs]
     assert len(set(first["addresses"])) == 3

@@ -8,7 +8,7 @@ import pytest
 
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.schemas import Board, ClockChoice
+from rtoslab.catalogue.schemas import Board, SelectableCoreClock
 
 MHZ: Final = 1_000_000
 BAUD_ERROR: Final = 0.02
@@ -88,7 +88,7 @@ def _source_hz(board: Board, name: str | None) -> int:
     return source
 
 
-def _sys_hz(board: Board, clock: ClockChoice) -> float:
+def _sys_hz(board: Board, clock: SelectableCoreClock) -> float:
     if clock.source != "pll":
         return _source_hz(board, clock.source) / clock.ahb_div
     return _source_hz(board, clock.pll_input) / clock.pll_m * clock.pll_n / clock.pll_p / clock.ahb_div

@@ -14,7 +14,7 @@ from rtoslab.base.errors import CatalogueError, RefusedError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance.judge import CheckOutcome
-from rtoslab.images import build_point_image
+from rtoslab.images import build_measurement_point_image
 from rtoslab.plan.plan import PlanOptions, points_of_conformance_suite
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.rta import images
@@ -151,7 +151,7 @@ def test_declared_deviation_is_measured_and_marked(checkout: Path, tmp_path: Pat
     )
     verdict = conformance(checkout, "bare")
     assert verdict.is_conformant
-    assert list(verdict.deviation_reasons) == ["Queue order"]
+    assert list(verdict.contract_deviation_reasons) == ["Queue order"]
     (outcome,) = api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run")
     assert isinstance(outcome.result, MeasuredPoint)
     assert "its manual says so" in outcome.result.deviations["Queue order"]
@@ -226,13 +226,13 @@ def test_static_data_of_a_kernel_is_part_of_its_budget(checkout: Path) -> None:
     replace_text(checkout, toml, "smp = true\n", "smp = true\nstatic_bytes = 1_001\n")
     catalogue = Catalogue(checkout)
     (point,) = points_of_conformance_suite(catalogue, PlanOptions(["freertos"], ["pico"], [1]))
-    config = build_point_image(catalogue, point).info["kernel_config"]
+    config = build_measurement_point_image(catalogue, point).info["kernel_config"]
     assert config["configTOTAL_HEAP_SIZE"] == str((65_536 - 1_001) // 8 * 8)
     replace_text(checkout, toml, "static_bytes = 1_001", "static_bytes = 65_530")
     with pytest.raises(
         RefusedError, match="kernel freertos has 65530 bytes of static data, all that board pico allows"
     ):
-        build_point_image(Catalogue(checkout), point)
+        build_measurement_point_image(Catalogue(checkout), point)
 
 
 def test_no_included_port_declares_a_deviation() -> None:

@@ -22,7 +22,7 @@ def test_a_pair_is_a_point_for_each_core() -> None:
     one, other = points("freertos+rt")
     assert (one.kernel, one.beside, one.core, one.cores) == ("freertos", "rt", 0, 1)
     assert (other.kernel, other.beside, other.core, other.cores) == ("rt", "freertos", 1, 1)
-    assert one.point_on_other_core() == other
+    assert one.measurement_on_other_core() == other
     assert one.label == "t1_arithmetic freertos pico core 0 beside rt"
 
 

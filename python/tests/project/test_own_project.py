@@ -27,7 +27,7 @@ from rtoslab.project.judging import (
     judge_project,
     project_result_sentences,
 )
-from rtoslab.project.measuring import ImageMeasuredValues, ProjectItemMeasuredValues
+from rtoslab.project.measuring import ImageMeasuredValues, ProjectValuesByCodePlacement
 from rtoslab.project.project_baseline import ProjectBaseline
 from tests.foreign_firmware import PROJECT, foreign_repository
 
@@ -292,7 +292,7 @@ def an_image(
     turns: float = 9.0,
     **surroundings: Mapping[str, Any],
 ) -> ImageMeasuredValues:
-    item = ProjectItemMeasuredValues(
+    item = ProjectValuesByCodePlacement(
         {"calls": (1.0,), "max": (cycles,), "instructions_max": (turns,)}, code, places, frozenset({"f"})
     )
     known: Mapping[str, Any] = {"state": {"wait_states": 5}, "data": {"table": "a"}, "run": {"for_ms": 60}}

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from rtoslab.base.errors import CatalogueError
-from rtoslab.proofs import ProofEvidence, judge_benchmark_proofs
+from rtoslab.proofs import BenchmarkProofEvidence, judge_benchmark_proofs
 from rtoslab.proofs.expected_steps import parse_benchmark_steps
 from rtoslab.results.finding import BenchmarkProofFinding, ProofVerdict
-from rtoslab.targets.observe import BenchmarkCodeSpan, BenchmarkFunction, CoreLoad, MeasurementWindowObservations
+from rtoslab.targets.observe import BenchmarkFunction, CoreLoad, EquallyExecutedCodeRange, MeasurementWindowObservations
 from rtoslab.targets.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, ObservedBenchmarkStep
 from tests.fakes import BODY, Fields, benchmark, board, decoded_run, handle, judge_one, kernel
 
@@ -53,7 +53,7 @@ def judge(
     observed = MeasurementWindowObservations(
         steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), **seen
     )
-    return judge_one(ProofEvidence(decoded_run(BODY), observed, benchmark([rule]), board(), kernel(**facts)))
+    return judge_one(BenchmarkProofEvidence(decoded_run(BODY), observed, benchmark([rule]), board(), kernel(**facts)))
 
 
 PAIR = {"rule": "course", "round": ["0 semaphore_take S", "0 semaphore_give S"]}
@@ -77,9 +77,9 @@ BOUND = {"rule": "own_code", "instructions": 34}
 def test_own_code_limit_grows_with_its_instructions(
     bound: dict[str, Any], cycles: int, own_cycles: int, verdict: ProofVerdict
 ) -> None:
-    own = (BenchmarkFunction(0, "body", 1, (BenchmarkCodeSpan(0x100, 10, 10, cycles),), ()),)
+    own = (BenchmarkFunction(0, "body", 1, (EquallyExecutedCodeRange(0x100, 10, 10, cycles),), ()),)
     observed = MeasurementWindowObservations(steps=tuple([take(own_cycles=own_cycles), give()] * 5), own=own)
-    given = ProofEvidence(decoded_run(BODY), observed, benchmark([PAIR, bound]), board(), kernel(**FACTS))
+    given = BenchmarkProofEvidence(decoded_run(BODY), observed, benchmark([PAIR, bound]), board(), kernel(**FACTS))
     (result,) = (finding for finding in judge_benchmark_proofs(given) if finding.rule == "course")
     assert result.verdict is verdict, result.saw
 
@@ -305,7 +305,9 @@ def test_sequence_rule_holds_and_fails(rule: dict[str, Any], seen: dict[str, Any
     observed.steps = tuple(seen.get("steps", ()))
     facts = decoded_run([*BODY[:2], *PARAMS, *BODY[2:]])
     finding = judge_one(
-        ProofEvidence(facts, observed, benchmark([rule]), board(), kernel(**FACTS), samples=seen.get("samples", 0))
+        BenchmarkProofEvidence(
+            facts, observed, benchmark([rule]), board(), kernel(**FACTS), samples=seen.get("samples", 0)
+        )
     )
     assert finding.verdict is verdict, finding.saw
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rtoslab.proofs import ProofEvidence, judge_benchmark_proofs
+from rtoslab.proofs import BenchmarkProofEvidence, judge_benchmark_proofs
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.observe import MeasurementWindowObservations
 from rtoslab.targets.steps import ObservedBenchmarkStep
@@ -35,6 +35,8 @@ def test_long_round_is_judged_by_its_recorded_beginning(
     observed = MeasurementWindowObservations(
         steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), steps_cut=cut
     )
-    built = ProofEvidence(decoded_run(BODY), observed, latency_fakes.benchmark([rule]), board(), kernel(**FACTS), 2)
+    built = BenchmarkProofEvidence(
+        decoded_run(BODY), observed, latency_fakes.benchmark([rule]), board(), kernel(**FACTS), 2
+    )
     (result,) = (finding for finding in judge_benchmark_proofs(built) if finding.rule == rule["rule"])
     assert result.verdict is verdict, result.saw

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from rtoslab.proofs import ProofEvidence
+from rtoslab.proofs import BenchmarkProofEvidence
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.observe import MeasurementWindowObservations
 from tests.fakes import BODY, Fields, benchmark, board, decoded_run, judge_one, kernel
@@ -25,7 +25,9 @@ def verdict_of_draws(percent: int, rounds: int, pass_cycles: int, seed: int) -> 
         steps += [take(own_cycles=60 + passes * pass_cycles), give()]
     body: list[tuple[str, Fields]] = [*BODY, ("param", {"name": "percent", "value": str(percent)})]
     observed = MeasurementWindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
-    result = judge_one(ProofEvidence(decoded_run(body), observed, benchmark([SELDOM]), board(), kernel(**FACTS)))
+    result = judge_one(
+        BenchmarkProofEvidence(decoded_run(body), observed, benchmark([SELDOM]), board(), kernel(**FACTS))
+    )
     return result.verdict
 
 

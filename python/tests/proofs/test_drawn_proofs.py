@@ -7,8 +7,8 @@ import pytest
 
 from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.proofs import ProofEvidence
-from rtoslab.proofs.draws import does_number_agree, drawn_numbers, drawn_percentages
+from rtoslab.proofs import BenchmarkProofEvidence
+from rtoslab.proofs.draws import is_access_count_plausible, random_numbers_from_state, random_percentages_from_state
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.observe import BenchmarkFunction, MeasurementWindowObservations
 from rtoslab.targets.steps import CALL, INTERRUPT, STOP, ObservedBenchmarkStep
@@ -39,7 +39,7 @@ def judged(
     observed = MeasurementWindowObservations(steps=tuple(steps or ()), **seen)
     decoded = decoded_run([*BODY[:2], *PARAMS, *BODY[2:]])
     return judge_one(
-        ProofEvidence(decoded, observed, benchmark([rule]), board(), kernel(**FACTS), samples=samples)
+        BenchmarkProofEvidence(decoded, observed, benchmark([rule]), board(), kernel(**FACTS), samples=samples)
     ).verdict
 
 
@@ -48,7 +48,7 @@ def call(name: str, first: int = 0, second: int = 0, own: int = 5, result: int |
 
 
 def numbers(count: int, skip: int = 0, seed: int = SEED) -> list[int]:
-    return list(islice(drawn_numbers(seed), skip, skip + count))
+    return list(islice(random_numbers_from_state(seed), skip, skip + count))
 
 
 def test_generator_is_that_of_the_firmware() -> None:
@@ -58,7 +58,7 @@ def test_generator_is_that_of_the_firmware() -> None:
 
 def heap_steps(seed: int, count: int, sizes: list[int], places: int = 4) -> list[ObservedBenchmarkStep]:
     """What the loop of heap_mixed.c does, with a block's address by its place, and all is given back at the end."""
-    draws, taken, steps = drawn_numbers(seed), dict[int, int](), list[ObservedBenchmarkStep]()
+    draws, taken, steps = random_numbers_from_state(seed), dict[int, int](), list[ObservedBenchmarkStep]()
     for index in range(count):
         place = next(draws) % places
         if place in taken:
@@ -134,10 +134,10 @@ def test_services_are_called_in_the_drawn_order() -> None:
 
 @pytest.mark.parametrize("earlier", [0, 3, 30])
 def test_number_of_accesses_is_that_of_the_draws(earlier: int) -> None:
-    drawn = sum(number < 50 for number in islice(drawn_percentages(SEED), 1000 + earlier))
-    assert does_number_agree(SEED, 50, 1000, drawn, 2)
-    assert not does_number_agree(SEED, 50, 1000, drawn - 25, 2)
-    assert not does_number_agree(SEED, 50, 1000, drawn + 25, 2)
+    drawn = sum(number < 50 for number in islice(random_percentages_from_state(SEED), 1000 + earlier))
+    assert is_access_count_plausible(SEED, 50, 1000, drawn, 2)
+    assert not is_access_count_plausible(SEED, 50, 1000, drawn - 25, 2)
+    assert not is_access_count_plausible(SEED, 50, 1000, drawn + 25, 2)
 
 
 OCCURS = {"rule": "occurs", "calls": ["0 semaphore_give", "0 queue_send"]}

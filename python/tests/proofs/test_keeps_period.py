@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from rtoslab.proofs import ProofEvidence
+from rtoslab.proofs import BenchmarkProofEvidence
 from rtoslab.proofs.rules.keeps_period import KeepsPeriodParameters, judge_evidence
 from rtoslab.results.finding import BenchmarkProofFinding, ProofVerdict
-from rtoslab.targets.intervals import find_measured_intervals
+from rtoslab.targets.intervals import decode_measured_intervals_from_events
 from rtoslab.targets.observe import MeasurementWindowObservations
 from tests.latency_fakes import evidence, raw, start, stop
 
@@ -17,7 +17,7 @@ TICKS = 2
 GAP = 40
 
 
-def periods(lengths: Sequence[int], gaps: Sequence[int] | None = None) -> ProofEvidence:
+def periods(lengths: Sequence[int], gaps: Sequence[int] | None = None) -> BenchmarkProofEvidence:
     """A chain of so many intervals, with these cycles from each to the next."""
     rows, cycle = [], 1000
     for index, length in enumerate(lengths):
@@ -25,7 +25,9 @@ def periods(lengths: Sequence[int], gaps: Sequence[int] | None = None) -> ProofE
         cycle += length + (GAP if gaps is None else gaps[index])
     built = evidence(RULE)
     params = {**built.decoded.params, "period_ticks": str(TICKS), "tick_hz": "1000"}
-    observed = MeasurementWindowObservations(intervals=find_measured_intervals(raw(rows), (), {0: 1}, None))
+    observed = MeasurementWindowObservations(
+        intervals=decode_measured_intervals_from_events(raw(rows), (), {0: 1}, None)
+    )
     return replace(built, decoded=replace(built.decoded, params=params), observed=observed, samples=len(lengths))
 
 

@@ -7,7 +7,7 @@ import pytest
 from rtoslab.base.errors import UnknownNameError
 from rtoslab.proofs import judge_benchmark_proofs, services_to_watch
 from rtoslab.proofs.judge import IMPLIED_PROOFS
-from rtoslab.proofs.rules import benchmark_proof_rule_modules, proof_parameters_class
+from rtoslab.proofs.rules import benchmark_proof_rule_modules, parameters_class_of_proof_rule
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets import SYSTICK
 from tests.fakes import BODY
@@ -103,7 +103,9 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_latency_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: ProofVerdict) -> None:
     result = benchmark_proof_rule_modules()[rule["rule"]]
-    finding = result.judge_evidence(proof_parameters_class(result).model_validate(rule), evidence(rule, **facts))
+    finding = result.judge_evidence(
+        parameters_class_of_proof_rule(result).model_validate(rule), evidence(rule, **facts)
+    )
     assert finding.verdict is verdict, finding.saw
     assert finding.saw
 
@@ -126,7 +128,7 @@ def test_ticks_are_lost_while_the_instrument_is_measured(masked_cycles: int, tic
     assert given.observed is not None
     given.observed.exceptions = {0: {SYSTICK: ticks}}
     result = benchmark_proof_rule_modules()["interrupts_told"]
-    finding = result.judge_evidence(proof_parameters_class(result)(rule="interrupts_told"), given)
+    finding = result.judge_evidence(parameters_class_of_proof_rule(result)(rule="interrupts_told"), given)
     assert finding.verdict is verdict, finding.saw
 
 
@@ -134,7 +136,9 @@ def test_ticks_are_lost_while_the_instrument_is_measured(masked_cycles: int, tic
 def test_rules_about_intervals_need_probes(rule: dict[str, Any]) -> None:
     result = benchmark_proof_rule_modules()[rule["rule"]]
     assert (
-        result.judge_evidence(proof_parameters_class(result).model_validate(rule), evidence(rule, probes=False)).verdict
+        result.judge_evidence(
+            parameters_class_of_proof_rule(result).model_validate(rule), evidence(rule, probes=False)
+        ).verdict
         is ProofVerdict.UNSEEN
     )
 

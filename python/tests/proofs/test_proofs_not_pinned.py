@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rtoslab.catalogue.benchmark import Benchmark
-from rtoslab.proofs import ProofEvidence
+from rtoslab.proofs import BenchmarkProofEvidence
 from rtoslab.records.decoder import decode_records
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.observe import MeasurementWindowObservations, TaskSwitch
@@ -30,7 +30,7 @@ def unpinned_evidence(
     calls: tuple[int, int] = (90, 60),
     into: tuple[int, int] = (60, 40),
     counts: tuple[int, int] = (100, 50),
-) -> ProofEvidence:
+) -> BenchmarkProofEvidence:
     """Two homes of one task each: calls by core, and switches into the first one's task by core."""
     param = [] if pinned is None else [("param", {"name": "pinned", "value": pinned})]
     body: list[Any] = [*param, task(0), task(0, 1), WINDOW, count(0, counts[0]), count(0, counts[1], 1)]
@@ -46,7 +46,7 @@ def unpinned_evidence(
         "params": {"pinned": 1}, "proof": [rule],
     }  # fmt: skip
     decoded = decode_records(stream(body, begin(cores=2)), WIRE, EXPECTED)
-    return ProofEvidence(decoded, observed, Benchmark.model_validate(facts), board(), kernel())
+    return BenchmarkProofEvidence(decoded, observed, Benchmark.model_validate(facts), board(), kernel())
 
 
 CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
@@ -104,6 +104,8 @@ def test_counters_may_differ_by_a_share_of_the_largest(spread: int, verdict: Pro
     built = evidence.benchmark.model_copy(update={"metric": metric, "tasks_per_core": 2})
     for large, expected in ((400, verdict), (4100, ProofVerdict.HOLDS if spread <= 41 else ProofVerdict.FAILS)):
         body: list[Any] = [task(0), task(1), WINDOW, count(0, large), count(1, large - spread)]
-        one = ProofEvidence(decode_records(stream(body), WIRE, EXPECTED), evidence.observed, built, board(), kernel())
+        one = BenchmarkProofEvidence(
+            decode_records(stream(body), WIRE, EXPECTED), evidence.observed, built, board(), kernel()
+        )
         result = judge_one(one)
         assert result.verdict is expected, result.saw

@@ -8,7 +8,7 @@ import pytest
 
 from rtoslab.base.errors import CatalogueError
 from rtoslab.catalogue.benchmark import Benchmark
-from rtoslab.proofs import ProofEvidence, judge_benchmark_proofs
+from rtoslab.proofs import BenchmarkProofEvidence, judge_benchmark_proofs
 from rtoslab.records.decoder import decode_records
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.observe import BlockingCalls, MeasurementWindowObservations, TaskSwitch
@@ -50,7 +50,7 @@ def two_cores(
     calls: int = 100,
     waited: int = 0,
     probes: bool = True,
-) -> ProofEvidence:
+) -> BenchmarkProofEvidence:
     """Core 0's task is the target, core 1's 1000 iterations the stress. `objects`: (core, address)."""
     checks = [("found", 0, result), ("found", 1, 0)] + ([("accesses", 1, accesses)] if accesses is not None else [])
     body: list[Any] = [
@@ -75,7 +75,9 @@ def two_cores(
     built = Benchmark.model_validate(facts)
     if rule["rule"].startswith("object_per"):
         built = built.model_copy(update={"metric": built.metric.model_copy(update={"cores": None})})
-    return ProofEvidence(decoded, observed if probes else None, built, board(), kernel(waits=WAITS if failed else None))
+    return BenchmarkProofEvidence(
+        decoded, observed if probes else None, built, board(), kernel(waits=WAITS if failed else None)
+    )
 
 
 CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
@@ -152,5 +154,5 @@ def test_cores_with_a_shared_cache_may_take_longer_between_calls(
     observed = MeasurementWindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
     facts = benchmark([{**PAIR, "cores": [0]}]).model_copy(update={"min_cores": fewest})
     message = decode_records(stream(BODY, begin(cores=cores)), WIRE, EXPECTED)
-    result = judge_one(ProofEvidence(message, observed, facts, board(), kernel(**FACTS)))
+    result = judge_one(BenchmarkProofEvidence(message, observed, facts, board(), kernel(**FACTS)))
     assert result.verdict is verdict, result.saw

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from rtoslab.catalogue.kernel_facts import MulticoreFacts
-from rtoslab.proofs import ProofEvidence, code_lengths, judge_benchmark_proofs
+from rtoslab.catalogue.kernel_facts import MulticoreKernelFacts
+from rtoslab.proofs import BenchmarkProofEvidence, code_lengths, judge_benchmark_proofs
 from rtoslab.proofs.code_lengths import CodeLength, CodeLengths
-from rtoslab.proofs.rules import benchmark_proof_rule_modules, proof_parameters_class
+from rtoslab.proofs.rules import benchmark_proof_rule_modules, parameters_class_of_proof_rule
 from rtoslab.records.decoder import decode_records
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.call_arguments import CallArguments
-from rtoslab.targets.observe import BenchmarkCodeSpan, BenchmarkFunction, CoreLoad, MeasurementWindowObservations
+from rtoslab.targets.observe import BenchmarkFunction, CoreLoad, EquallyExecutedCodeRange, MeasurementWindowObservations
 from tests import latency_fakes
 from tests.fakes import BODY, EXPECTED, WIRE, begin, benchmark, board, count, decoded_run, kernel, stream
 
@@ -37,7 +37,9 @@ def own_function(
     *executions: int, name: str = "body", entries: int = 1, calls: dict[str, int] | None = None
 ) -> BenchmarkFunction:
     """A function with one instruction for each of these numbers of executions."""
-    stretches = tuple(BenchmarkCodeSpan(FLASH + 4 * at, 1, number, number) for at, number in enumerate(executions))
+    stretches = tuple(
+        EquallyExecutedCodeRange(FLASH + 4 * at, 1, number, number) for at, number in enumerate(executions)
+    )
     return BenchmarkFunction(0, name, entries, stretches, tuple((calls or {}).items()))
 
 
@@ -53,7 +55,7 @@ def window_observations(**facts: Any) -> MeasurementWindowObservations:
     return MeasurementWindowObservations(**{**usual, **facts})
 
 
-def evidence(rule: dict[str, Any], **facts: Any) -> ProofEvidence:
+def evidence(rule: dict[str, Any], **facts: Any) -> BenchmarkProofEvidence:
     described = board().model_copy(update={"features": {"icache": True}})
     known = kernel(
         symbols=SYMBOLS,
@@ -62,7 +64,9 @@ def evidence(rule: dict[str, Any], **facts: Any) -> ProofEvidence:
         classes={"kernel": ["k"]},
         services={"tasks": True},
     )
-    return ProofEvidence(decoded_run(BODY), window_observations(**facts), benchmark([rule, YIELDS]), described, known)
+    return BenchmarkProofEvidence(
+        decoded_run(BODY), window_observations(**facts), benchmark([rule, YIELDS]), described, known
+    )
 
 
 def counted(*counts: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -230,7 +234,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
     (STATE, {"state": {"flash.cache_reset": 1}}, ProofVerdict.FAILS),
     (
         STATE,
-        {"own": (BenchmarkFunction(0, "body", 1, (BenchmarkCodeSpan(0x2000_0100, 1, TOTAL, TOTAL),), ()),)},
+        {"own": (BenchmarkFunction(0, "body", 1, (EquallyExecutedCodeRange(0x2000_0100, 1, TOTAL, TOTAL),), ()),)},
         ProofVerdict.FAILS,
     ),
 ]
@@ -268,9 +272,9 @@ def test_both_images_took_the_lock_as_often_as_asked(
         evidence(OWN), decoded=runs[core], beside=runs[1 - core], settings={"core": str(core)}
     )
     rule = benchmark_proof_rule_modules()["pair_stress"]
-    assert rule.judge_evidence(proof_parameters_class(rule).model_validate(STRESS), seen_by).verdict is verdict
+    assert rule.judge_evidence(parameters_class_of_proof_rule(rule).model_validate(STRESS), seen_by).verdict is verdict
     unseen = rule.judge_evidence(
-        proof_parameters_class(rule).model_validate(STRESS), dataclasses.replace(seen_by, beside=None)
+        parameters_class_of_proof_rule(rule).model_validate(STRESS), dataclasses.replace(seen_by, beside=None)
     )
     assert unseen.verdict is ProofVerdict.UNSEEN
 
@@ -445,7 +449,7 @@ def test_inter_core_interrupts_are_declared_by_the_kernel(
 def test_single_core_has_no_inter_core_interrupt() -> None:
     given = evidence(INTERRUPTS, exceptions={0: {15: 250, 31: 1}}, calls=Counter({(0, "core_interrupt"): 10}))
     message = {"interrupt": ["kSend"], "lines": {given.board.chip: [15, 16]}}
-    known = given.kernel.model_copy(update={"several_cores": MulticoreFacts.model_validate(message)})
+    known = given.kernel.model_copy(update={"several_cores": MulticoreKernelFacts.model_validate(message)})
     (result,) = (
         finding
         for finding in judge_benchmark_proofs(dataclasses.replace(given, kernel=known))
@@ -479,7 +483,7 @@ def test_samples_equal_the_values_given_to_the_runner(
     assert given.observed is not None
     assert given.observed.intervals is not None
     given.observed.intervals = dataclasses.replace(given.observed.intervals, kept=kept)
-    result = rule.judge_evidence(proof_parameters_class(rule)(rule="samples_complete"), given)
+    result = rule.judge_evidence(parameters_class_of_proof_rule(rule)(rule="samples_complete"), given)
     assert result.verdict is verdict, result.saw
 
 
@@ -492,12 +496,12 @@ def test_runner_that_drops_samples_is_found() -> None:
     stored = ((0, 7), (0, 7), *((1, 107), (1, 127)) * 3)
     given.observed.intervals = dataclasses.replace(given.observed.intervals, kept=stored)
     rule = benchmark_proof_rule_modules()["samples_complete"]
-    result = rule.judge_evidence(proof_parameters_class(rule)(rule="samples_complete"), given)
+    result = rule.judge_evidence(parameters_class_of_proof_rule(rule)(rule="samples_complete"), given)
     assert result.verdict is ProofVerdict.FAILS
     assert "when each series had its own" in result.saw
     # One that releases what it holds at the end says so.
     message = dataclasses.replace(given.decoded, params={**given.decoded.params, "places": "4"})
-    held = proof_parameters_class(rule)(rule="samples_complete", held="places")
+    held = parameters_class_of_proof_rule(rule)(rule="samples_complete", held="places")
     assert "when each series" not in rule.judge_evidence(held, dataclasses.replace(given, decoded=message)).saw
 
 
@@ -511,7 +515,7 @@ def test_runner_that_drops_samples_is_found() -> None:
     ],
 )
 def test_known_code_bounds_the_cycles_of_a_round(settings: dict[str, str], cycles: int, verdict: ProofVerdict) -> None:
-    own_code = BenchmarkFunction(0, "body", 1, (BenchmarkCodeSpan(FLASH, 21, TOTAL, cycles * TOTAL),), ())
+    own_code = BenchmarkFunction(0, "body", 1, (EquallyExecutedCodeRange(FLASH, 21, TOTAL, cycles * TOTAL),), ())
     assert _known(own_code, settings) is verdict
 
 
@@ -528,7 +532,7 @@ def test_known_code_bounds_the_cycles_of_a_round(settings: dict[str, str], cycle
 def test_known_code_bounds_the_instructions_of_a_round(
     instructions: int, settings: dict[str, str], verdict: ProofVerdict
 ) -> None:
-    own_code = BenchmarkFunction(0, "body", 1, (BenchmarkCodeSpan(FLASH, instructions, TOTAL, TOTAL),), ())
+    own_code = BenchmarkFunction(0, "body", 1, (EquallyExecutedCodeRange(FLASH, instructions, TOTAL, TOTAL),), ())
     assert _known(own_code, settings) is verdict
 
 
@@ -562,17 +566,17 @@ def test_executed_code_is_as_long_as_measured(
 ) -> None:
     """The same compiler makes the same code, so one instruction more in a port or a handler shows."""
     table = CodeLengths(compiler="GCC: 12.2.1", lengths={"t0": {"kernel core": CodeLength(46, 46)}})
-    monkeypatch.setattr(code_lengths, "_read_code_lengths", lambda: table)
-    monkeypatch.setattr(ProofEvidence, "code_length_key_of_core", lambda self, core: "kernel core")
+    monkeypatch.setattr(code_lengths, "_read_benchmark_code_lengths_file", lambda: table)
+    monkeypatch.setattr(BenchmarkProofEvidence, "code_length_key_of_core", lambda self, core: "kernel core")
     given = evidence(
         OWN,
-        own=(BenchmarkFunction(0, "body", 1, (BenchmarkCodeSpan(FLASH, instructions, TOTAL, TOTAL),), ()),),
+        own=(BenchmarkFunction(0, "body", 1, (EquallyExecutedCodeRange(FLASH, instructions, TOTAL, TOTAL),), ()),),
         compiler=compiler,
     )
     facts = given.benchmark.model_copy(update={"id": "t0", "kind": kind})
     given = dataclasses.replace(given, benchmark=facts, settings=settings)
     rule = benchmark_proof_rule_modules()["own_code"]
-    assert rule.judge_evidence(proof_parameters_class(rule)(rule="own_code"), given).verdict is verdict
+    assert rule.judge_evidence(parameters_class_of_proof_rule(rule)(rule="own_code"), given).verdict is verdict
 
 
 def _known(own_code: BenchmarkFunction, settings: dict[str, str]) -> ProofVerdict:

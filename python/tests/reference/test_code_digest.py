@@ -17,7 +17,7 @@ from rtoslab.reference import (
     store_equivalent_code_digests,
 )
 from rtoslab.reference.code_digest import FILE, read_code_digests, source_code_digest
-from rtoslab.store import StoredPoint
+from rtoslab.store import StoredMeasurementPoint
 from rtoslab.targets import timing_version
 from tests.fakes import measured_point
 
@@ -118,7 +118,7 @@ def test_files_of_equal_images_count_as_unchanged_until_they_change_again(tmp_pa
         "build": {"sources": {"firmware/a.c": sha256(reworded).hexdigest()}},
         "target": {"chip": "rp2040", "timing_version": timing_version("rp2040")},
     }
-    measured = StoredPoint(Path("p"), measured_point(1, 1000), manifest)
+    measured = StoredMeasurementPoint(Path("p"), measured_point(1, 1000), manifest)
     # The measurement saw a reworded form of the old file, which is known as the same code.
     add_code_digests(new, ["firmware/b.c"])
     assert changes_since_point_was_measured(new, measured) == ["firmware/a.c"]
@@ -132,7 +132,9 @@ def test_page_in_the_folder_of_a_port_ages_no_point(tmp_path: Path) -> None:
     checkout = write_checkout(tmp_path, {"a.c": C, "README.md": b"Takes."})
     digests = {"firmware/a.c": sha256(C).hexdigest(), "firmware/README.md": sha256(b"Takes it.").hexdigest()}
     target = {"chip": "rp2040", "timing_version": timing_version("rp2040")}
-    measured = StoredPoint(Path("p"), measured_point(1, 1000), {"build": {"sources": digests}, "target": target})
+    measured = StoredMeasurementPoint(
+        Path("p"), measured_point(1, 1000), {"build": {"sources": digests}, "target": target}
+    )
     assert changes_since_point_was_measured(checkout, measured) == []
     (checkout / "firmware/a.c").write_bytes(C.replace(b"return 1", b"return 2"))
     assert changes_since_point_was_measured(checkout, measured) == ["firmware/a.c"]
@@ -162,7 +164,7 @@ def test_removed_file_of_equal_images_counts_as_unchanged(tmp_path: Path) -> Non
         "build": {"sources": {"firmware/a.c": sha256(C).hexdigest()}},
         "target": {"chip": "rp2040", "timing_version": timing_version("rp2040")},
     }
-    measured = StoredPoint(Path("p"), measured_point(1, 1000), manifest)
+    measured = StoredMeasurementPoint(Path("p"), measured_point(1, 1000), manifest)
     assert changes_since_point_was_measured(new, measured) == ["firmware/a.c"]
     store_equivalent_code_digests(new, old, ["firmware/a.c"])
     assert changes_since_point_was_measured(new, measured) == []

@@ -22,11 +22,11 @@ from rtoslab.reference import (
     changes_since_reference,
     program_sizes_of_paper,
     read_reference_files,
-    reference_points_for_paper_kernels,
     reference_points_for_unmeasured_kernels,
+    reference_results_for_paper_kernels,
     write_reference_file,
 )
-from rtoslab.reference.distributions import distribution_to_samples, samples_to_distribution
+from rtoslab.reference.distributions import expand_sample_distribution, samples_to_distribution
 from rtoslab.reference.reference_file import (
     read_reference_file,
     reference_file_path,
@@ -35,20 +35,20 @@ from rtoslab.reference.reference_file import (
 )
 from rtoslab.reference.shared_parts import (
     common_keys_and_values,
-    merge_common_and_individual_parts,
-    without_common_part,
+    merge_object_with_common_part,
+    remove_shared_mapping_entries,
 )
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_report_document
 from rtoslab.results.results import (
+    BuildOnlyProgramSize,
     FailedMeasurement,
     ImageBytes,
     MeasuredPoint,
-    NotApplicable,
+    NotApplicableMeasurement,
     SeriesSamples,
-    UnexecutedProgramSize,
 )
-from rtoslab.store.stored_point import AnyResult, StoredPoint
+from rtoslab.store.stored_point import AnyResult, StoredMeasurementPoint
 from tests.fakes import measured_point, point
 
 OTHER = "other"
@@ -62,8 +62,8 @@ def manifest(**build: Any) -> dict[str, object]:
     }
 
 
-def stored_point(result: AnyResult, **build: Any) -> StoredPoint:
-    return StoredPoint(Path("p"), result, manifest(**build))
+def stored_point(result: AnyResult, **build: Any) -> StoredMeasurementPoint:
+    return StoredMeasurementPoint(Path("p"), result, manifest(**build))
 
 
 def result_of_other_kernel(result: AnyResult) -> AnyResult:
@@ -93,7 +93,7 @@ def series(samples: list[tuple[int, ...]]) -> SeriesSamples:
 @given(columns, st.randoms())
 def test_distribution_contains_the_same_samples(samples: list[tuple[int, ...]], chance: Any) -> None:
     one = samples_to_distribution(series(samples))
-    again = SeriesSamples.model_validate_json(json.dumps(distribution_to_samples(json.loads(json.dumps(one)))))
+    again = SeriesSamples.model_validate_json(json.dumps(expand_sample_distribution(json.loads(json.dumps(one)))))
     result = zip(again.cycles, again.mark_cycles, again.switches, again.ticks, again.interrupts, strict=True)
     assert sorted(result) == sorted(samples)
     assert again.start_cycle == ()
@@ -111,7 +111,7 @@ tables = st.lists(st.dictionaries(st.sampled_from("abc"), objects, max_size=3), 
 def test_shared_and_own_parts_form_the_complete_manifest(manifests: list[dict[str, Any]]) -> None:
     common = common_keys_and_values(manifests)
     assert [
-        merge_common_and_individual_parts(common, without_common_part(item, common)) for item in manifests
+        merge_object_with_common_part(common, remove_shared_mapping_entries(item, common)) for item in manifests
     ] == manifests
     if len(manifests) == 1:
         assert common == manifests[0]
@@ -119,7 +119,7 @@ def test_shared_and_own_parts_form_the_complete_manifest(manifests: list[dict[st
 
 def test_reference_file_survives_writing_and_reading(tmp_path: Path) -> None:
     one, two = measured_point(1, 1000), measured_point(2, 400, wait=3_000_000, heap=4800)
-    absent = NotApplicable(run_id="0" * 16, point=point(4), reason="two cores")
+    absent = NotApplicableMeasurement(run_id="0" * 16, point=point(4), reason="two cores")
     failed = FailedMeasurement(run_id="0" * 16, point=point(8), stage="proof", error="ProofError", message="no")
     path = write_other_reference(tmp_path, one, two, absent, failed)
     result = read_reference_file(path)
@@ -139,7 +139,7 @@ def weight(kernel: str = OTHER, text: int = 14_000) -> StoredProgramSize:
     sizes = ImageBytes(text_bytes=text, data_bytes=8, bss_bytes=900)
     return StoredProgramSize(
         Path("p"),
-        UnexecutedProgramSize(run_id="f" * 16, point=identity, clock_hz=216_000_000, image=sizes),
+        BuildOnlyProgramSize(run_id="f" * 16, point=identity, clock_hz=216_000_000, image=sizes),
         {"build": {"sources": {"firmware/gone.c": "1" * 64}}},
     )
 
@@ -198,12 +198,12 @@ def test_reference_results_complete_a_run(tmp_path: Path) -> None:
     ), "it was measured here"
     assert [
         stored_point.result.point.kernel
-        for stored_point in reference_points_for_paper_kernels(tmp_path, "doe2020", [mine])
+        for stored_point in reference_results_for_paper_kernels(tmp_path, "doe2020", [mine])
     ] == [
         OTHER,
         OTHER,
     ]
-    assert reference_points_for_paper_kernels(tmp_path, "roe2021", [mine]) == []
+    assert reference_results_for_paper_kernels(tmp_path, "roe2021", [mine]) == []
 
 
 def test_report_marks_reference_results_and_their_origin(tmp_path: Path) -> None:

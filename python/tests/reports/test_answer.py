@@ -15,8 +15,8 @@ from rtoslab.reports.sections.answer import fastest_kernels_section
 from rtoslab.reports.sections.rivals import IN_ONE_PLACEMENT, WITHIN_PLACEMENT
 from rtoslab.reports.sections.speed_figures import speed_figures
 from rtoslab.reports.sections.wording import join_in_sentence
-from rtoslab.results.results import MeasuredPoint, NotApplicable
-from rtoslab.store.stored_point import StoredPoint
+from rtoslab.results.results import MeasuredPoint, NotApplicableMeasurement
+from rtoslab.store.stored_point import StoredMeasurementPoint
 from tests.fakes import STEADY, measured_point
 from tests.latency_fakes import latency_point
 
@@ -218,7 +218,9 @@ def test_only_the_plain_variant_is_in_the_answer() -> None:
 
 
 def document(*results: MeasuredPoint, manifest: dict[str, Any] = STEADY) -> ReportDocument:
-    return make_report_document(CATALOGUE, [StoredPoint(Path("p"), result, manifest) for result in results], None)
+    return make_report_document(
+        CATALOGUE, [StoredMeasurementPoint(Path("p"), result, manifest) for result in results], None
+    )
 
 
 def test_titles_are_used_instead_of_ids() -> None:
@@ -246,15 +248,15 @@ def test_answer_is_followed_by_chart_and_conditions(form: str) -> None:
 
 def test_tables_are_split_by_board_but_reasons_are_not() -> None:
     built = points([Planted(kernel, (rate,), board=board) for kernel in "ab" for board, rate in (("x", 10), ("y", 20))])
-    absent: list[MeasuredPoint | NotApplicable] = [
-        NotApplicable(
+    absent: list[MeasuredPoint | NotApplicableMeasurement] = [
+        NotApplicableMeasurement(
             point=built[0].point.model_copy(update={"kernel": "c", "board": board, "title": test, "benchmark": test}),
             reason="no yield", run_id=f"{board}{test}",
         )
         for board in "xy"
         for test in ("T2 cooperative scheduling", "T3 preemptive scheduling")
     ]  # fmt: skip
-    stored = [StoredPoint(Path(), item, STEADY) for item in (*built, *absent)]
+    stored = [StoredMeasurementPoint(Path(), item, STEADY) for item in (*built, *absent)]
     tables = {
         table.title: table
         for section in make_report_document(CATALOGUE, stored, None).shown_sections

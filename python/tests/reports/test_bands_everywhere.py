@@ -16,7 +16,7 @@ from typing import Final
 import pytest
 from rich.console import Console
 
-from rtoslab.analyses.placed_times import point_id_without_placement
+from rtoslab.analyses.placed_times import measurement_id_without_code_placement
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import (
@@ -30,8 +30,8 @@ from rtoslab.reports import (
 from rtoslab.reports.sections.naming import MIDDLE_NOTE
 from rtoslab.reports.sections.rivals import IN_ONE_PLACEMENT
 from rtoslab.reports.table import ReportDocument
-from rtoslab.results.results import HeapUse, MeasuredPoint, NotApplicable, StackUse
-from rtoslab.store.stored_point import StoredPoint
+from rtoslab.results.results import HeapUse, MeasuredPoint, NotApplicableMeasurement, StackUse
+from rtoslab.store.stored_point import StoredMeasurementPoint
 from tests.analyses.test_losses import pattern, stress_point
 from tests.fakes import measured_point
 from tests.latency_fakes import latency_point
@@ -70,12 +70,15 @@ def points_at(place: int) -> list[MeasuredPoint]:
     return results
 
 
-def stored_points(points: Sequence[MeasuredPoint]) -> list[StoredPoint]:
-    return [StoredPoint(Path(point.run_id), point, {}) for point in points]
+def stored_points(points: Sequence[MeasuredPoint]) -> list[StoredMeasurementPoint]:
+    return [StoredMeasurementPoint(Path(point.run_id), point, {}) for point in points]
 
 
 def alone(place: int) -> list[MeasuredPoint]:
-    return [item.model_copy(update={"point": point_id_without_placement(item.point)}) for item in points_at(place)]
+    return [
+        item.model_copy(update={"point": measurement_id_without_code_placement(item.point)})
+        for item in points_at(place)
+    ]
 
 
 def points_of_all_placements() -> list[MeasuredPoint]:
@@ -233,13 +236,18 @@ def test_terminal_shows_the_bands() -> None:
 def test_point_without_figures_in_all_placements_is_one_row() -> None:
     point = points_at(0)[0].point
     absent = [
-        NotApplicable(point=item.point.model_copy(update={"kernel": "other"}), reason="no heap", run_id=item.run_id)
+        NotApplicableMeasurement(
+            point=item.point.model_copy(update={"kernel": "other"}), reason="no heap", run_id=item.run_id
+        )
         for item in points_of_all_placements()
-        if point_id_without_placement(item.point) == point
+        if measurement_id_without_code_placement(item.point) == point
     ]
     document = make_report_document(
         CATALOGUE,
-        [*stored_points(points_of_all_placements()), *(StoredPoint(Path(), applicable, {}) for applicable in absent)],
+        [
+            *stored_points(points_of_all_placements()),
+            *(StoredMeasurementPoint(Path(), applicable, {}) for applicable in absent),
+        ],
         None,
     )
     (section,) = [item for item in document.shown_sections if item.id == "missing"]
@@ -254,7 +262,7 @@ def test_point_without_figures_in_all_placements_is_one_row() -> None:
 def test_boards_with_the_same_reason_share_one_line() -> None:
     first = points_at(0)[0]
     absent = [
-        NotApplicable(
+        NotApplicableMeasurement(
             point=first.point.model_copy(update={"kernel": kernel, "board": board, "benchmark": name, "title": name}),
             reason="no heap", run_id=f"{kernel}{board}{name}",
         )

@@ -12,23 +12,23 @@ from rtoslab.base.version import __version__
 from rtoslab.reports.citation import AUTHORS, SUBTITLE, citation_of
 from rtoslab.reports.formats import report_formats
 from rtoslab.reports.table import ReportDocument
-from rtoslab.store.journal import JOURNAL_FILE, JournalSession, session_as_journal_line
+from rtoslab.store.journal import JOURNAL_FILE, JournalSession, run_session_as_journal_line
 from rtoslab.store.store import RunDirectory
-from rtoslab.store.stored_point import StoredPoint
+from rtoslab.store.stored_point import StoredMeasurementPoint
 from tests.fakes import measured_point
 
 ROOT = find_checkout_root()
 MANIFEST: dict[str, object] = {"rtoslab": "9.8.7"}
 
 
-def stored_point(run: Path, *sessions: JournalSession) -> StoredPoint:
+def stored_point(run: Path, *sessions: JournalSession) -> StoredMeasurementPoint:
     """A point of a run directory that was worked on then."""
     RunDirectory.create_run_directory(run, None, [measured_point().point])
-    (run / JOURNAL_FILE).write_text("".join(map(session_as_journal_line, sessions)))
-    return StoredPoint(run / "points" / "one", measured_point(), MANIFEST)
+    (run / JOURNAL_FILE).write_text("".join(map(run_session_as_journal_line, sessions)))
+    return StoredMeasurementPoint(run / "points" / "one", measured_point(), MANIFEST)
 
 
-def document(*points: StoredPoint) -> ReportDocument:
+def document(*points: StoredMeasurementPoint) -> ReportDocument:
     return ReportDocument("Title", "Subtitle", "Summary.", (), points)
 
 
@@ -64,14 +64,14 @@ def test_report_of_no_run_names_this_version_and_the_checkout(monkeypatch: pytes
 
 
 def test_point_without_a_run_directory_has_no_date(tmp_path: Path) -> None:
-    lost = StoredPoint(tmp_path, measured_point(), {})
+    lost = StoredMeasurementPoint(tmp_path, measured_point(), {})
     assert citation_of(document(lost)).sentence.endswith(f"version {__version__}.")
 
 
 def test_manifest_text_cannot_inject_markup(tmp_path: Path) -> None:
     evil = "1} @book{<script>"
     point = stored_point(tmp_path / "run", JournalSession("<b>", evil))
-    result = citation_of(document(StoredPoint(point.folder, point.result, {"rtoslab": evil})))
+    result = citation_of(document(StoredMeasurementPoint(point.folder, point.result, {"rtoslab": evil})))
     assert "<" not in result.sentence + result.bibtex
     assert "@book" not in result.bibtex
 

@@ -8,10 +8,10 @@ import pytest
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports.csv_records import FIELDS, Cell, chart_as_csv_rows, records_as_csv_rows, table_as_csv_rows
-from rtoslab.reports.deviations import MARK, mark_deviations_in_section
+from rtoslab.reports.deviations import MARK, add_deviation_footnotes_to_section
 from rtoslab.reports.document import make_report_document
 from rtoslab.reports.table import ChartData, Record, ReportSection, TableData
-from rtoslab.store.stored_point import StoredPoint
+from rtoslab.store.stored_point import StoredMeasurementPoint
 from tests.fakes import measured_point
 from tests.latency_fakes import latency_point
 
@@ -148,10 +148,12 @@ def test_records_of_a_deviating_kernel_are_flagged() -> None:
     section = ReportSection(
         "a", "A", (), (ChartData("pairs", [], "c", records=records),), (TableData("t", ("k",), [], records=records),)
     )
-    done = mark_deviations_in_section(section, {"odd": {"check": "saw"}}, all_deviate=False)
+    done = add_deviation_footnotes_to_section(section, {"odd": {"check": "saw"}}, all_deviate=False)
     for marked in (done.charts[0].records, done.tables[0].records):
         assert [record.get("flags") for record in marked] == ["reference; deviates", None, None, "deviates"]
-    everything = mark_deviations_in_section(section, {"odd": {"check": "saw"}}, all_deviate=True).tables[0].records
+    everything = (
+        add_deviation_footnotes_to_section(section, {"odd": {"check": "saw"}}, all_deviate=True).tables[0].records
+    )
     assert everything[2].get("flags") is None
 
 
@@ -159,7 +161,7 @@ def test_report_of_counts_and_latencies_has_records() -> None:
     manifest: dict[str, object] = {"build": {"kernel": "k", "kernel_version": "1.2"}}
     points = [measured_point(1, 1000), measured_point(2, 900), latency_point("counter", [107, 127, 107], empty=7)]
     document = make_report_document(
-        Catalogue(find_checkout_root()), [StoredPoint(Path("p"), point, manifest) for point in points], None
+        Catalogue(find_checkout_root()), [StoredMeasurementPoint(Path("p"), point, manifest) for point in points], None
     )
     rows = {
         name: [dict(zip(cells[0], row, strict=True)) for row in cells[1:]]

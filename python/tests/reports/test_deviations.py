@@ -13,15 +13,15 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.compare.comparison import compare_run_sides
 from rtoslab.compare.document import comparison_document
-from rtoslab.compare.sides import ComparisonSide, values_of_stored_measurement
+from rtoslab.compare.sides import ComparedMeasurementSet, values_of_stored_measurement
 from rtoslab.reports import report_formats
 from rtoslab.reports.charts import render_svg
-from rtoslab.reports.deviations import MARK, mark_deviations
+from rtoslab.reports.deviations import MARK, add_kernel_deviation_footnotes
 from rtoslab.reports.document import make_report_document
 from rtoslab.reports.table import ChartData, ReportDocument, ReportSection, TableData
 from rtoslab.reports.terminal import print_point_results
 from rtoslab.results.results import MeasuredPoint
-from rtoslab.store.stored_point import StoredPoint
+from rtoslab.store.stored_point import StoredMeasurementPoint
 from tests.fakes import measured_point
 
 APART = {"Order": "noted 2 1 where 1 2 was due; declared: by design"}
@@ -36,7 +36,9 @@ def point_of(kernel: str, deviations: dict[str, str], per_core: int = 1000) -> M
 
 
 def document(*results: MeasuredPoint) -> ReportDocument:
-    points = [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
+    points = [
+        StoredMeasurementPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results
+    ]
     return make_report_document(Catalogue(find_checkout_root()), points, None)
 
 
@@ -87,7 +89,7 @@ def test_chart_of_one_deviating_kernel_is_marked_in_its_caption() -> None:
 def test_fixed_words_of_a_chart_are_not_marked() -> None:
     chart = ChartData("cycles", [{"test": "T1", "row": "execute", "part": "execute", "share": 1.0, "order": 0}], "")
     (marked,) = (
-        mark_deviations(
+        add_kernel_deviation_footnotes(
             ReportDocument("", "", "", (ReportSection("s", "S", (), (chart,)),)), [point_of("execute", APART)]
         )
         .sections[0]
@@ -122,9 +124,11 @@ def test_terminal_shows_deviations(capsys: pytest.CaptureFixture[str]) -> None:
     assert FOOTNOTE in output
 
 
-def side(name: str, *results: MeasuredPoint) -> ComparisonSide:
-    stored = [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
-    return ComparisonSide(name, tuple(values_of_stored_measurement(point) for point in stored))
+def side(name: str, *results: MeasuredPoint) -> ComparedMeasurementSet:
+    stored = [
+        StoredMeasurementPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results
+    ]
+    return ComparedMeasurementSet(name, tuple(values_of_stored_measurement(point) for point in stored))
 
 
 def text_of(tables: Iterable[TableData]) -> str:
@@ -146,7 +150,7 @@ def test_comparison_marks_deviations_by_row_or_title() -> None:
 
 def test_document_marked_twice_is_marked_once() -> None:
     built = document(ODD, EVEN)
-    again = mark_deviations(built, [ODD, EVEN], {"Oddly": "odd"})
+    again = add_kernel_deviation_footnotes(built, [ODD, EVEN], {"Oddly": "odd"})
     assert text_of(table for section in again.sections for table in section.tables) == text_of(
         table for section in built.sections for table in section.tables
     )
@@ -158,8 +162,8 @@ def test_document_marked_twice_is_marked_once() -> None:
 def test_title_of_a_deviating_kernel_is_marked() -> None:
     table = TableData("Figures", ("figure", ">Oddly", ">even"), [["T7, Oddly", "1", "2"]])
     page = ReportDocument("t", "s", "All.", (ReportSection("x", "X", tables=(table,)),))
-    (result,) = mark_deviations(page, [ODD, EVEN], {"Oddly": "odd"}).sections[0].tables
+    (result,) = add_kernel_deviation_footnotes(page, [ODD, EVEN], {"Oddly": "odd"}).sections[0].tables
     assert result.columns == ("figure", ">Oddly†", ">even")
     assert result.rows == [["T7, Oddly†", "1", "2"]]
     assert FOOTNOTE in result.note
-    assert mark_deviations(page, [EVEN], {"Oddly": "odd"}) is page
+    assert add_kernel_deviation_footnotes(page, [EVEN], {"Oddly": "odd"}) is page

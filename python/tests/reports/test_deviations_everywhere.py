@@ -28,14 +28,14 @@ from rtoslab.archive.exports import (
     export_rows_of_measured_values,
     export_rows_of_samples,
 )
-from rtoslab.archive.index import PointFilters, find_stored_points
+from rtoslab.archive.index import StoredPointFilters, find_stored_points
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.choose import kernel_choice_report
 from rtoslab.cli import app, cmd_choose, cmd_paper, cmd_rta, cmd_stability, cmd_worst_case
-from rtoslab.cli.display import run_as_json
+from rtoslab.cli.display import measurement_run_as_json
 from rtoslab.cli.sections import print_report_document
-from rtoslab.compare.baseline import make_baseline
+from rtoslab.compare.baseline import make_regression_baseline
 from rtoslab.compare.comparison import compare_run_sides
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.gate import compare_run_with_baseline, regression_gate_document
@@ -43,21 +43,21 @@ from rtoslab.compare.history import history_document_of_measured_values
 from rtoslab.compare.machines import comparisons_as_json as comparison_as_json
 from rtoslab.compare.machines import comparisons_as_junit
 from rtoslab.compare.rules import MeasuredValueLimits
-from rtoslab.compare.sides import ComparisonSide, values_of_stored_measurement
+from rtoslab.compare.sides import ComparedMeasurementSet, values_of_stored_measurement
 from rtoslab.measure.pipeline import MeasurementPointOutcome
 from rtoslab.papers.document import paper_comparison_report
 from rtoslab.papers.on_terminal import print_paper_reproduction
 from rtoslab.papers.reproduction import reproduce_paper
-from rtoslab.placements.report import code_placement_studies_as_json, placement_study_report
+from rtoslab.placements.report import code_placement_studies_as_json, code_placement_study_report
 from rtoslab.placements.study import CodePlacementStudy
 from rtoslab.reports import report_formats
-from rtoslab.reports.deviations import MARK, mark_deviations
+from rtoslab.reports.deviations import MARK, add_kernel_deviation_footnotes
 from rtoslab.reports.document import make_report_document
 from rtoslab.reports.export_files import export_report_files
 from rtoslab.reports.table import ReportDocument
 from rtoslab.reports.terminal import print_point_results
 from rtoslab.results.results import MeasuredPoint
-from rtoslab.rta.findings import BoundSearchSummary
+from rtoslab.rta.findings import BoundViolationSearchSummary
 from rtoslab.rta.overheads import read_kernel_overheads, write_kernel_overheads
 from rtoslab.rta.report import task_set_report as rta_document
 from rtoslab.rta.tables import study_as_json
@@ -69,12 +69,12 @@ from rtoslab.stability import (
     statement_stability_report,
     write_stability_file,
 )
-from rtoslab.store.stored_point import StoredPoint
+from rtoslab.store.stored_point import StoredMeasurementPoint
 from rtoslab.sweep.report import make_sweep_report
 from rtoslab.worst_case.arrivals import ARRIVAL
-from rtoslab.worst_case.document import worst_case_document
+from rtoslab.worst_case.document import worst_case_latency_report
 from rtoslab.worst_case.places import InstructionLocation
-from rtoslab.worst_case.worst_case import ArrivalLatency, WorstCase
+from rtoslab.worst_case.worst_case import ArrivalLatency, WorstCaseLatencyResult
 from tests.archive.test_runs import run_of
 from tests.choose.test_choose import CLEAR, comparison_of
 from tests.choose.test_choose import NAMES as CHOICE_NAMES
@@ -98,12 +98,12 @@ def odd(per_core: int = 1000, **names: Any) -> MeasuredPoint:
     return measured_point(1, per_core, kernel="odd", **names).model_copy(update={"deviations": APART})
 
 
-def stored_points(*results: MeasuredPoint) -> list[StoredPoint]:
-    return [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
+def stored_points(*results: MeasuredPoint) -> list[StoredMeasurementPoint]:
+    return [StoredMeasurementPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
 
 
-def side(name: str, *results: MeasuredPoint) -> ComparisonSide:
-    return ComparisonSide(name, tuple(values_of_stored_measurement(point) for point in stored_points(*results)))
+def side(name: str, *results: MeasuredPoint) -> ComparedMeasurementSet:
+    return ComparedMeasurementSet(name, tuple(values_of_stored_measurement(point) for point in stored_points(*results)))
 
 
 STABILITY = replace(
@@ -116,7 +116,7 @@ BEFORE, AFTER = side("a", odd()), side("b", odd(2000))
 def history(tmp_path: Path) -> ReportDocument:
     run_of(tmp_path, 0, [odd()])
     run_of(tmp_path, 1, [odd(2000)])
-    return history_document_of_measured_values(list(find_stored_points([tmp_path], PointFilters())))
+    return history_document_of_measured_values(list(find_stored_points([tmp_path], StoredPointFilters())))
 
 
 def placement_study() -> CodePlacementStudy:
@@ -132,13 +132,13 @@ def response_times() -> TaskSetStudy:
     return study_task_set(read_task_set(EXAMPLE), overheads)
 
 
-def sweep_of_offsets() -> WorstCase:
+def sweep_of_offsets() -> WorstCaseLatencyResult:
     present = InstructionLocation(0x100, "f", (), "")
     waited = ArrivalLatency(
         minimum_cycles=1, median_cycles=1.0, p99_cycles=2.0, maximum_cycles=2, worst_offset=0, worst_count=1,
         executing=present, asleep=False, histogram=((1, 3), (2, 1)),
     )  # fmt: skip
-    return WorstCase(
+    return WorstCaseLatencyResult(
         title="a service, Odd on b", claim="At most 2 cycles.", exhaustive=True, span_cycles=4,
         span="4 cycles", seed=None, arrivals=4, first_cycle=0, clock_hz=1_000_000,
         period_cycles=None, tick_cycles=None, exception=16, core=0,
@@ -159,7 +159,9 @@ DOCUMENTS: Mapping[str, Callable[[Path], ReportDocument]] = {
     "compare/document.py": lambda _: comparison_document([compare_run_sides(BEFORE, AFTER)]),
     "compare/history.py": history,
     "sweep/report.py": lambda _: make_sweep_report("Sweep", stored_points(odd(), odd(2000, config={"opt": "-Os"}))),
-    "placements/report.py": lambda _: mark_deviations(placement_study_report([placement_study()]), [odd()]),
+    "placements/report.py": lambda _: add_kernel_deviation_footnotes(
+        code_placement_study_report([placement_study()]), [odd()]
+    ),
     "choose/document.py": lambda _: kernel_choice_report(comparison_of(CLEAR), CHOICE_NAMES, [], {"a": APART}),
     "stability/document.py": lambda _: statement_stability_report(judge_example((LEAST,), STABILITY)),
     "stability/overview.py": lambda _: placement_overview_document(
@@ -167,7 +169,7 @@ DOCUMENTS: Mapping[str, Callable[[Path], ReportDocument]] = {
     ),
     "papers/document.py": lambda path: paper_comparison_report(CATALOGUE, reproduce(path)),
     "rta/report.py": lambda _: rta_document(response_times()),
-    "worst_case/document.py": lambda _: worst_case_document(sweep_of_offsets(), np.zeros(4, ARRIVAL)),
+    "worst_case/document.py": lambda _: worst_case_latency_report(sweep_of_offsets(), np.zeros(4, ARRIVAL)),
 }
 """By the module that makes it."""
 
@@ -224,7 +226,9 @@ def printed_output(print_it: Callable[[], object], capsys: pytest.CaptureFixture
 
 def _points(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
     yield printed_output(lambda: print_point_results([odd()], Console(width=200)), capsys)
-    yield json.dumps(run_as_json(Path("run"), [MeasurementPointOutcome(odd(), Path("p"), fresh=True, cached=False)]))
+    yield json.dumps(
+        measurement_run_as_json(Path("run"), [MeasurementPointOutcome(odd(), Path("p"), fresh=True, cached=False)])
+    )
 
 
 def _report(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
@@ -238,7 +242,7 @@ def _compare(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
 
 
 def _gate(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
-    baseline = make_baseline(BEFORE, {})
+    baseline = make_regression_baseline(BEFORE, {})
     judgement = compare_run_with_baseline(
         baseline, "main", AFTER, MeasuredValueLimits.merge_stored_and_requested_limits(baseline.rules, ())
     )
@@ -250,7 +254,7 @@ def _gate(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
 def _runs(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     sampled = latency_point("probe", [10, 20]).model_copy(update={"deviations": APART})
     run_of(path, 0, [odd(), sampled])
-    result = list(find_stored_points([path], PointFilters()))
+    result = list(find_stored_points([path], StoredPointFilters()))
     for rows, columns in ((export_rows_of_measured_values, FIGURE_COLUMNS), (export_rows_of_samples, SAMPLE_COLUMNS)):
         for form in ("csv", "jsonl"):
             yield EXPORTERS[form](rows(result), columns).decode()
@@ -288,7 +292,7 @@ def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
         write_kernel_overheads(result.overheads, path / name)
         assert read_kernel_overheads(path / name).deviations == APART
         yield (path / name).read_text()
-    searched = BoundSearchSummary(
+    searched = BoundViolationSearchSummary(
         kernel="odd",
         board="b",
         cores=1,
@@ -301,7 +305,7 @@ def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
         largest=1.0,
         deviations=APART,
     )
-    yield searched.search_statistics_as_line()
+    yield searched.bound_search_statistics_as_line()
     yield json.dumps(searched.search_statistics_as_json())
 
 

@@ -12,17 +12,17 @@ import pytest
 from rtoslab.base.errors import StoreError
 from rtoslab.reports.citation import LICENCE
 from rtoslab.reports.csv_records import table_as_csv_rows
-from rtoslab.reports.drawing import convert_to_pdf, draw_with_footnote
+from rtoslab.reports.drawing import convert_to_pdf, draw_chart_with_footnote
 from rtoslab.reports.export_files import (
     escape_latex,
-    export_document,
     export_report_files,
-    file_name_part,
     rows_as_csv_text,
     table_as_latex,
+    title_as_file_name_part,
+    write_report_charts_and_tables,
 )
 from rtoslab.reports.table import ChartData, ReportDocument, ReportSection, TableData
-from rtoslab.store.stored_point import StoredPoint
+from rtoslab.store.stored_point import StoredMeasurementPoint
 from tests.reports.test_citation import EARLY, document, stored_point
 
 TABLE = TableData(
@@ -136,15 +136,15 @@ def test_pdf_contains_text_but_no_date_or_id() -> None:
 def test_same_drawing_is_the_same_pdf_each_time() -> None:
     """The converter names a page's resources in the order of a hash table; translucent lines have many."""
     marks = [{"x": x, "series": name, "y": x + 1, "low": x, "high": x + 2} for x in range(6) for name in ("a", "b")]
-    drawing = draw_with_footnote(ChartData("lines", marks, "A chart", "bytes", "us"))
+    drawing = draw_chart_with_footnote(ChartData("lines", marks, "A chart", "bytes", "us"))
     result = {convert_to_pdf(drawing) for _ in range(6)}
     assert all(len(set(re.findall(rb"/gs[0-9]+ ", pdf))) > 5 for pdf in result)
     assert len(result) == 1
 
 
 def test_everything_is_exported_with_the_same_bytes_each_time(tmp_path: Path) -> None:
-    first = {path.name: path.read_bytes() for path in export_document(DOCUMENT, tmp_path / "a")}
-    second = {path.name: path.read_bytes() for path in export_document(DOCUMENT, tmp_path / "b")}
+    first = {path.name: path.read_bytes() for path in write_report_charts_and_tables(DOCUMENT, tmp_path / "a")}
+    second = {path.name: path.read_bytes() for path in write_report_charts_and_tables(DOCUMENT, tmp_path / "b")}
     assert set(first) == {
         "one-figure1.svg",
         "one-figure1.pdf",
@@ -162,7 +162,7 @@ def test_older_export_is_replaced_and_user_files_are_kept(tmp_path: Path) -> Non
     for suffix in ("svg", "pdf", "csv"):
         (tmp_path / f"gone-figure1.{suffix}").write_text("old")
     (tmp_path / "thesis.tex").write_text("mine")
-    export_document(DOCUMENT, tmp_path)
+    write_report_charts_and_tables(DOCUMENT, tmp_path)
     assert not list(tmp_path.glob("gone-figure1.*"))
     assert (tmp_path / "thesis.tex").read_text() == "mine"
 
@@ -170,22 +170,24 @@ def test_older_export_is_replaced_and_user_files_are_kept(tmp_path: Path) -> Non
 def test_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="Cannot export to"):
-        export_document(DOCUMENT, tmp_path / "file" / "export")
+        write_report_charts_and_tables(DOCUMENT, tmp_path / "file" / "export")
 
 
 def test_slugs_are_short_and_plain() -> None:
     assert (
-        file_name_part("Figure 16, throughput (per core) = 100 %, an object per core")
+        title_as_file_name_part("Figure 16, throughput (per core) = 100 %, an object per core")
         == "figure-16-throughput-per-core-100-an-obj"
     )
 
 
 def test_every_export_contains_its_citation(tmp_path: Path) -> None:
     point = stored_point(tmp_path / "run", EARLY)
-    first = {path.name: path.read_bytes() for path in export_document(document(point), tmp_path / "a")}
+    first = {path.name: path.read_bytes() for path in write_report_charts_and_tables(document(point), tmp_path / "a")}
     shutil.copytree(tmp_path / "run", tmp_path / "copy")
-    again = StoredPoint(tmp_path / "copy" / "points" / "one", point.result, point.manifest)
-    assert first == {path.name: path.read_bytes() for path in export_document(document(again), tmp_path / "b")}
+    again = StoredMeasurementPoint(tmp_path / "copy" / "points" / "one", point.result, point.manifest)
+    assert first == {
+        path.name: path.read_bytes() for path in write_report_charts_and_tables(document(again), tmp_path / "b")
+    }
     assert set(first) == {"CITATION.txt", "CITATION.bib"}
     assert b"2024-02-29" in first["CITATION.txt"]
     assert LICENCE.encode() in first["CITATION.txt"]

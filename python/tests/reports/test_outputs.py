@@ -20,7 +20,7 @@ from rtoslab.captures.capture import LogicLevelCapture, build_channel_from_level
 from rtoslab.captures.forms import capture_format_modules, parse_capture, with_portable_channel_names
 from rtoslab.cli.console import PlainConsole
 from rtoslab.intake.escapes import escape_csv_cell, escape_markdown, escape_paragraph, escape_xml_characters
-from rtoslab.reports.export_files import escape_latex, export_document
+from rtoslab.reports.export_files import escape_latex, write_report_charts_and_tables
 from rtoslab.reports.formats import html
 from rtoslab.reports.formats.md import render_report
 from rtoslab.reports.table import ReportDocument, ReportSection, TableData
@@ -128,7 +128,7 @@ def test_other_cells_are_unchanged(cell: object) -> None:
 def test_export_removes_only_its_own_files(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     (tmp_path / "a-table1-old.tex").write_text("an earlier export's")
-    export_document(DOCUMENT, tmp_path)
+    write_report_charts_and_tables(DOCUMENT, tmp_path)
     assert (tmp_path / "thesis.tex").read_text() == "mine"
     assert not (tmp_path / "a-table1-old.tex").exists()
     assert "\x1b" not in escape_latex(EVIL)

@@ -19,8 +19,8 @@ from rtoslab.reports import report_formats
 from rtoslab.reports.charts import add_tooltips
 from rtoslab.reports.document import make_report_document
 from rtoslab.reports.table import ChartData, ReportDocument, ReportSection, TableData
-from rtoslab.results.results import NotApplicable
-from rtoslab.store.stored_point import AnyResult, StoredPoint
+from rtoslab.results.results import NotApplicableMeasurement
+from rtoslab.store.stored_point import AnyResult, StoredMeasurementPoint
 from tests.fakes import measured_point, point
 
 
@@ -40,7 +40,7 @@ class _Outline(HTMLParser):
 
 
 def document(*results: AnyResult, suite: str | None = None) -> ReportDocument:
-    points = [StoredPoint(Path("p"), result, {"window_ms": 250}) for result in results]
+    points = [StoredMeasurementPoint(Path("p"), result, {"window_ms": 250}) for result in results]
     return make_report_document(Catalogue(find_checkout_root()), points, suite)
 
 
@@ -133,7 +133,7 @@ def test_report_of_a_suite_has_the_suites_title() -> None:
 
 def test_report_title_states_its_contents() -> None:
     one = [_on("nucleo-f446re", 1, *test) for test in (*TESTS, *MORE)]
-    absent = NotApplicable(run_id="0" * 16, point=point(2), reason="one core")
+    absent = NotApplicableMeasurement(run_id="0" * 16, point=point(2), reason="one core")
     shown = document(*one, absent, suite="vieira2026")
     assert shown.title == "T1 to T4: FreeRTOS on the NUCLEO-F446RE"
     assert "<title>T1 to T4: FreeRTOS on the NUCLEO-F446RE - rtoslab</title>" in page(shown)

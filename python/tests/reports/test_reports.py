@@ -16,14 +16,14 @@ from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_report_document
 from rtoslab.reports.table import ReportDocument
 from rtoslab.reports.terminal import print_point_results
-from rtoslab.results.results import FailedMeasurement, NotApplicable
-from rtoslab.store.stored_point import AnyResult, StoredPoint
+from rtoslab.results.results import FailedMeasurement, NotApplicableMeasurement
+from rtoslab.store.stored_point import AnyResult, StoredMeasurementPoint
 from tests.fakes import measured_point, point
 
 
 def document(*results: AnyResult) -> ReportDocument:
     manifest: dict[str, object] = {"build": {"kernel": "k", "flags": ["-O2"]}, "elf_sha256": "ab", "window_ms": 250}
-    points = [StoredPoint(Path("p"), result, manifest) for result in results]
+    points = [StoredMeasurementPoint(Path("p"), result, manifest) for result in results]
     return make_report_document(Catalogue(find_checkout_root()), points, None)
 
 
@@ -76,12 +76,14 @@ def test_failed_point_has_no_figure_in_any_format() -> None:
 
 
 def test_na_points_are_listed() -> None:
-    missing = NotApplicable(run_id="0" * 16, point=point(2), reason="K has no heap service")
+    missing = NotApplicableMeasurement(run_id="0" * 16, point=point(2), reason="K has no heap service")
     assert "K has no heap service" in report_formats()["md"](document(measured_point(1), missing))
 
 
 def test_na_points_are_in_every_format_with_their_reason() -> None:
-    both = document(measured_point(1), NotApplicable(run_id="0" * 16, point=point(2), reason="K has no heap service"))
+    both = document(
+        measured_point(1), NotApplicableMeasurement(run_id="0" * 16, point=point(2), reason="K has no heap service")
+    )
     for suffix, render in report_formats().items():
         assert "K has no heap service" in render(both), suffix
     rows = list(csv.DictReader(io.StringIO(report_formats()["csv"](both))))
@@ -92,7 +94,7 @@ def test_na_points_are_in_every_format_with_their_reason() -> None:
 
 def test_terminal_lists_na_points(capsys: pytest.CaptureFixture[str]) -> None:
     absent = [
-        NotApplicable(run_id="0" * 16, point=point(2, name, title), reason="K has no heap")
+        NotApplicableMeasurement(run_id="0" * 16, point=point(2, name, title), reason="K has no heap")
         for name, title in (("t2", "T2 test"), ("t8", "T8 test"))
     ]
     print_point_results([measured_point(1, title="T2 test"), *absent], Console(width=120))
@@ -104,7 +106,7 @@ def test_terminal_lists_na_points(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_conformance_is_reported() -> None:
     checks = {"order": "holds", "fp": "n/a: B has no floating-point unit"}
-    stored = StoredPoint(Path("p"), measured_point(1), {"conformance": {"digest": "abc", "checks": checks}})
+    stored = StoredMeasurementPoint(Path("p"), measured_point(1), {"conformance": {"digest": "abc", "checks": checks}})
     text = report_formats()["md"](make_report_document(Catalogue(find_checkout_root()), [stored], None))
     assert "| k on b, 1 core | 1 | 0 | 0 | 0 | 1 | holds | abc |" in text
     assert "| k on b, 1 core | fp | B has no floating-point unit |" in text

@@ -8,10 +8,10 @@ from math import lcm
 from random import Random
 from typing import Any
 
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask
+from rtoslab.rta.system import IntegerTimeTask, IntegerTimeTaskSet
 
 
-def longest_responses(system: IntegerTaskSet) -> dict[str, int]:
+def longest_responses(system: IntegerTimeTaskSet) -> dict[str, int]:
     """Task -> longest response of the jobs that ended within the offsets and two hyperperiods."""
     periods = lcm(*(task.period for task in system.tasks))
     end = max(task.offset or 0 for task in system.tasks) + 2 * periods
@@ -32,7 +32,7 @@ def longest_responses(system: IntegerTaskSet) -> dict[str, int]:
     return longest
 
 
-def longest_chain_responses(system: IntegerTaskSet, late: Callable[[int], int], periods: int) -> dict[str, int]:
+def longest_chain_responses(system: IntegerTimeTaskSet, late: Callable[[int], int], periods: int) -> dict[str, int]:
     """Task -> longest response from the arrival of its chain's first job, over so many periods of each first task.
 
     The first releases are together. `late(jitter)`: how much after its arrival each later job is released. Equals run
@@ -80,7 +80,7 @@ class _Job:
     awaited: str = ""
 
 
-def longest_responses_with_resources(system: IntegerTaskSet, random: Random, periods: int) -> dict[str, int]:
+def longest_responses_with_resources(system: IntegerTimeTaskSet, random: Random, periods: int) -> dict[str, int]:
     """Task -> longest response, with resources that tasks of several cores share, as FreeRTOS has them.
 
     A task that finds a resource taken is suspended, and the holder inherits its priority. The end of a section wakes

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from random import Random
 
 from rtoslab.rta.overheads import KernelOverheads, SwitchCosts, TickCosts
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask
+from rtoslab.rta.system import IntegerTimeTask, IntegerTimeTaskSet
 
 
 def task(
@@ -15,17 +15,17 @@ def task(
     return IntegerTimeTask(name, period, wcet, deadline or period, priority, **more)  # type: ignore[arg-type]
 
 
-def rate_monotonic(*pairs: tuple[int, int]) -> IntegerTaskSet:
+def rate_monotonic(*pairs: tuple[int, int]) -> IntegerTimeTaskSet:
     """(wcet, period) pairs as tasks A, B ...; a shorter period is more urgent, the earlier of equal ones too."""
     order = sorted(range(len(pairs)), key=lambda at: (-pairs[at][1], -at))
-    return IntegerTaskSet(
+    return IntegerTimeTaskSet(
         tuple(task(chr(ord("A") + at), period, wcet, order.index(at)) for at, (wcet, period) in enumerate(pairs))
     )
 
 
 def random_system(
     random: Random, *, most: int = 6, load: float = 0.9, periods: Sequence[int] = range(5, 60)
-) -> IntegerTaskSet:
+) -> IntegerTimeTaskSet:
     """Rate-monotonic, implicit deadlines; the utilisation is about `load` or less."""
     count = random.randint(2, most)
     shares = [random.random() for _ in range(count)]

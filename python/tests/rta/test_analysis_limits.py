@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import TaskSetError
-from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.system import convert_to_integer_task_set
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import TaskSet, read_task_set
@@ -39,7 +39,7 @@ def test_odd_periods_keep_their_divisors(tmp_path: Path) -> None:
     text = "name,period_us,wcet_us,priority,offset_us\nA,100,40,2,0\nB,100.005,40,1,50\n"
     for clock_hz in (None, 84_000_000, 125_000_000):
         system = convert_to_integer_task_set(parse_text(tmp_path, text, "tasks.csv"), clock_hz)
-        bound = compute_bounds(system).find_response_bound("B").response
+        bound = compute_response_time_bounds(system).find_response_bound("B").response
         assert bound is not None
         assert system.to_microseconds(bound) == pytest.approx(80.0, abs=0.001), clock_hz
 
@@ -103,7 +103,7 @@ def test_task_below_time_sliced_tasks_is_charged_for_their_switches(tmp_path: Pa
     text = "name,period_ms,wcet_us,priority\nA,100,20000,2\nB,100,20000,2\nC,100,5000,1\n"
     system = convert_to_integer_task_set(parse_text(tmp_path, text, "tasks.csv"), KERNEL.clock_hz)
     plain, sliced = (
-        compute_bounds(system, KERNEL.model_copy(update={"equals": equals})).find_response_bound("C")
+        compute_response_time_bounds(system, KERNEL.model_copy(update={"equals": equals})).find_response_bound("C")
         for equals in ("any", "slices")
     )
     assert plain.response is not None

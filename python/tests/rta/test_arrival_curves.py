@@ -12,7 +12,7 @@ import pytest
 
 from rtoslab.base.errors import TaskSetCheckError, TaskSetError
 from rtoslab.base.paths import find_checkout_root
-from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.arrange import virtual_interrupt_lines
 from rtoslab.rta.arrival_curves import (
     ArrivalCurve,
@@ -26,9 +26,9 @@ from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
 from rtoslab.rta.findings import read_bound_violation, write_bound_violation
 from rtoslab.rta.overheads import EventCosts
 from rtoslab.rta.system import (
-    IntegerTaskSet,
     IntegerTimeInterrupt,
     IntegerTimeTask,
+    IntegerTimeTaskSet,
     convert_to_integer_task_set,
     system_in_finer_units,
 )
@@ -112,14 +112,18 @@ def test_bounds_of_bursts_by_hand() -> None:
     """Two jobs of 30 arrive 10 apart: the second waits for 20 of the first. The less urgent task waits for both."""
     curve: ArrivalCurve = ((1, 10), (2, 500))
     burst = task("burst", 10, 30, 2, deadline=100, curve=curve)
-    result = compute_bounds(IntegerTaskSet((burst, task("low", 500, 100, 1))))
+    result = compute_response_time_bounds(IntegerTimeTaskSet((burst, task("low", 500, 100, 1))))
     assert result.find_response_bound("burst").response == 50
     assert result.find_response_bound("low").response == 160
     assert result.find_response_bound("burst").utilisation == pytest.approx(60 / 500)
     late = replace(burst, jitter=5)
-    assert compute_bounds(IntegerTaskSet((late,))).find_response_bound("burst").response == 55
+    assert compute_response_time_bounds(IntegerTimeTaskSet((late,))).find_response_bound("burst").response == 55
     overload = replace(burst, wcet=251)
-    assert compute_bounds(IntegerTaskSet((overload,))).find_response_bound("burst").can_deadline_be_missed
+    assert (
+        compute_response_time_bounds(IntegerTimeTaskSet((overload,)))
+        .find_response_bound("burst")
+        .can_deadline_be_missed
+    )
 
 
 def longest_responses(tasks: list[IntegerTimeTask], arrivals: list[list[int]]) -> list[int]:
@@ -149,7 +153,7 @@ def test_no_simulated_response_exceeds_its_bound() -> None:
         for priority in range(random.randint(2, 4), 0, -1):
             curve = random_curve(random)
             tasks.append(task(f"T{priority}", curve[0][1], random.randint(1, 5), priority, curve=curve, deadline=200))
-        result = compute_bounds(IntegerTaskSet(tuple(tasks)))
+        result = compute_response_time_bounds(IntegerTimeTaskSet(tuple(tasks)))
         if any(bound.response is None for bound in result.tasks):
             continue
         for arrivals in (
@@ -166,10 +170,10 @@ def test_no_simulated_response_exceeds_its_bound() -> None:
 
 def test_finer_units_keep_the_bounds() -> None:
     line = IntegerTimeInterrupt("I", 10, 3, 100, gives="A", curve=CURVE, implied=False)
-    system = IntegerTaskSet(
+    system = IntegerTimeTaskSet(
         (task("A", 10, 7, 1, curve=CURVE, released_by="I", deadline=100), task("B", 90, 9, 0)), (line,)
     )
-    coarse, fine = compute_bounds(system), compute_bounds(system_in_finer_units(system, 7))
+    coarse, fine = compute_response_time_bounds(system), compute_response_time_bounds(system_in_finer_units(system, 7))
     for name in ("A", "B", "I"):
         response = coarse.find_response_bound(name).response
         assert response is not None
@@ -180,7 +184,10 @@ def test_complete_example_meets_its_bounds() -> None:
     of = search_bench("freertos", BOARD, events=2)
     system = convert_to_integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
     assert {item.curve for item in system.tasks if item.name in {"decode", "route"}} == {system.interrupts[0].curve}
-    seen, result = run_and_check_task_set(system, of.firmware, of.work), compute_bounds(system, of.overheads)
+    seen, result = (
+        run_and_check_task_set(system, of.firmware, of.work),
+        compute_response_time_bounds(system, of.overheads),
+    )
     assert seen.kernel_entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     raised = seen.trace.lines[0].raised
@@ -204,7 +211,7 @@ def test_lost_interrupt_has_no_bound() -> None:
     )
     for masked, has_bound in ((6_000, False), (3_000, True)):
         low = replace(tasks[2], masked=masked)
-        result = compute_bounds(IntegerTaskSet((*tasks[:2], low), (line,)), kernel)
+        result = compute_response_time_bounds(IntegerTimeTaskSet((*tasks[:2], low), (line,)), kernel)
         assert [result.find_response_bound(name).response is not None for name in "IAB"] == [has_bound] * 3
         assert result.find_response_bound("low").response is not None
         if not has_bound:
@@ -220,12 +227,14 @@ def test_lost_interrupt_of_a_run_is_reported() -> None:
     line = IntegerTimeInterrupt("I", 8_000, 200, tick, curve=((1, 8_000), (12, 2 * tick)))
     low = task("low", 2 * tick, tick, 0, masked=tick // 2)
     with pytest.raises(TaskSetCheckError, match="An interrupt was lost"):
-        run_and_check_task_set(IntegerTaskSet((low,), (line,), units_per_second=clock_hz), of.firmware, of.work)
+        run_and_check_task_set(IntegerTimeTaskSet((low,), (line,), units_per_second=clock_hz), of.firmware, of.work)
     near = replace(line, curve=((2, 2 * tick),))
     with pytest.raises(
         TaskSetCheckError, match=r"I: with these arrivals and jitter, .* by a further pair with count = 1"
     ):
-        virtual_interrupt_lines(IntegerTaskSet((low,), (near,), units_per_second=clock_hz), of.firmware, of.work, 20)
+        virtual_interrupt_lines(
+            IntegerTimeTaskSet((low,), (near,), units_per_second=clock_hz), of.firmware, of.work, 20
+        )
 
 
 def test_curve_of_one_arrival_is_a_period_on_several_cores_too() -> None:
@@ -238,13 +247,15 @@ def test_curve_of_one_arrival_is_a_period_on_several_cores_too() -> None:
     )
     line = IntegerTimeInterrupt("I", period, 700, period, core=1, gives="B")
     curved = (tasks[0], replace(tasks[1], curve=((1, period),)), tasks[2])
-    periodic = compute_bounds(IntegerTaskSet(tasks, (line,)), two)
-    bursts = compute_bounds(IntegerTaskSet(curved, (replace(line, curve=((1, period),)),)), two)
+    periodic = compute_response_time_bounds(IntegerTimeTaskSet(tasks, (line,)), two)
+    bursts = compute_response_time_bounds(IntegerTimeTaskSet(curved, (replace(line, curve=((1, period),)),)), two)
     responses = [bound.response for bound in (*periodic.tasks, *periodic.interrupts)]
     assert None not in responses
     assert responses == [bound.response for bound in (*bursts.tasks, *bursts.interrupts)]
     twice = replace(line, curve=((1, 4_000), (2, period)))
-    faster = compute_bounds(IntegerTaskSet((tasks[0], replace(curved[1], curve=twice.curve), tasks[2]), (twice,)), two)
+    faster = compute_response_time_bounds(
+        IntegerTimeTaskSet((tasks[0], replace(curved[1], curve=twice.curve), tasks[2]), (twice,)), two
+    )
     assert all(
         more.response > less.response  # type: ignore[operator]
         for more, less in zip(faster.tasks, bursts.tasks, strict=True)

@@ -8,12 +8,12 @@ from random import Random
 import pytest
 
 from rtoslab.base.errors import TaskSetError
-from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.chains import chain_latency_bound, longest_observed_chain_latency
 from rtoslab.rta.randomsets import random_task_set
 from rtoslab.rta.record import TaskJob, TaskSetTrace
-from rtoslab.rta.system import ChainOfTasks, IntegerTaskSet
+from rtoslab.rta.system import ChainOfTasks, IntegerTimeTaskSet
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.systems import task
@@ -32,7 +32,7 @@ def test_chain_latency_adds_period_and_response_of_each_task(tmp_path: Path) -> 
     for deadline_ms, holds in (("16.6", True), ("16.599", False)):
         path.write_text(TASKS + CHAIN.format(deadline_ms))
         result = study_task_set(read_task_set(path), None)
-        (bound,) = result.chain_bounds
+        (bound,) = result.task_chain_latency_bounds
         assert bound.latency is not None
         assert result.system.to_microseconds(bound.latency) == 16_600
         assert result.is_schedulable is bound.is_deadline_met is holds
@@ -43,7 +43,7 @@ def test_chain_latency_adds_period_and_response_of_each_task(tmp_path: Path) -> 
 
 def test_observed_chain_latency_follows_the_data() -> None:
     """A looks at 0 and at 10; what happens after 0 is in its answer of 12; B took it up at 20, not at 11: 25."""
-    system = IntegerTaskSet((task("A", 10, 2, 2), task("B", 9, 5, 1)), chains=(ChainOfTasks("c", ("A", "B"), 100),))
+    system = IntegerTimeTaskSet((task("A", 10, 2, 2), task("B", 9, 5, 1)), chains=(ChainOfTasks("c", ("A", "B"), 100),))
     trace = TaskSetTrace((), (), 1, 0)
     trace.jobs = [
         TaskJob(0, 0, 0, 0, 2),
@@ -65,7 +65,7 @@ def test_no_chain_on_the_board_exceeds_its_bound() -> None:
         names = Random(seed).sample([item.name for item in plain.tasks], min(3, len(plain.tasks)))
         chain = ChainOfTasks("c", tuple(names), 1)
         seen = run_and_check_task_set(plain, firmware, work, 240)
-        bound = chain_latency_bound(chain, plain, compute_bounds(plain, overheads)).latency
+        bound = chain_latency_bound(chain, plain, compute_response_time_bounds(plain, overheads)).latency
         longest = longest_observed_chain_latency(chain, plain, seen.trace)
         assert bound is not None
         assert longest is not None

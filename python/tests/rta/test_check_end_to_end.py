@@ -16,14 +16,14 @@ from rtoslab.base.errors import PlanError, RtoslabError, TaskSetCheckError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app
-from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.arrange import image_task_rows
 from rtoslab.rta.board_check import TaskSetBoardCheck, run_and_check_task_set
-from rtoslab.rta.charges import OverheadModel
+from rtoslab.rta.charges import KernelOverheadAccountingModel
 from rtoslab.rta.firmware import TaskSetFirmware, build_task_set_firmware
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.randomsets import random_task_set
-from rtoslab.rta.system import IntegerTaskSet
+from rtoslab.rta.system import IntegerTimeTaskSet
 from rtoslab.rta.work import BusyWork
 from tests.rta.benches import search_bench
 from tests.rta.systems import task
@@ -55,7 +55,7 @@ def test_kernel_that_switches_in_thread_mode_is_refused(monkeypatch: pytest.Monk
 
 def random_checks(
     seeds: range, *of: str, in_turns: bool = False
-) -> Iterator[tuple[IntegerTaskSet, TaskSetBoardCheck, KernelOverheads]]:
+) -> Iterator[tuple[IntegerTimeTaskSet, TaskSetBoardCheck, KernelOverheads]]:
     """`of`: kernel, board and macro of `image_work_overheads`; `in_turns`: tasks share priorities and take turns."""
     firmware, work, overheads = image_work_overheads(*of)
     for seed in seeds:
@@ -71,7 +71,8 @@ def assert_no_bound_is_exceeded(seeds: range, *of: str, in_turns: bool = False) 
     ratios: list[float] = []
     for system, seen, overheads in random_checks(seeds, *of, in_turns=in_turns):
         worst, partition = (
-            compute_bounds(system, overheads, model) for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK)
+            compute_response_time_bounds(system, overheads, model)
+            for model in (KernelOverheadAccountingModel.WORST_TICK, KernelOverheadAccountingModel.SPLIT_TICK)
         )
         assert seen.tasks_over_bound(partition) == [], system
         assert seen.tasks_over_bound(worst) == [], system
@@ -129,7 +130,9 @@ def test_missing_overhead_is_found(forgotten: dict[str, dict[str, int]]) -> None
                 "masks": overheads.masks.model_copy(update={"masked_cycles": 0}),
             }
         )
-        result |= set(seen.tasks_over_bound(compute_bounds(system, wrong, OverheadModel.SPLIT_TICK)))
+        result |= set(
+            seen.tasks_over_bound(compute_response_time_bounds(system, wrong, KernelOverheadAccountingModel.SPLIT_TICK))
+        )
     assert result
 
 
@@ -137,7 +140,7 @@ def test_generated_work_is_exact_and_overload_is_detected() -> None:
     """C of three tasks, undisturbed: to the cycle. The last of them has no bound, and misses as soon as it can."""
     firmware, work, overheads = image_work_overheads()
     tick = firmware.tick_cycles
-    system = IntegerTaskSet(
+    system = IntegerTimeTaskSet(
         (task("A", 2 * tick, 40_001, 2), task("B", 3 * tick, 100_003, 1), task("C", 5 * tick, 200_002, 0)),
         units_per_second=firmware.clock_hz,
     )
@@ -146,7 +149,7 @@ def test_generated_work_is_exact_and_overload_is_detected() -> None:
     single = [(stretch.cycles, cycles) for stretch, cycles in seen.ledger.works if not stretch.interruptions]
     assert len(single) > 10
     assert all(took == cycles for took, cycles in single)
-    result = compute_bounds(system, overheads)
+    result = compute_response_time_bounds(system, overheads)
     assert result.find_response_bound("C").response is None
     assert "% of the processor" in result.find_response_bound("C").reason
     assert [item.misses == 0 for item in seen.tasks] == [True, True, False]
@@ -157,8 +160,8 @@ def test_generated_work_is_exact_and_overload_is_detected() -> None:
 def test_overload_of_long_runs_is_detected() -> None:
     """995 us of work every millisecond: one job of it looks well."""
     firmware, work, overheads = image_work_overheads()
-    system = IntegerTaskSet((task("A", firmware.tick_cycles, 83_580, 1),), units_per_second=firmware.clock_hz)
-    assert compute_bounds(system, overheads).find_response_bound("A").response is None
+    system = IntegerTimeTaskSet((task("A", firmware.tick_cycles, 83_580, 1),), units_per_second=firmware.clock_hz)
+    assert compute_response_time_bounds(system, overheads).find_response_bound("A").response is None
     seen = run_and_check_task_set(system, firmware, work)
     assert (seen.ticks, seen.hyperperiod_ticks) == (200, 1)
     assert 150 < seen.missed_deadlines <= seen.job_count == 200
@@ -201,18 +204,20 @@ def test_impossible_task_set_is_reported() -> None:
     firmware, work, _ = image_work_overheads()
     tick = firmware.tick_cycles
 
-    def refusal_of(system: IntegerTaskSet) -> str:
+    def refusal_of(system: IntegerTimeTaskSet) -> str:
         with pytest.raises(TaskSetCheckError) as result:
             run_and_check_task_set(replace(system, units_per_second=firmware.clock_hz), firmware, work, 10)
         return str(result.value)
 
-    assert "A: its period is 1.5 ticks of 1000 us" in refusal_of(IntegerTaskSet((task("A", 3 * tick // 2, 1000, 1),)))
-    assert "A: its offset is 0.5 ticks" in refusal_of(IntegerTaskSet((task("A", tick, 1000, 1, offset=tick // 2),)))
-    assert "A: Work of 3 cycles is too short" in refusal_of(IntegerTaskSet((task("A", tick, 3, 1),)))
+    assert "A: its period is 1.5 ticks of 1000 us" in refusal_of(
+        IntegerTimeTaskSet((task("A", 3 * tick // 2, 1000, 1),))
+    )
+    assert "A: its offset is 0.5 ticks" in refusal_of(IntegerTimeTaskSet((task("A", tick, 1000, 1, offset=tick // 2),)))
+    assert "A: Work of 3 cycles is too short" in refusal_of(IntegerTimeTaskSet((task("A", tick, 3, 1),)))
     many = tuple(task(f"T{at}", 4 * tick, 1000, at) for at in range(11))
-    assert "The image can run 10 tasks, but the set has 11" in refusal_of(IntegerTaskSet(many))
+    assert "The image can run 10 tasks, but the set has 11" in refusal_of(IntegerTimeTaskSet(many))
     assert "has a task on core 1, but the last core of the image is 0" in refusal_of(
-        IntegerTaskSet((task("A", tick, 1000, 1, core=1),))
+        IntegerTimeTaskSet((task("A", tick, 1000, 1, core=1),))
     )
 
 

@@ -15,7 +15,7 @@ from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
 from rtoslab.rta.firmware import build_task_set_firmware
 from rtoslab.rta.images import TaskSetImages
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt
+from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTaskSet
 from tests.rta.benches import search_bench
 from tests.rta.systems import task
 from tests.rta.test_check_end_to_end import run_rta_command
@@ -36,7 +36,7 @@ def test_jobs_run_on_their_core() -> None:
     tick = images.firmware.tick_cycles
     present = (task("B", 3 * tick, 20_000, 2, core=1), task("C", 5 * tick, 90_000, 1, core=1))
     tasks = (task("A", 2 * tick, 10_000, 1), *present)
-    system = IntegerTaskSet(tasks, units_per_second=images.firmware.clock_hz)
+    system = IntegerTimeTaskSet(tasks, units_per_second=images.firmware.clock_hz)
     seen = run_and_check_task_set(system, images.firmware, images.work, 60)
     assert [len(item.response_times) for item in seen.tasks] == [30, 20, 12]
     assert [{job.task for job in seen.trace.trace_of_core(core).jobs} for core in (0, 1)] == [{0}, {1, 2}]
@@ -85,7 +85,7 @@ def test_events_happen_on_their_core() -> None:
         task("C", 6 * tick, 90_000, 0, core=1, sections=(("r", 4_000),), masked=3_000),
         task("D", 5 * tick, 30_000, 3, core=1, released_by="I", sections=(("r", 2_000),)),
     )
-    system = IntegerTaskSet(tasks, (line,), units_per_second=clock_hz)
+    system = IntegerTimeTaskSet(tasks, (line,), units_per_second=clock_hz)
     seen = run_and_check_task_set(system, images.firmware, images.work, 60)
     assert [len(item.response_times) for item in seen.tasks] == [15, 15, 15, 10, 12]
     assert {handler.core for handler in seen.trace.handlers if handler.line} == {1}
@@ -124,7 +124,7 @@ def test_omitting_an_inter_core_overhead_breaks_a_bound() -> None:
     for name, least in (("lock_wait_cycles", 0), ("contention_permille", 100)):
         smp = of.overheads.smp.model_copy(update={name: least})
         wrong = TaskSetTestBench(of.firmware, of.work, of.overheads.model_copy(update={"smp": smp}))
-        assert any(wrong.violates_bounds_or_overheads(item.system, item.starts) for item in tried), name
+        assert any(wrong.does_run_violate_bounds_or_overheads(item.system, item.starts) for item in tried), name
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ import pytest
 from rtoslab.base.errors import TaskSetCheckError, TaskSetError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.arrange import image_task_rows, virtual_interrupt_lines
 from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
@@ -20,7 +20,7 @@ from rtoslab.rta.ledger import make_cycle_ledger
 from rtoslab.rta.prices import ledger_entries_above_overhead_cost
 from rtoslab.rta.rows import InterruptLine, WorkSegmentProtection
 from rtoslab.rta.study_charts import running_task_chart, tick_cycles_chart
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt, convert_to_integer_task_set
+from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTaskSet, convert_to_integer_task_set
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import read_task_set
 from rtoslab.rta.trace import run_task_set
@@ -40,7 +40,7 @@ def test_complete_example_meets_its_bounds() -> None:
     of = with_events()
     system = convert_to_integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
     seen = run_and_check_task_set(system, of.firmware, of.work)
-    result = compute_bounds(system, of.overheads)
+    result = compute_response_time_bounds(system, of.overheads)
     assert seen.kernel_entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     assert [interrupt.name for interrupt in seen.interrupts] == ["uart", "can"]
@@ -66,9 +66,9 @@ def test_response_is_measured_from_the_arrival() -> None:
     for jitter in (0, 20_000):
         line = IntegerTimeInterrupt("I", 5 * tick, 0, 5 * tick, jitter, gives="A", implied=True)
         one = task("A", 5 * tick, 4_000, 1, jitter=jitter, released_by="I")
-        system = IntegerTaskSet((one,), (line,), units_per_second=of.firmware.clock_hz)
+        system = IntegerTimeTaskSet((one,), (line,), units_per_second=of.firmware.clock_hz)
         seen = run_and_check_task_set(system, of.firmware, of.work)
-        assert seen.tasks_over_bound(compute_bounds(system, of.overheads)) == []
+        assert seen.tasks_over_bound(compute_response_time_bounds(system, of.overheads)) == []
         longest[jitter] = seen.tasks[0].longest_response
     assert longest[20_000] == pytest.approx(longest[0] + 20_000, abs=40)
 
@@ -84,8 +84,11 @@ def test_task_waits_for_a_section_and_no_longer(protocol: str) -> None:
         task("high", 2 * tick, tick // 10, 2, sections=(("r", tick // 40),)),
     )
     line = IntegerTimeInterrupt("I", 8 * tick, 0, 8 * tick, gives="middle", implied=True)
-    system = IntegerTaskSet(tasks, (line,), protocol=protocol, units_per_second=of.firmware.clock_hz)  # type: ignore[arg-type]
-    seen, result = run_and_check_task_set(system, of.firmware, of.work), compute_bounds(system, of.overheads)
+    system = IntegerTimeTaskSet(tasks, (line,), protocol=protocol, units_per_second=of.firmware.clock_hz)  # type: ignore[arg-type]
+    seen, result = (
+        run_and_check_task_set(system, of.firmware, of.work),
+        compute_response_time_bounds(system, of.overheads),
+    )
     assert seen.kernel_entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     high = seen.tasks[2].longest_response
@@ -99,10 +102,13 @@ def test_masked_section_delays_an_interrupt_within_its_bound() -> None:
     responses = {}
     for masked in (0, tick // 2):
         tasks = (task("A", 4 * tick, 3 * tick, 0, masked=masked),)
-        system = IntegerTaskSet(
+        system = IntegerTimeTaskSet(
             tasks, (IntegerTimeInterrupt("I", tick + 777, 500, tick),), units_per_second=of.firmware.clock_hz
         )
-        seen, result = run_and_check_task_set(system, of.firmware, of.work), compute_bounds(system, of.overheads)
+        seen, result = (
+            run_and_check_task_set(system, of.firmware, of.work),
+            compute_response_time_bounds(system, of.overheads),
+        )
         assert seen.tasks_over_bound(result) == []
         responses[masked] = seen.interrupts[0].longest_response
         bound = result.find_response_bound("I").response
@@ -122,7 +128,7 @@ def test_give_at_any_phase_of_a_tick_is_bounded(board: str) -> None:
         task("rx", period, 5_000, 9, released_by="I"),
         task("low", period, tick // 2, 1, sections=(("bus", tick // 8), ("adc", tick // 12))),
     )
-    system = IntegerTaskSet(
+    system = IntegerTimeTaskSet(
         tasks, (IntegerTimeInterrupt("I", period, 750, period, gives="rx"),), units_per_second=of.firmware.clock_hz
     )
     rows = image_task_rows(system, of.firmware, of.work)
@@ -165,17 +171,17 @@ def test_task_set_too_large_for_the_image_is_refused() -> None:
     four = tuple(IntegerTimeInterrupt(f"I{at}", tick, 100, tick) for at in range(4))
     one = (task("A", tick, 10_000, 0),)
     cases = [
-        (IntegerTaskSet(one, four, units_per_second=clock_hz), "The image has 3 interrupts, but the set 4"),
+        (IntegerTimeTaskSet(one, four, units_per_second=clock_hz), "The image has 3 interrupts, but the set 4"),
         (
-            IntegerTaskSet(one, (IntegerTimeInterrupt("I", 3_000, 100, 3_000),), units_per_second=clock_hz),
+            IntegerTimeTaskSet(one, (IntegerTimeInterrupt("I", 3_000, 100, 3_000),), units_per_second=clock_hz),
             "I: with this period and jitter",
         ),
         (
-            IntegerTaskSet((task("A", tick, 300, 0, sections=(("r", 250),)),), units_per_second=clock_hz),
+            IntegerTimeTaskSet((task("A", tick, 300, 0, sections=(("r", 250),)),), units_per_second=clock_hz),
             "A, before, inside and after each section: Work of 25 cycles is too short",
         ),
         (
-            IntegerTaskSet(
+            IntegerTimeTaskSet(
                 (task("A", tick, 9_000, 0, sections=(("r", 900),)),), protocol="ceiling", units_per_second=clock_hz
             ),
             "No kernel has the priority ceiling protocol",
@@ -247,9 +253,11 @@ def test_give_to_an_unknown_task_is_refused(more: str, message: str, tmp_path: P
 def test_interrupt_released_task_is_charged_for_the_interrupt() -> None:
     tick = KERNEL.tick.period_cycles
     line = IntegerTimeInterrupt("I", 10 * tick, 0, 10 * tick, gives="A", implied=True)
-    by_line = IntegerTaskSet((task("A", 10 * tick, 1000, 1, released_by="I"),), (line,))
-    by_tick = IntegerTaskSet((task("A", 10 * tick, 1000, 1),))
-    one, other = (compute_bounds(system, KERNEL).find_response_bound("A").parts for system in (by_line, by_tick))
+    by_line = IntegerTimeTaskSet((task("A", 10 * tick, 1000, 1, released_by="I"),), (line,))
+    by_tick = IntegerTimeTaskSet((task("A", 10 * tick, 1000, 1),))
+    one, other = (
+        compute_response_time_bounds(system, KERNEL).find_response_bound("A").parts for system in (by_line, by_tick)
+    )
     assert "releases" not in one
     assert one["gives"] > 0
     assert other["releases"] == KERNEL.tick.per_task_cycles
@@ -261,7 +269,7 @@ def test_late_tick_is_assigned_to_its_own_period() -> None:
     of = TaskSetImages.build_images(Catalogue(find_checkout_root()), "freertos", BOARD, {}, events=True)
     tick = of.firmware.tick_cycles
     lines = tuple(IntegerTimeInterrupt(f"I{at}", 10 * tick, tick // 3, 10 * tick) for at in range(2))
-    system = IntegerTaskSet((task("A", 5 * tick, 1_000, 1),), lines, units_per_second=of.firmware.clock_hz)
+    system = IntegerTimeTaskSet((task("A", 5 * tick, 1_000, 1),), lines, units_per_second=of.firmware.clock_hz)
     seen = run_and_check_task_set(system, of.firmware, of.work, 20)
     first = seen.trace.ticks[0]
     assert (first.due, first.released) == (seen.trace.origin, 1)

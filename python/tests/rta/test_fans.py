@@ -10,14 +10,14 @@ import pytest
 
 from rtoslab.base.errors import TaskSetCheckError, TaskSetError
 from rtoslab.base.paths import find_checkout_root
-from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.arrange import image_task_rows
 from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
 from rtoslab.rta.findings import read_bound_violation, write_bound_violation
 from rtoslab.rta.overheads import SendCosts
-from rtoslab.rta.rows import TaskReleaseObject
-from rtoslab.rta.system import IntegerTaskSet, convert_to_integer_task_set, split_tasks_by_releasing_task
+from rtoslab.rta.rows import TaskReleaseObjectKind
+from rtoslab.rta.system import IntegerTimeTaskSet, convert_to_integer_task_set, split_tasks_by_releasing_task
 from rtoslab.rta.task_set_study import compute_task_set_study
 from rtoslab.rta.taskset import TaskSetFeatureLevel, read_task_set
 from tests.rta.benches import search_bench
@@ -76,7 +76,7 @@ def test_each_call_is_charged_and_later_receivers_wait_for_earlier_ones() -> Non
     tasks = split_tasks_by_releasing_task(
         (task("low", 100, 20, 1, gives=("first", "last")), task("first", 100, 7, 3), task("last", 100, 5, 2)), "a test"
     )
-    result = compute_bounds(IntegerTaskSet(tasks))
+    result = compute_response_time_bounds(IntegerTimeTaskSet(tasks))
     assert [result.find_response_bound(name).response for name in ("low", "first", "last")] == [20, 27, 39]
     assert result.find_response_bound("last").parts == {"own": 5, "tasks": 7, "jitter": 27}, (
         "first may run before and after"
@@ -88,8 +88,8 @@ def test_each_call_is_charged_and_later_receivers_wait_for_earlier_ones() -> Non
         names = ("x", "y", "z")[:count]
         receivers = [task(name, period, 9_000, 1) for name in names]
         top = task("top", period, 50_000, 2, gives=names)
-        bound = compute_bounds(
-            IntegerTaskSet(split_tasks_by_releasing_task((top, *receivers), "a test")), kernel
+        bound = compute_response_time_bounds(
+            IntegerTimeTaskSet(split_tasks_by_releasing_task((top, *receivers), "a test")), kernel
         ).find_response_bound("x")
         assert bound.response is not None
         assert bound.parts["sends"] == count * 1_000
@@ -108,7 +108,7 @@ def test_notification_after_several_senders_may_be_lost() -> None:
             task("A", 100, 5, 2, gives=("D",), gives_by=carrier),
             task("D", 100, 5, 1),
         )
-        result = compute_bounds(IntegerTaskSet(split_tasks_by_releasing_task(tasks, "a test")))
+        result = compute_response_time_bounds(IntegerTimeTaskSet(split_tasks_by_releasing_task(tasks, "a test")))
         bound = result.find_response_bound("D after E")
         assert (bound.response is not None) is has_bound
         assert result.find_response_bound("A after E").response is not None
@@ -124,17 +124,17 @@ def test_run_shows_which_arrival_each_job_answers() -> None:
         task("C", 2 * tick, 2_000, 2),
         task("D", 2 * tick, 4_000, 4),
     )
-    system = IntegerTaskSet(split_tasks_by_releasing_task(tasks, "a test"), units_per_second=clock_hz)
+    system = IntegerTimeTaskSet(split_tasks_by_releasing_task(tasks, "a test"), units_per_second=clock_hz)
     rows = image_task_rows(system, of.firmware, of.work)
     assert [row.numbers_of_released_tasks for row in rows] == [(3, 4), (3,), (), ()]
-    assert rows[2].carrier is TaskReleaseObject.MESSAGE
+    assert rows[2].carrier is TaskReleaseObjectKind.MESSAGE
     seen = run_and_check_task_set(system, of.firmware, of.work, 60)
     counts = {item.name: len(item.response_times) for item in seen.tasks}
     assert counts == {"A": 30, "B": 20, "C after A": 30, "C after B": 20, "D": 30}
     assert {job.path for job in seen.trace.jobs if job.task == 2} == {(0, 2), (1, 2)}
     longest = {item.name: item.longest_response for item in seen.tasks}
     assert longest["C after A"] < longest["C after B"], "B runs after A"
-    result = compute_bounds(system, of.overheads)
+    result = compute_response_time_bounds(system, of.overheads)
     assert seen.tasks_over_bound(result) == []
     assert seen.kernel_entries_above_charge(of.overheads) == []
     assert len(seen.ledger.sends) == len(seen.trace.sent) >= 30 * 2 + 20
@@ -160,7 +160,7 @@ def test_image_without_fans_refuses_them() -> None:
     tasks = (task("A", tick, 900, 1, gives=("B", "C")), task("B", tick, 900, 2), task("C", tick, 900, 3))
     with pytest.raises(TaskSetCheckError, match="A: in this image no task can release several"):
         image_task_rows(
-            IntegerTaskSet(split_tasks_by_releasing_task(tasks, "a test"), units_per_second=of.firmware.clock_hz),
+            IntegerTimeTaskSet(split_tasks_by_releasing_task(tasks, "a test"), units_per_second=of.firmware.clock_hz),
             of.firmware,
             of.work,
         )

@@ -10,7 +10,7 @@ import pytest
 from rtoslab.base.errors import TaskSetCheckError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import search_violated_bounds
 from rtoslab.rta.firmware import build_task_set_firmware
@@ -18,7 +18,7 @@ from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.kernel_pair import image_table_rows_of_core, image_with_embedded_image
 from rtoslab.rta.overheads import MulticoreCosts, SendCosts
 from rtoslab.rta.rows import InterruptLine, TaskRow
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeInterrupt
+from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTaskSet
 from tests.rta.benches import search_bench
 from tests.rta.systems import KERNEL, task
 from tests.rta.test_check_end_to_end import run_rta_command
@@ -48,7 +48,7 @@ def test_each_image_has_the_tasks_of_its_core() -> None:
 
 def test_image_without_the_other_one_is_refused() -> None:
     firmware = pair_images().firmware
-    alone = firmware.as_one_kernel_firmware.build.elf_path.read_bytes()
+    alone = firmware.as_single_core_firmware.build.elf_path.read_bytes()
     assert firmware.other_build is not None
     other = firmware.other_build.elf_path.read_bytes()
     with pytest.raises(TaskSetCheckError, match=r"Core 0's image does not contain that of core 1"):
@@ -66,7 +66,7 @@ def test_jobs_run_on_the_kernel_of_their_core() -> None:
         task("D", 5 * tick, 30_000, 3, core=1, released_by="I"),
     )
     seen = run_and_check_task_set(
-        IntegerTaskSet(tasks, (line,), units_per_second=clock_hz), images.firmware, images.work, 60
+        IntegerTimeTaskSet(tasks, (line,), units_per_second=clock_hz), images.firmware, images.work, 60
     )
     assert [len(item.response_times) for item in seen.tasks] == [30, 20, 10, 12]
     assert len(seen.interrupts[0].response_times) >= 12
@@ -86,7 +86,9 @@ def test_each_kernel_calls_the_timers_of_its_core() -> None:
     first, second = linked(task("T", 4 * tick, 3_000, 5, core=1, is_timer=True), task("A", 4 * tick, 20_000, 1, core=1))
     timers = (task("S", 3 * tick, 2_000, 0, is_timer=True), task("R", 6 * tick, 1_000, 0, is_timer=True))
     tasks = (*timers, task("B", 2 * tick, 30_000, 2), first, second)
-    seen = run_and_check_task_set(IntegerTaskSet(tasks, units_per_second=clock_hz), images.firmware, images.work, 60)
+    seen = run_and_check_task_set(
+        IntegerTimeTaskSet(tasks, units_per_second=clock_hz), images.firmware, images.work, 60
+    )
     counts = [len(item.response_times) for item in seen.tasks]
     assert counts[:3] == [20, 10, 30]
     assert min(counts[3:]) >= 15
@@ -99,9 +101,9 @@ def test_bounds_are_those_of_each_core_alone() -> None:
     pair = KERNEL.model_copy(update={"smp": MulticoreCosts(kernels=2, contention_permille=250)})
     here = (task("A", 2 * TICK, 20_000, 2), task("B", 8 * TICK, 60_000, 1))
     there = (task("X", 4 * TICK, 90_000, 2, core=1), task("Y", 8 * TICK, 50_000, 1, core=1))
-    both = compute_bounds(IntegerTaskSet((*here, *there)), pair)
+    both = compute_response_time_bounds(IntegerTimeTaskSet((*here, *there)), pair)
     for tasks in (here, tuple(replace(item, core=0) for item in there)):
-        alone = compute_bounds(IntegerTaskSet(tasks), KERNEL)
+        alone = compute_response_time_bounds(IntegerTimeTaskSet(tasks), KERNEL)
         for bound in alone.tasks:
             parts = both.find_response_bound(bound.name).parts
             work = parts["own"] + parts.get("tasks", 0)
@@ -128,7 +130,7 @@ def test_bounds_are_those_of_each_core_alone() -> None:
 )
 def test_kernels_that_would_meet_have_no_bound(tasks: tuple[object, ...], reason: str) -> None:
     pair = KERNEL.model_copy(update={"smp": MulticoreCosts(kernels=2), "sends": SendCosts()})
-    result = compute_bounds(IntegerTaskSet(tasks), pair)  # type: ignore[arg-type]
+    result = compute_response_time_bounds(IntegerTimeTaskSet(tasks), pair)  # type: ignore[arg-type]
     assert {bound.reason for bound in result.tasks} == {reason}
 
 
@@ -160,4 +162,4 @@ def test_omitting_the_other_cores_accesses_breaks_a_bound() -> None:
     wrong = replace(of, overheads=of.overheads.model_copy(update={"smp": smp}))
     tried = list(search_violated_bounds(of, 12, 5))
     assert [item.findings for item in tried if item.findings] == []
-    assert any(wrong.violates_bounds_or_overheads(item.system, item.starts) for item in tried)
+    assert any(wrong.does_run_violate_bounds_or_overheads(item.system, item.starts) for item in tried)

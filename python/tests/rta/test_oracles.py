@@ -11,8 +11,8 @@ import pytest
 from response_time_analysis import fp
 from response_time_analysis import model as theirs
 
-from rtoslab.rta.analysis import compute_bounds
-from rtoslab.rta.system import IntegerTaskSet, IntegerTimeTask
+from rtoslab.rta.analysis import compute_response_time_bounds
+from rtoslab.rta.system import IntegerTimeTask, IntegerTimeTaskSet
 from tests.rta.simulate import longest_responses
 from tests.rta.systems import random_system
 
@@ -40,12 +40,16 @@ def test_bounds_equal_those_of_response_time_analysis(kind: str) -> None:
     for _ in range(SETS):
         plain = random_system(random)
         varied = replace(plain, tasks=tuple(_varied_task(task, kind, random) for task in plain.tasks))
-        before, whole = compute_bounds(plain), compute_bounds(varied)
+        before, whole = compute_response_time_bounds(plain), compute_response_time_bounds(varied)
         for at, item in enumerate(varied.tasks):
             # Its response is told from the release, so the task under analysis has no jitter.
             own = replace(item, jitter=0)
             system = replace(varied, tasks=(*varied.tasks[:at], own, *varied.tasks[at + 1 :]))
-            mine = (whole if system == varied else compute_bounds(system)).find_response_bound(item.name).response
+            mine = (
+                (whole if system == varied else compute_response_time_bounds(system))
+                .find_response_bound(item.name)
+                .response
+            )
             tasks = theirs.taskset(_reference_task(one, number) for number, one in enumerate(system.tasks))
             solution = fp.rta(tasks, tasks.tasks[at], theirs.IdealProcessor(), horizon=20_000)
             if mine is None:
@@ -76,7 +80,7 @@ def test_bounds_are_what_simso_observes() -> None:
     compared = 0
     while compared < SETS:
         system = random_system(random, most=4, periods=(4, 5, 6, 8, 10, 12, 15, 20, 24, 30))
-        result = compute_bounds(system)
+        result = compute_response_time_bounds(system)
         if not result.is_schedulable:
             continue
         compared += 1
@@ -84,7 +88,7 @@ def test_bounds_are_what_simso_observes() -> None:
         assert observed == {task.name: task.response for task in result.tasks}, system
 
 
-def _simso_responses(system: IntegerTaskSet) -> dict[str, int]:
+def _simso_responses(system: IntegerTimeTaskSet) -> dict[str, int]:
     """Simulated with one cycle a millisecond, the unit."""
     configuration = Configuration()
     configuration.cycles_per_ms = 1
@@ -118,7 +122,7 @@ def test_bounds_are_not_exceeded_in_simulation(kind: str) -> None:
         if kind in {"fifo", "late"}:
             tasks = tuple(replace(task, priority=task.priority // 2) for task in tasks)
         system = replace(system, tasks=tasks, equals="fifo")
-        result = compute_bounds(system)
+        result = compute_response_time_bounds(system)
         observed = longest_responses(system)
         for task in result.tasks:
             if task.response is None:
@@ -138,7 +142,9 @@ def test_known_offsets_never_raise_a_bound() -> None:
         offset = replace(
             system, tasks=tuple(replace(task, offset=random.randrange(task.period)) for task in system.tasks)
         )
-        for without, known in zip(compute_bounds(system).tasks, compute_bounds(offset).tasks, strict=True):
+        for without, known in zip(
+            compute_response_time_bounds(system).tasks, compute_response_time_bounds(offset).tasks, strict=True
+        ):
             if without.response is None:
                 assert known.response is None
                 continue

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.bound_search import (
     BoundSearchResult,
     TaskSetTestBench,
@@ -18,7 +18,7 @@ from rtoslab.rta.bound_search import (
 from rtoslab.rta.findings import read_bound_violation, summarise_bound_search, write_bound_violation
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.randomsets import SHAPES, random_task_set_in_ranges
-from rtoslab.rta.system import IntegerTaskSet
+from rtoslab.rta.system import IntegerTimeTaskSet
 from tests.rta.benches import search_bench
 from tests.rta.systems import task
 
@@ -34,7 +34,7 @@ RT_BOARD = "nucleo-l053r8"
 """Of the short tests of `rt`."""
 
 
-def assert_no_finding(of: TaskSetTestBench, system: IntegerTaskSet) -> BoundSearchResult:
+def assert_no_finding(of: TaskSetTestBench, system: IntegerTimeTaskSet) -> BoundSearchResult:
     """The set's run, with nothing found; the shape says nothing."""
     result = of.run_task_set_against_bounds(system, (0,) * len(system.tasks))
     assert result.findings == (), system
@@ -48,7 +48,7 @@ def test_job_of_many_ticks_stays_below_its_bound(board: str) -> None:
     of = search_bench("rt", board)
     tick = of.firmware.tick_cycles
     result = assert_no_finding(
-        of, IntegerTaskSet((task("A", 100 * tick, 40 * tick, 1),), units_per_second=of.firmware.clock_hz)
+        of, IntegerTimeTaskSet((task("A", 100 * tick, 40 * tick, 1),), units_per_second=of.firmware.clock_hz)
     )
     assert max(result.ratios.values()) < 1.01
 
@@ -66,12 +66,12 @@ def test_equal_priorities_and_a_lower_task_meet_their_bounds(of: tuple[str, ...]
     assert built.overheads.equals == "slices"
     tasks = [task(name, 100 * tick, 20 * tick, 1) for name in "ABC"]
     low = task("D", 100 * tick, 5 * tick, 0)
-    system = IntegerTaskSet((*tasks, low), equals=equals, units_per_second=built.firmware.clock_hz)  # type: ignore[arg-type]
+    system = IntegerTimeTaskSet((*tasks, low), equals=equals, units_per_second=built.firmware.clock_hz)  # type: ignore[arg-type]
     assert_no_finding(built, system)
-    plain = compute_bounds(system, built.overheads.model_copy(update={"equals": "any"}))
+    plain = compute_response_time_bounds(system, built.overheads.model_copy(update={"equals": "any"}))
     without, charged = (
         plain.find_response_bound("D").response,
-        compute_bounds(system, built.overheads).find_response_bound("D").response,
+        compute_response_time_bounds(system, built.overheads).find_response_bound("D").response,
     )
     assert without is not None
     assert charged is not None
@@ -124,7 +124,7 @@ def test_search_finds_and_shrinks_a_broken_bound(tmp_path: Path) -> None:
 def test_search_without_a_ratio_is_reported_as_null() -> None:
     """Sets that all lack a bound have no median; JSON has no word for that but null."""
     result = summarise_bound_search(search_bench("freertos", BOARD), [])
-    assert "no task has both a bound and a response" in result.search_statistics_as_line()
+    assert "no task has both a bound and a response" in result.bound_search_statistics_as_line()
     report = json.loads(json.dumps(result.search_statistics_as_json(), allow_nan=False))
     assert (report["median"], report["least"], report["largest"], report["cores"]) == (None, None, None, 1)
 

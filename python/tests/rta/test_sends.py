@@ -11,17 +11,17 @@ import pytest
 
 from rtoslab.base.errors import TaskSetCheckError, TaskSetError
 from rtoslab.base.paths import find_checkout_root
-from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.arrange import image_task_rows
 from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
 from rtoslab.rta.chains import chain_latency_bound, longest_observed_chain_latency
 from rtoslab.rta.findings import read_bound_violation, write_bound_violation
 from rtoslab.rta.overheads import SendCosts
-from rtoslab.rta.rows import TaskReleaseObject, TaskRow
+from rtoslab.rta.rows import TaskReleaseObjectKind, TaskRow
 from rtoslab.rta.system import (
-    IntegerTaskSet,
     IntegerTimeTask,
+    IntegerTimeTaskSet,
     convert_to_integer_task_set,
     split_tasks_by_releasing_task,
 )
@@ -46,7 +46,7 @@ def linked(*tasks: IntegerTimeTask) -> tuple[IntegerTimeTask, ...]:
     return tuple(replace(item, sender=names[at], gives=(*names[at + 2 : at + 3],)) for at, item in enumerate(tasks))
 
 
-def random_chains(random: Random, cores: int = 1) -> IntegerTaskSet:
+def random_chains(random: Random, cores: int = 1) -> IntegerTimeTaskSet:
     """Up to six tasks in chains of one and more, in any order of priorities, some with jitter, on any of the cores."""
     count = random.randint(2, 6)
     levels = (
@@ -63,13 +63,13 @@ def random_chains(random: Random, cores: int = 1) -> IntegerTaskSet:
         wcet = max(1, int(random.random() * 1.7 * period / count))
         chains[-1].append(task(chr(ord("A") + at), period, wcet, levels[at], jitter=jitter))
     tasks = [item for chain in chains for item in linked(*chain)]
-    system = IntegerTaskSet(tuple(random.sample(tasks, count)))
+    system = IntegerTimeTaskSet(tuple(random.sample(tasks, count)))
     if cores == 1:
         return system
     return replace(system, tasks=tuple(replace(item, core=random.randrange(cores)) for item in system.tasks))
 
 
-def with_fans(random: Random, system: IntegerTaskSet) -> IntegerTaskSet:
+def with_fans(random: Random, system: IntegerTimeTaskSet) -> IntegerTimeTaskSet:
     """The tasks with up to three more releases, so that some release several tasks, or several tasks release some."""
     tasks = [replace(item, sender="", wcet=max(1, item.wcet // 2)) for item in system.tasks]
     order = [item.name for item in system.tasks if not item.sender]
@@ -101,7 +101,7 @@ def test_no_simulated_response_exceeds_its_bound(cores: int, fans: bool) -> None
     for _ in range(SETS):
         system = random_chains(random, cores)
         system = with_fans(random, system) if fans else system
-        result = compute_bounds(system)
+        result = compute_response_time_bounds(system)
         if not all(bound.response for bound in result.tasks):
             continue
         for late in (lambda _: 0, lambda jitter: random.randint(0, jitter)):
@@ -117,15 +117,15 @@ def test_no_simulated_response_exceeds_its_bound(cores: int, fans: bool) -> None
 
 def test_released_task_counts_from_the_arrival_of_its_sender() -> None:
     """low gives high, which ends 20 + 5 after low's arrival. No job of high delays the job of low that releases it."""
-    system = IntegerTaskSet(linked(task("low", 100, 20, 1), task("high", 100, 5, 3)))
-    result = compute_bounds(system)
+    system = IntegerTimeTaskSet(linked(task("low", 100, 20, 1), task("high", 100, 5, 3)))
+    result = compute_response_time_bounds(system)
     assert result.find_response_bound("low").response == 20
     assert result.find_response_bound("high").response == 25
     assert result.find_response_bound("high").parts == {"own": 5, "jitter": 20}
     middle = replace(system, tasks=(*system.tasks, task("middle", 50, 7, 2)))
-    assert compute_bounds(middle).find_response_bound("low").response == 27
-    assert compute_bounds(middle).find_response_bound("high").response == 32
-    assert compute_bounds(middle).find_response_bound("middle").response == 12
+    assert compute_response_time_bounds(middle).find_response_bound("low").response == 27
+    assert compute_response_time_bounds(middle).find_response_bound("high").response == 32
+    assert compute_response_time_bounds(middle).find_response_bound("middle").response == 12
 
 
 def test_each_send_is_charged() -> None:
@@ -136,7 +136,11 @@ def test_each_send_is_charged() -> None:
     def response(upwards: bool, sends: bool, name: str) -> int:
         pair = (task("first", period, 50_000, 1 if upwards else 2), task("last", period, 9_000, 2 if upwards else 1))
         overheads = kernel if sends else kernel.model_copy(update={"sends": SendCosts()})
-        bound = compute_bounds(IntegerTaskSet(linked(*pair)), overheads).find_response_bound(name).response
+        bound = (
+            compute_response_time_bounds(IntegerTimeTaskSet(linked(*pair)), overheads)
+            .find_response_bound(name)
+            .response
+        )
         assert bound is not None
         return bound
 
@@ -152,7 +156,7 @@ def test_complete_example_meets_its_bounds() -> None:
     of = with_sends()
     system = convert_to_integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
     seen = run_and_check_task_set(system, of.firmware, of.work)
-    result = compute_bounds(system, of.overheads)
+    result = compute_response_time_bounds(system, of.overheads)
     assert seen.kernel_entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     assert {task.name: len(task.response_times) for task in seen.tasks}["actuate"] == 40
@@ -184,8 +188,11 @@ def test_chain_runs_in_order_by_each_object(carrier: str) -> None:
         task("first", 4 * tick, 9_000, 1), task("middle", 4 * tick, 7_000, 5), task("last", 4 * tick, 5_000, 0)
     )
     first, middle = (replace(item, gives_by=carrier) for item in (first, middle))  # type: ignore[arg-type]
-    system = IntegerTaskSet((last, first, middle), units_per_second=of.firmware.clock_hz)
-    seen, result = run_and_check_task_set(system, of.firmware, of.work, 40), compute_bounds(system, of.overheads)
+    system = IntegerTimeTaskSet((last, first, middle), units_per_second=of.firmware.clock_hz)
+    seen, result = (
+        run_and_check_task_set(system, of.firmware, of.work, 40),
+        compute_response_time_bounds(system, of.overheads),
+    )
     assert seen.tasks_over_bound(result) == []
     assert seen.kernel_entries_above_charge(of.overheads) == []
     jobs = {item: [job for job in seen.trace.jobs if job.task == item] for item in range(3)}
@@ -195,17 +202,20 @@ def test_chain_runs_in_order_by_each_object(carrier: str) -> None:
         assert one.end < two.begin
         assert two.end < three.begin
     row = image_task_rows(system, of.firmware, of.work)[2]
-    assert (row.carrier, row.receiver_carrier, row.receiver) == (TaskReleaseObject[carrier.upper()],) * 2 + (1,)
+    assert (row.carrier, row.receiver_carrier, row.receiver) == (TaskReleaseObjectKind[carrier.upper()],) * 2 + (1,)
 
 
 def test_tick_releases_jobs_as_late_as_their_jitter_lets_it() -> None:
     of = with_sends()
     tick = of.firmware.tick_cycles
     late = task("late", 6 * tick, tick // 4, 1, jitter=4 * tick)
-    system = IntegerTaskSet((late,), units_per_second=of.firmware.clock_hz)
+    system = IntegerTimeTaskSet((late,), units_per_second=of.firmware.clock_hz)
     (row,) = image_task_rows(system, of.firmware, of.work)
     assert row.late_ticks == (4, 0, 0, 0, 0, 0, 0, 0)
-    seen, result = run_and_check_task_set(system, of.firmware, of.work, 120), compute_bounds(system, of.overheads)
+    seen, result = (
+        run_and_check_task_set(system, of.firmware, of.work, 120),
+        compute_response_time_bounds(system, of.overheads),
+    )
     assert seen.tasks_over_bound(result) == []
     assert seen.kernel_entries_above_charge(of.overheads) == []
     jobs = [job for job in seen.trace.jobs if job.task == 0]
@@ -226,10 +236,10 @@ def test_rows_know_when_the_tick_releases_a_job() -> None:
 
 def test_notification_that_may_be_lost_has_no_bound() -> None:
     pair = linked(task("first", 100, 50, 1, jitter=30), task("last", 100, 45, 0))
-    by_semaphore = compute_bounds(IntegerTaskSet(pair)).find_response_bound("last")
+    by_semaphore = compute_response_time_bounds(IntegerTimeTaskSet(pair)).find_response_bound("last")
     assert by_semaphore.response == 30 + 2 * 50 + 45
     first = replace(pair[0], gives_by="notification")
-    lost = compute_bounds(IntegerTaskSet((first, pair[1]))).find_response_bound("last")
+    lost = compute_response_time_bounds(IntegerTimeTaskSet((first, pair[1]))).find_response_bound("last")
     assert lost.response is None
     assert not lost.can_deadline_be_missed
     assert "a notification from first may come before the one before it is taken, and be lost" in lost.reason
@@ -243,7 +253,7 @@ def test_chain_behind_a_lost_notification_has_no_bound() -> None:
     holder = task("C", 3_000, 300, 0, sections=(("s", 140),))
     for carrier, has_bound in (("semaphore", True), ("notification", False)):
         tasks = (replace(first, gives_by=carrier), middle, last, holder)  # type: ignore[arg-type]
-        result = compute_bounds(IntegerTaskSet(tasks))
+        result = compute_response_time_bounds(IntegerTimeTaskSet(tasks))
         assert (result.find_response_bound("A").response is not None) is has_bound
         assert result.find_response_bound("C").response is not None
     assert result.find_response_bound("A").reason == "it answers D, and an arrival of D may be lost"
@@ -254,7 +264,7 @@ def test_full_queue_is_reported() -> None:
     of = with_sends()
     tick = of.firmware.tick_cycles
     first, last = linked(task("first", 2 * tick, 9_000, 5), task("last", 2 * tick, 2 * tick, 0))
-    system = IntegerTaskSet((replace(first, gives_by="message"), last), units_per_second=of.firmware.clock_hz)
+    system = IntegerTimeTaskSet((replace(first, gives_by="message"), last), units_per_second=of.firmware.clock_hz)
     run_and_check_task_set(system, of.firmware, of.work, 20)
     with pytest.raises(TaskSetCheckError, match="Task 1 fell behind by 8 messages"):
         run_and_check_task_set(system, of.firmware, of.work, 400)
@@ -262,22 +272,22 @@ def test_full_queue_is_reported() -> None:
 
 def test_overloaded_sender_leaves_its_receiver_without_a_bound() -> None:
     tasks = (*linked(task("low", 100, 60, 0), task("high", 100, 1, 5)), task("busy", 10, 5, 3))
-    result = compute_bounds(IntegerTaskSet(tasks))
+    result = compute_response_time_bounds(IntegerTimeTaskSet(tasks))
     assert result.find_response_bound("low").can_deadline_be_missed
     assert result.find_response_bound("high").reason == "low, which releases high, has no bound"
 
 
 def test_task_of_another_core_is_released_as_late_as_its_sender_ends() -> None:
     """The sender is never in the busy period of its receiver: the receiver's jitter is the end of the call."""
-    system = IntegerTaskSet(linked(task("here", 100, 20, 5), task("there", 100, 5, 1, core=1)))
-    result = compute_bounds(system).find_response_bound("there")
+    system = IntegerTimeTaskSet(linked(task("here", 100, 20, 5), task("there", 100, 5, 1, core=1)))
+    result = compute_response_time_bounds(system).find_response_bound("there")
     assert result.response == 25
     assert result.parts == {"own": 5, "jitter": 20}
     sent = KERNEL.model_copy(update={"sends": SendCosts(call_cycles=1_000, contended_cycles=200, switch_cycles=100)})
     two = sent.model_copy(update={"smp": sent.smp.model_copy(update={"cores": 2, "yield_cycles": 250})})
     period = 20 * KERNEL.tick.period_cycles
     pair = linked(task("here", period, 9_000, 5), task("there", period, 5_000, 1, core=1))
-    parts = compute_bounds(IntegerTaskSet(pair), two).find_response_bound("there").parts
+    parts = compute_response_time_bounds(IntegerTimeTaskSet(pair), two).find_response_bound("there").parts
     assert parts["jitter"] > 9_000 + 1_000
     assert parts["requested by other cores"] == 250
     assert parts["sends"] == two.additional_cycles_of_switching_tick, "the call is not executed on the receiver's core"
@@ -286,7 +296,7 @@ def test_task_of_another_core_is_released_as_late_as_its_sender_ends() -> None:
 def test_chain_that_returns_to_its_core_has_bounds() -> None:
     """Each round adds nothing more once the ends of the sends are known."""
     chain = linked(task("A", 100, 10, 1), task("B", 100, 10, 1, core=1), task("C", 100, 10, 2))
-    result = compute_bounds(IntegerTaskSet(chain))
+    result = compute_response_time_bounds(IntegerTimeTaskSet(chain))
     assert [bound.response for bound in result.tasks] == [20, 20 + 10, 20 + 10 + 10]
 
 
@@ -326,7 +336,7 @@ def test_image_without_sends_refuses_them() -> None:
     of = search_bench("freertos", BOARD, events=1)
     pair = linked(task("A", of.firmware.tick_cycles, 900, 1), task("B", of.firmware.tick_cycles, 900, 2))
     with pytest.raises(TaskSetCheckError, match="A: this image cannot release tasks by other tasks"):
-        image_task_rows(IntegerTaskSet(pair, units_per_second=of.firmware.clock_hz), of.firmware, of.work)
+        image_task_rows(IntegerTimeTaskSet(pair, units_per_second=of.firmware.clock_hz), of.firmware, of.work)
 
 
 FIRST = '[[task]]\nname = "A"\nperiod_ms = 1\nwcet_us = 10\npriority = 1\ngives = "B"\n'

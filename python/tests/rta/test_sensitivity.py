@@ -11,13 +11,13 @@ from click.testing import CliRunner
 from rtoslab.base.errors import RtoslabError, TaskSetCheckError, TaskSetError
 from rtoslab.cli import app
 from rtoslab.rta import sensitivity as growth
-from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.bounds import MissingBoundReason
-from rtoslab.rta.charges import OverheadModel
+from rtoslab.rta.charges import KernelOverheadAccountingModel
 from rtoslab.rta.overheads import MulticoreCosts
 from rtoslab.rta.record import TaskSetTrace
 from rtoslab.rta.rows import TaskRow
-from rtoslab.rta.system import IntegerTaskSet, system_in_finer_units
+from rtoslab.rta.system import IntegerTimeTaskSet, system_in_finer_units
 from rtoslab.rta.tables import sensitivity_table
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import read_task_set
@@ -72,12 +72,12 @@ def test_decimals_are_as_many_as_needed() -> None:
 
 
 def test_finer_time_unit_gives_the_same_bounds() -> None:
-    system = IntegerTaskSet(
+    system = IntegerTimeTaskSet(
         (task("A", 50, 20, 2, jitter=3), task("B", 90, 30, 1, offset=7, masked=4, sections=(("r", 5),)))
     )
     fine = system_in_finer_units(system, 10)
-    assert [bound.response for bound in compute_bounds(fine).tasks] == [
-        10 * (bound.response or 0) for bound in compute_bounds(system).tasks
+    assert [bound.response for bound in compute_response_time_bounds(fine).tasks] == [
+        10 * (bound.response or 0) for bound in compute_response_time_bounds(system).tasks
     ]
     assert fine.to_microseconds(fine.tasks[1].wcet) == system.to_microseconds(system.tasks[1].wcet)
 
@@ -87,12 +87,12 @@ def test_search_is_limited_and_reports_it(monkeypatch: pytest.MonkeyPatch) -> No
     holds, and nothing shrinks that meets its deadline."""
     pairs = ((84_000, 30_000), (168_001, 30_000), (252_005, 30_000))
     tasks = (task(name, *item, 3 - at, 10**9) for at, (name, item) in enumerate(zip("ABC", pairs, strict=True)))
-    system = IntegerTaskSet(tuple(tasks), units_per_second=84_000_000)
-    assert compute_bounds(system, KERNEL).is_schedulable
+    system = IntegerTimeTaskSet(tuple(tasks), units_per_second=84_000_000)
+    assert compute_response_time_bounds(system, KERNEL).is_schedulable
     monkeypatch.setattr(growth, "STEPS_PER_BOUND", 3)
     output: list[str] = []
     result = growth.find_wcet_sensitivity(
-        system, KERNEL, OverheadModel.SPLIT_TICK, is_schedulable=True, progress=output.append
+        system, KERNEL, KernelOverheadAccountingModel.SPLIT_TICK, is_schedulable=True, progress=output.append
     )
     assert result.factor_bounded
     assert result.bounded_tasks == ("A", "B", "C")
@@ -105,8 +105,8 @@ def test_overload_of_one_core_is_named_by_its_utilisation() -> None:
     smp = KERNEL.model_copy(update={"smp": MulticoreCosts(cores=2)})
     tick = 84_000
     here = (task("a", 2 * tick, tick, 3), task("b", 4 * tick, int(2.2 * tick), 2))
-    system = IntegerTaskSet((*here, task("c", 5 * tick, 40_000, 2, core=1)), units_per_second=KERNEL.clock_hz)
-    result = compute_bounds(system, smp)
+    system = IntegerTimeTaskSet((*here, task("c", 5 * tick, 40_000, 2, core=1)), units_per_second=KERNEL.clock_hz)
+    result = compute_response_time_bounds(system, smp)
     assert "% of the processor" in result.find_response_bound("b").reason
     assert result.find_response_bound("b").obstacle is MissingBoundReason.OVERLOAD
     assert result.find_response_bound("c").reason.startswith("b on another core has no bound")

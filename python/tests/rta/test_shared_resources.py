@@ -9,12 +9,12 @@ from random import Random
 import pytest
 
 from rtoslab.base.paths import find_checkout_root
-from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
 from rtoslab.rta.overheads import EventCosts
 from rtoslab.rta.resource_waits import ResourceWaits, SharedResources
-from rtoslab.rta.system import IntegerTaskSet
+from rtoslab.rta.system import IntegerTimeTaskSet
 from tests.rta.benches import search_bench
 from tests.rta.simulate import longest_responses_with_resources
 from tests.rta.systems import task
@@ -25,7 +25,7 @@ SETS = 40
 RUNS = 10
 
 
-def random_sharing_set(random: Random, load: float) -> IntegerTaskSet:
+def random_sharing_set(random: Random, load: float) -> IntegerTimeTaskSet:
     """Two to five tasks on two cores with up to three sections each of two resources, in any order of priorities."""
     count = random.randint(2, 5)
     levels = random.sample(range(count), count) if random.random() < 0.7 else [random.randrange(count) for _ in "....."]
@@ -43,13 +43,13 @@ def random_sharing_set(random: Random, load: float) -> IntegerTaskSet:
         tasks.append(
             task(chr(ord("A") + at), period, wcet, levels[at], sections=tuple(sections), jitter=jitter, core=core)
         )
-    return IntegerTaskSet(tuple(tasks))
+    return IntegerTimeTaskSet(tuple(tasks))
 
 
-def set_with_preempted_holder(random: Random) -> IntegerTaskSet:
+def set_with_preempted_holder(random: Random) -> IntegerTimeTaskSet:
     """A waits for X's section, which the more urgent M can preempt."""
     first, length, middle = random.randint(2, 4), random.randint(8, 12), random.randint(20, 30)
-    return IntegerTaskSet(
+    return IntegerTimeTaskSet(
         (
             task("A", 150, first, 1, sections=(("r", 1),)),
             task("X", 170, length + 1, 0, core=1, sections=(("r", length),)),
@@ -58,10 +58,10 @@ def set_with_preempted_holder(random: Random) -> IntegerTaskSet:
     )
 
 
-def set_with_repeated_blocking(random: Random) -> IntegerTaskSet:
+def set_with_repeated_blocking(random: Random) -> IntegerTimeTaskSet:
     """A waits for L's section, then for X's section of the other core, and then for another one of L."""
     length = random.randint(7, 8)
-    return IntegerTaskSet(
+    return IntegerTimeTaskSet(
         (
             task("A", 83, 4, 2, sections=(("s", 1), ("r", 1), ("s", 1))),
             task("L", 97, 5 * length, 0, sections=(("s", length),) * 5),
@@ -70,7 +70,7 @@ def set_with_repeated_blocking(random: Random) -> IntegerTaskSet:
     )
 
 
-def shares_across_cores(system: IntegerTaskSet) -> bool:
+def shares_across_cores(system: IntegerTimeTaskSet) -> bool:
     """Whether tasks of both cores use one of the resources."""
     users = {(name, item.core) for item in system.tasks for name, _ in item.sections}
     return any((name, 0) in users and (name, 1) in users for name, _ in users)
@@ -88,7 +88,7 @@ def responses_above_bounds(seed: int, sets: int, load: float) -> tuple[int, int]
         if not shares_across_cores(system):
             continue
         sets -= 1
-        result = compute_bounds(system)
+        result = compute_response_time_bounds(system)
         if not all(bound.response for bound in result.tasks):
             continue
         for _ in range(RUNS):
@@ -126,7 +126,7 @@ def without_further_blocking(waits: ResourceWaits, window: int, pauses: int) -> 
     [
         (SharedResources, "resource_wait_delays_per_job", without_preemptions),
         (SharedResources, "resource_wait_delays_per_job", without_delays),
-        (ResourceWaits, "_blocking_while_other_tasks_wait", without_further_blocking),
+        (ResourceWaits, "_max_blocking_while_other_tasks_wait", without_further_blocking),
     ],
 )
 def test_simulation_notices_an_omitted_term(
@@ -143,10 +143,10 @@ HOLDER = task("X", 100, 20, 1, core=1, sections=(("r", 6),))
 def test_request_waits_for_the_section_of_the_other_core() -> None:
     """A waits for X's section. No other task of core 1 can preempt X in it, because X inherits A's priority."""
     middle = task("M", 100, 15, 3, core=1)
-    result = compute_bounds(IntegerTaskSet((HERE, HOLDER, middle)))
+    result = compute_response_time_bounds(IntegerTimeTaskSet((HERE, HOLDER, middle)))
     assert result.find_response_bound("A").parts == {"own": 4, "holders on other cores": 6}
     urgent = replace(middle, priority=6)
-    result = compute_bounds(IntegerTaskSet((HERE, HOLDER, urgent)))
+    result = compute_response_time_bounds(IntegerTimeTaskSet((HERE, HOLDER, urgent)))
     assert result.find_response_bound("A").parts == {"own": 4, "holders on other cores": 6 + 15}
 
 
@@ -157,9 +157,12 @@ def test_task_without_requests_is_blocked_by_inherited_priorities() -> None:
         task("X", 100, 5, 4, core=1, sections=(("r", 1),)),
     )
     tasks = (task("B", 50, 10, 2), low, other)
-    assert compute_bounds(IntegerTaskSet(tasks)).find_response_bound("B").parts == {"own": 10, "blocking": 7}
+    assert compute_response_time_bounds(IntegerTimeTaskSet(tasks)).find_response_bound("B").parts == {
+        "own": 10,
+        "blocking": 7,
+    }
     less_urgent = replace(other, priority=1)
-    result = compute_bounds(IntegerTaskSet((*tasks[:2], less_urgent)))
+    result = compute_response_time_bounds(IntegerTimeTaskSet((*tasks[:2], less_urgent)))
     assert result.find_response_bound("B").parts == {"own": 10}
 
 
@@ -168,9 +171,9 @@ def test_less_urgent_task_blocks_again_after_each_pause() -> None:
     waiting = replace(HERE, sections=(("r", 1), ("s", 1)))
     low = task("L", 400, 90, 0, sections=(("s", 8), ("s", 8), ("s", 8)))
     pair = (waiting, low)
-    alone = compute_bounds(IntegerTaskSet(pair)).find_response_bound("A").parts
+    alone = compute_response_time_bounds(IntegerTimeTaskSet(pair)).find_response_bound("A").parts
     assert alone["blocking"] == 8
-    beside = compute_bounds(IntegerTaskSet((*pair, HOLDER))).find_response_bound("A").parts
+    beside = compute_response_time_bounds(IntegerTimeTaskSet((*pair, HOLDER))).find_response_bound("A").parts
     assert beside["blocking"] == 2 * 8
 
 
@@ -180,12 +183,12 @@ def test_kernel_work_of_waits_is_charged_on_both_cores() -> None:
     kernel = TWO.model_copy(update={"events": events, "smp": smp})
     here = task("A", 8 * TICK, 20_000, 2, sections=(("r", 500),))
     there = task("X", 4 * TICK, 30_000, 1, core=1, sections=(("r", 700),))
-    result = compute_bounds(IntegerTaskSet((here, there)), kernel)
+    result = compute_response_time_bounds(IntegerTimeTaskSet((here, there)), kernel)
     for name in "AX":
         parts = result.find_response_bound(name).parts
         assert parts["waits across cores"] > 2 * (90 + 400 + 250), "each waits, and its core is interrupted"
         assert parts["holders on other cores"] >= 550
-    plain = compute_bounds(IntegerTaskSet((here, replace(there, sections=()))), kernel)
+    plain = compute_response_time_bounds(IntegerTimeTaskSet((here, replace(there, sections=()))), kernel)
     assert "waits across cores" not in plain.find_response_bound("A").parts
     locks = [item.find_response_bound("A").parts["locks"] for item in (result, plain)]
     assert locks[0] > locks[1], "the other core's kernel works for the waits too"
@@ -193,8 +196,8 @@ def test_kernel_work_of_waits_is_charged_on_both_cores() -> None:
 
 def test_resource_of_several_cores_needs_inheritance() -> None:
     for protocol in ("immediate_ceiling", "ceiling"):
-        system = IntegerTaskSet((HERE, HOLDER), protocol=protocol)
-        reason = compute_bounds(system).find_response_bound("A").reason
+        system = IntegerTimeTaskSet((HERE, HOLDER), protocol=protocol)
+        reason = compute_response_time_bounds(system).find_response_bound("A").reason
         assert reason == (
             f"r is shared by tasks of several cores (A, X), and the protocol {protocol} excludes only tasks of one "
             "core; with inheritance there is a bound"
@@ -202,8 +205,8 @@ def test_resource_of_several_cores_needs_inheritance() -> None:
 
 
 def test_unbounded_user_leaves_all_without_a_bound() -> None:
-    full = IntegerTaskSet((HERE, HOLDER, task("F", 10, 11, 0, core=1)))
-    reason = compute_bounds(full).find_response_bound("A").reason
+    full = IntegerTimeTaskSet((HERE, HOLDER, task("F", 10, 11, 0, core=1)))
+    reason = compute_response_time_bounds(full).find_response_bound("A").reason
     assert reason == "F has no bound, and the number of critical sections depends on the bounds of all tasks"
 
 
@@ -225,7 +228,7 @@ def test_kernel_lifts_the_holder_and_does_not_hand_over(has_middle: bool) -> Non
     ]
     if has_middle:
         tasks.append(task("M", 8 * tick, 100_000, 4, core=1, offset=tick))
-    system = IntegerTaskSet(tuple(tasks), units_per_second=of.firmware.clock_hz)
+    system = IntegerTimeTaskSet(tuple(tasks), units_per_second=of.firmware.clock_hz)
     seen = run_and_check_task_set(system, of.firmware, of.work, 40)
     of_a, of_x = ([part for part in seen.trace.parts if part.task == at] for at in (0, 1))
     second = of_x[2]
@@ -236,7 +239,7 @@ def test_kernel_lifts_the_holder_and_does_not_hand_over(has_middle: bool) -> Non
         assert of_x[1].end < of_a[1].begin < second.begin, "M did not run before X's second section"
     else:
         assert of_a[1].begin > second.end, "the kernel handed r over to A"
-    assert seen.tasks_over_bound(compute_bounds(system, of.overheads)) == []
+    assert seen.tasks_over_bound(compute_response_time_bounds(system, of.overheads)) == []
     assert seen.kernel_entries_above_charge(of.overheads) == []
 
 

@@ -10,7 +10,7 @@ from rtoslab.base.errors import TaskSetCheckError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.rta.firmware import build_task_set_firmware
-from rtoslab.rta.rows import TaskReleaseObject, TaskRow
+from rtoslab.rta.rows import TaskReleaseObjectKind, TaskRow
 from rtoslab.rta.stack_check import count_overflowed_stacks
 from rtoslab.rta.trace import run_task_set
 from rtoslab.rta.training import rows_with_task_release
@@ -40,7 +40,7 @@ def test_unoptimised_tasks_that_release_each_other_have_the_stack_they_need(boar
     firmware = build_task_set_firmware(Catalogue(find_checkout_root()), "freertos", board, {"opt": "-O0"}, events=3)
     rows = [TaskRow(2, 0, 300, 0, 4, is_timer=True), *(TaskRow(4, 0, 400, 0, at) for at in range(3))]
     for sender in range(3):
-        rows = rows_with_task_release(rows, sender, sender + 1, TaskReleaseObject.MESSAGE)
+        rows = rows_with_task_release(rows, sender, sender + 1, TaskReleaseObjectKind.MESSAGE)
     trace = run_task_set(firmware, rows, TICKS)
     ended = Counter(job.task for job in trace.jobs)
     assert sorted(ended) == [0, 1, 2, 3]

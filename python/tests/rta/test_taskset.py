@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import OverheadsFileError, TaskSetError
-from rtoslab.rta.analysis import compute_bounds, response_increase_by_overhead
-from rtoslab.rta.charges import OverheadModel
+from rtoslab.rta.analysis import compute_response_time_bounds, response_increase_per_overhead_part
+from rtoslab.rta.charges import KernelOverheadAccountingModel
 from rtoslab.rta.overheads import read_kernel_overheads, write_kernel_overheads
 from rtoslab.rta.sensitivity import find_wcet_sensitivity
-from rtoslab.rta.system import IntegerTaskSet, convert_to_integer_task_set
+from rtoslab.rta.system import IntegerTimeTaskSet, convert_to_integer_task_set
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import TaskSet, TaskSpec, read_task_set
 from rtoslab.rta.units import Duration
@@ -139,48 +139,48 @@ def test_cycles_need_a_clock(tmp_path: Path) -> None:
 
 def test_overload_is_reported() -> None:
     system = rate_monotonic((3, 5), (3, 6))
-    result = compute_bounds(system)
+    result = compute_response_time_bounds(system)
     assert result.find_response_bound("A").is_deadline_met
     assert result.find_response_bound("B").response is None
     assert result.find_response_bound("B").reason == (
         "tasks and interrupts of this or higher priority need 110.0 % of the processor"
     )
     assert not result.is_schedulable
-    assert float(find_wcet_sensitivity(system, None, OverheadModel.NO_OVERHEAD).factor) < 1
+    assert float(find_wcet_sensitivity(system, None, KernelOverheadAccountingModel.NO_OVERHEAD).factor) < 1
 
 
 def test_full_utilisation_is_schedulable() -> None:
     """Full without blocking: the busy period ends with the hyperperiod. With blocking it never ends, and every job of
     it waits as long as one of its first hyperperiod."""
-    full = IntegerTaskSet((task("A", 4, 2, 2), task("B", 8, 4, 1, deadline=8)))
-    assert [bound.response for bound in compute_bounds(full).tasks] == [2, 8]
-    blocked = IntegerTaskSet((*full.tasks[:1], task("B", 8, 2, 1), task("C", 8, 2, 0, masked=1)))
-    assert compute_bounds(blocked).find_response_bound("C").response == 8
-    endless = IntegerTaskSet((task("A", 4, 4, 2), task("B", 1_000_003, 1, 0, masked=1)))
-    assert compute_bounds(endless).find_response_bound("A").response == 5
-    assert compute_bounds(endless).find_response_bound("B").response is None
+    full = IntegerTimeTaskSet((task("A", 4, 2, 2), task("B", 8, 4, 1, deadline=8)))
+    assert [bound.response for bound in compute_response_time_bounds(full).tasks] == [2, 8]
+    blocked = IntegerTimeTaskSet((*full.tasks[:1], task("B", 8, 2, 1), task("C", 8, 2, 0, masked=1)))
+    assert compute_response_time_bounds(blocked).find_response_bound("C").response == 8
+    endless = IntegerTimeTaskSet((task("A", 4, 4, 2), task("B", 1_000_003, 1, 0, masked=1)))
+    assert compute_response_time_bounds(endless).find_response_bound("A").response == 5
+    assert compute_response_time_bounds(endless).find_response_bound("B").response is None
 
 
 def test_wcet_longer_than_the_deadline_is_reported() -> None:
     """C > D misses, with the bound told; C > T alone is overload."""
-    late = compute_bounds(IntegerTaskSet((task("A", 20, 10, 1, deadline=8),)))
+    late = compute_response_time_bounds(IntegerTimeTaskSet((task("A", 20, 10, 1, deadline=8),)))
     assert (late.tasks[0].response, late.tasks[0].slack_until_deadline, late.tasks[0].is_deadline_met) == (
         10,
         -2,
         False,
     )
-    assert compute_bounds(IntegerTaskSet((task("A", 8, 10, 1),))).tasks[0].response is None
+    assert compute_response_time_bounds(IntegerTimeTaskSet((task("A", 8, 10, 1),))).tasks[0].response is None
 
 
 def test_analysis_with_huge_jitter_terminates() -> None:
-    system = IntegerTaskSet((task("A", 3, 1, 2, jitter=10_000_000), task("B", 7, 2, 1, jitter=10_000_000)))
-    assert compute_bounds(system).tasks[0].response == 10_000_001
-    result = compute_bounds(
+    system = IntegerTimeTaskSet((task("A", 3, 1, 2, jitter=10_000_000), task("B", 7, 2, 1, jitter=10_000_000)))
+    assert compute_response_time_bounds(system).tasks[0].response == 10_000_001
+    result = compute_response_time_bounds(
         system, KERNEL.model_copy(update={"tick": KERNEL.tick.model_copy(update={"base_cycles": 0})})
     )
     assert not result.is_schedulable
-    result = compute_bounds(
-        IntegerTaskSet((task("A", 84_000, 60_000, 2), task("B", 90_000, 17_000, 1, deadline=10**9))),
+    result = compute_response_time_bounds(
+        IntegerTimeTaskSet((task("A", 84_000, 60_000, 2), task("B", 90_000, 17_000, 1, deadline=10**9))),
         KERNEL,
         max_steps=1,
     )
@@ -215,17 +215,19 @@ def test_incomplete_overheads_are_refused(text: str, message: str, tmp_path: Pat
 
 def test_overhead_models_are_ordered_and_parts_add_up() -> None:
     """(a) <= (c) <= (b), and a bound is the sum of its parts."""
-    system = IntegerTaskSet(
+    system = IntegerTimeTaskSet(
         tuple(task(name, period * 84_000, 40_000, 10 - period) for name, period in (("A", 2), ("B", 3), ("C", 7)))
     )
-    nothing, worst, partition = (compute_bounds(system, KERNEL, model) for model in OverheadModel)
+    nothing, worst, partition = (
+        compute_response_time_bounds(system, KERNEL, model) for model in KernelOverheadAccountingModel
+    )
     for low, middle, high in zip(nothing.tasks, partition.tasks, worst.tasks, strict=True):
         assert low.response is not None
         assert middle.response is not None
         assert high.response is not None
         assert low.response < middle.response < high.response + (low.name != "C")
         assert sum(middle.parts.values()) == middle.response
-    result = response_increase_by_overhead(system, KERNEL, OverheadModel.SPLIT_TICK)["C"]
+    result = response_increase_per_overhead_part(system, KERNEL, KernelOverheadAccountingModel.SPLIT_TICK)["C"]
     assert result["tick"] == 100 * partition.find_response_bound("C").parts["tick"] // 100
     assert set(result) >= {
         "tick",
@@ -240,17 +242,19 @@ def test_several_cores_are_analysed_one_by_one() -> None:
     tick = 84_000
     here = (task("A", 2 * tick, 20_000, 2), task("B", 8 * tick, 60_000, 1))
     present = (task("X", 4 * tick, 90_000, 2, core=1), task("Y", 8 * tick, 50_000, 1, core=1))
-    both, single = IntegerTaskSet((*here, *present)), IntegerTaskSet(here)
-    assert [bound.response for bound in compute_bounds(both).tasks] == [20_000, 80_000, 90_000, 140_000]
+    both, single = IntegerTimeTaskSet((*here, *present)), IntegerTimeTaskSet(here)
+    assert [bound.response for bound in compute_response_time_bounds(both).tasks] == [20_000, 80_000, 90_000, 140_000]
     for name in ("A", "B"):
-        assert (compute_bounds(both, KERNEL).find_response_bound(name).response or 0) > (
-            compute_bounds(single, KERNEL).find_response_bound(name).response or 0
+        assert (compute_response_time_bounds(both, KERNEL).find_response_bound(name).response or 0) > (
+            compute_response_time_bounds(single, KERNEL).find_response_bound(name).response or 0
         )
-    assert "tick" not in compute_bounds(both, KERNEL).find_response_bound("Y").parts
+    assert "tick" not in compute_response_time_bounds(both, KERNEL).find_response_bound("Y").parts
     smp = {"lock_wait_cycles": 500, "release_cycles": 9_000, "yield_cycles": 300}
     told_of = KERNEL.model_copy(update={"smp": KERNEL.smp.model_copy(update=smp)})
     for item in both.tasks:
-        more, less = (compute_bounds(both, one).find_response_bound(item.name).response for one in (told_of, KERNEL))
+        more, less = (
+            compute_response_time_bounds(both, one).find_response_bound(item.name).response for one in (told_of, KERNEL)
+        )
         assert more is not None
         assert less is not None
         assert more >= less + 300
@@ -264,7 +268,7 @@ def test_several_cores_are_analysed_one_by_one() -> None:
     assert report.is_schedulable
 
 
-def _as_task_set(system: IntegerTaskSet) -> TaskSet:
+def _as_task_set(system: IntegerTimeTaskSet) -> TaskSet:
     def cycles(value: int) -> Duration:
         return Duration(Fraction(value), in_cycles=True)
 
@@ -278,7 +282,7 @@ def _as_task_set(system: IntegerTaskSet) -> TaskSet:
 
 
 def test_period_between_ticks_is_released_late() -> None:
-    system = IntegerTaskSet((task("A", 100_000, 10_000, 2), task("B", 168_000, 10_000, 1)))
+    system = IntegerTimeTaskSet((task("A", 100_000, 10_000, 2), task("B", 168_000, 10_000, 1)))
     result = study_task_set(_as_task_set(system), KERNEL)
     assert result.system.tasks[0].jitter == 84_000
     assert result.system.tasks[1].jitter == 0

@@ -10,14 +10,14 @@ import pytest
 from rtoslab.base.errors import TaskSetCheckError, TaskSetError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.arrange import image_task_rows
 from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
 from rtoslab.rta.findings import read_bound_violation, write_bound_violation
 from rtoslab.rta.firmware import build_task_set_firmware
 from rtoslab.rta.overheads import TimerCosts
-from rtoslab.rta.system import IntegerTaskSet, convert_to_integer_task_set
+from rtoslab.rta.system import IntegerTimeTaskSet, convert_to_integer_task_set
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.benches import search_bench
 from tests.rta.systems import KERNEL, task
@@ -35,7 +35,7 @@ def test_complete_example_meets_its_bounds() -> None:
     system = convert_to_integer_task_set(read_task_set(EXAMPLE), of.firmware.clock_hz)
     seen = run_and_check_task_set(system, of.firmware, of.work)
     assert seen.kernel_entries_above_charge(of.overheads) == []
-    assert seen.tasks_over_bound(compute_bounds(system, of.overheads)) == []
+    assert seen.tasks_over_bound(compute_response_time_bounds(system, of.overheads)) == []
     assert [len(task.response_times) for task in seen.tasks] == [50, 20, 50, 100, 10]
     ticks = of.firmware.tick_cycles
     for at, period in ((0, 4), (1, 10)):
@@ -53,8 +53,11 @@ def test_timer_runs_at_the_priority_of_the_timer_task(urgent: bool) -> None:
     tick = of.firmware.tick_cycles
     timer = task("timer", 2 * tick, 2_000, 2 if urgent else 0, is_timer=True)
     long = task("long", 8 * tick, 5 * tick // 2, 1)
-    system = IntegerTaskSet((long, timer), units_per_second=of.firmware.clock_hz)
-    seen, result = run_and_check_task_set(system, of.firmware, of.work, 80), compute_bounds(system, of.overheads)
+    system = IntegerTimeTaskSet((long, timer), units_per_second=of.firmware.clock_hz)
+    seen, result = (
+        run_and_check_task_set(system, of.firmware, of.work, 80),
+        compute_response_time_bounds(system, of.overheads),
+    )
     assert seen.kernel_entries_above_charge(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     job = next(job for job in seen.trace.jobs if job.task == 1)
@@ -68,8 +71,10 @@ def test_each_expiry_is_charged_with_the_timer_tasks_work() -> None:
     tick = KERNEL.tick.period_cycles
     kernel = KERNEL.model_copy(update={"timers": TimerCosts(start_cycles=1_000, end_cycles=2_000)})
     timers = tuple(task(name, 10 * tick, 500, 5, is_timer=True) for name in "AB")
-    system = IntegerTaskSet((*timers, task("low", 10 * tick, 9_000, 1)))
-    parts = {name: compute_bounds(system, kernel).find_response_bound(name).parts for name in ("A", "low")}
+    system = IntegerTimeTaskSet((*timers, task("low", 10 * tick, 9_000, 1)))
+    parts = {
+        name: compute_response_time_bounds(system, kernel).find_response_bound(name).parts for name in ("A", "low")
+    }
     assert parts["A"]["job starts"] == 2 * 1_000
     assert parts["A"]["job ends"] == 2_000 + KERNEL.switch.down_cycles
     assert parts["low"]["job starts"] == 2 * 1_000
@@ -111,13 +116,13 @@ def test_sets_that_the_image_cannot_run_are_refused() -> None:
     tick, clock_hz = of.firmware.tick_cycles, of.firmware.clock_hz
     five = tuple(task(name, tick, 900, 1, is_timer=True) for name in "ABCDE")
     with pytest.raises(TaskSetCheckError, match="The image has 4 timers, but the set 5"):
-        image_task_rows(IntegerTaskSet(five, units_per_second=clock_hz), of.firmware, of.work)
+        image_task_rows(IntegerTimeTaskSet(five, units_per_second=clock_hz), of.firmware, of.work)
     late = replace(five[0], offset=tick)
     with pytest.raises(TaskSetCheckError, match="A: in the image the offset of a timer is shorter than its period"):
-        image_task_rows(IntegerTaskSet((late,), units_per_second=clock_hz), of.firmware, of.work)
+        image_task_rows(IntegerTimeTaskSet((late,), units_per_second=clock_hz), of.firmware, of.work)
     without = search_bench("freertos", BOARD, events=1)
     with pytest.raises(TaskSetCheckError, match="A: this image has no timers"):
-        image_task_rows(IntegerTaskSet(five[:1], units_per_second=clock_hz), without.firmware, without.work)
+        image_task_rows(IntegerTimeTaskSet(five[:1], units_per_second=clock_hz), without.firmware, without.work)
     with pytest.raises(TaskSetCheckError, match="rt: the port cannot set the priority of the kernel's timer task"):
         build_task_set_firmware(Catalogue(find_checkout_root()), "rt", BOARD, {}, events=3)
 

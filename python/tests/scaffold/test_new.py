@@ -102,7 +102,9 @@ def test_new_paper_is_reproduced(checkout: Path, tmp_path: Path, capsys: pytest.
     assert [item["outcome"] for item in output["claims"]] == ["same"]
     paper = read_papers(Catalogue(checkout))["doe2026"]
     require_consistent_paper_folder(Catalogue(checkout), paper)
-    assert {row.id for row in paper.published_rows.values() if row.kind == "ordering"} == set(paper.claims[0].rows)
+    assert {row.id for row in paper.paper_values_by_row_id.values() if row.kind == "ordering"} == set(
+        paper.claims[0].rows
+    )
 
 
 @pytest.mark.parametrize(

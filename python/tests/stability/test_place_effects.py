@@ -8,15 +8,15 @@ import pytest
 from rtoslab.analyses import ValuesByCodePlacement
 from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue, find_paper
-from rtoslab.reference.reference_file import ReferenceFile
+from rtoslab.reference.reference_file import ReferenceResultsFile
 from rtoslab.stability import placement_overview_document
 from rtoslab.stability.place_effects import (
-    MeasuredValueOverPlacements,
+    MeasuredValueInCodePlacements,
     count_reversed_kernel_pairs,
-    less_frequent_speed_order_share,
     placement_spread_by_board,
+    share_of_placements_with_rarer_ranking,
 )
-from rtoslab.store import StoredPoint
+from rtoslab.store import StoredMeasurementPoint
 from tests.doc_ranking import PAGE, page
 from tests.fakes import measured_point
 
@@ -26,8 +26,8 @@ TODAY = frozenset({"today"})
 
 def figure(
     kernel: str, *values: float, board: str = "b", what: str = "w", role: str = "", ages: frozenset[str] = TODAY
-) -> MeasuredValueOverPlacements:
-    return MeasuredValueOverPlacements("doe2020", board, what, kernel, role or kernel, ages, values)
+) -> MeasuredValueInCodePlacements:
+    return MeasuredValueInCodePlacements("doe2020", board, what, kernel, role or kernel, ages, values)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,11 @@ def figure(
     ],
 )
 def test_probability_of_the_rarer_order(one: Sequence[float], other: Sequence[float], share: float) -> None:
-    assert less_frequent_speed_order_share(one, other) == less_frequent_speed_order_share(other, one) == share
+    assert (
+        share_of_placements_with_rarer_ranking(one, other)
+        == share_of_placements_with_rarer_ranking(other, one)
+        == share
+    )
 
 
 def test_reversed_and_close_pairs_are_counted() -> None:
@@ -90,7 +94,7 @@ def test_spread_of_a_board() -> None:
     assert (b.figures, round(b.median_spread, 6), round(b.ninth_decile, 6)) == (1, 0.1, 0.1)
 
 
-def references_of(kernels: Sequence[str], deviations: dict[str, str]) -> list[ReferenceFile]:
+def references_of(kernels: Sequence[str], deviations: dict[str, str]) -> list[ReferenceResultsFile]:
     """Of a paper that compares two kernels: a rate of each in two placements, with the order turned."""
     results = []
     for number, kernel in enumerate(kernels):
@@ -98,8 +102,8 @@ def references_of(kernels: Sequence[str], deviations: dict[str, str]) -> list[Re
         values = ValuesByCodePlacement(
             kernel, {("throughput", "cycles_per_count", "cycles", 0): (10 + number, 13 - number)}
         )
-        stored = (StoredPoint(Path("p"), result, {}),)
-        results.append(ReferenceFile(Path("p"), PAPER.key, kernel, stored, placed=(values,)))
+        stored = (StoredMeasurementPoint(Path("p"), result, {}),)
+        results.append(ReferenceResultsFile(Path("p"), PAPER.key, kernel, stored, placed=(values,)))
     return results
 
 

@@ -107,7 +107,7 @@ def plan_place(factors: tuple[BuildVariationFactor, ...], name: str) -> int:
 )
 def test_share_counts_every_verdict(told: list[str], share: VerdictCounts) -> None:
     assert count_verdicts(told) == share  # type: ignore[arg-type]
-    assert share.observation_count == len(told)
+    assert share.statement_observation_count == len(told)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_single_placement_is_paired_with_each_of_many() -> None:
     ],
 )
 def test_fewest_changes_that_reverse_a_statement(seen: StatementStability, fewest: tuple[str, ...] | None) -> None:
-    assert seen.fewest_turning_changes() == fewest
+    assert seen.fewest_verdict_reversing_changes() == fewest
 
 
 def point(kernel: str) -> PointId:
@@ -274,7 +274,7 @@ def test_statements_are_judged_in_each_build_and_placement() -> None:
     assert result.not_judged == (UNKNOWN,)
     assert statement.whole.by_build == {BASE: (YES, NO), KernelBuild(("-O3", "off")): (NO, NO)}
     assert statement.whole.verdict_counts_over_all_builds == VerdictCounts(1, 3, 0)
-    assert statement.whole.verdict_counts_of_suites_build == VerdictCounts(1, 1, 0)
+    assert statement.whole.verdict_counts_of_paper_suite_build == VerdictCounts(1, 1, 0)
     assert statement.cases == ()
 
 

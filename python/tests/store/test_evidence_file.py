@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from rtoslab.store import decode_board_observations, encode_board_observations
+from rtoslab.store import decode_evidence_file, encode_board_observations
 from rtoslab.targets import (
     HandlerRunColumns,
     MeasuredCodeIntervals,
@@ -52,7 +52,7 @@ def compress_json(plain: object) -> bytes:
 
 def test_run_output_survives_its_file() -> None:
     content = encode_board_observations(RUN)
-    again = decode_board_observations(content, b"\xff")
+    again = decode_evidence_file(content, b"\xff")
     assert again == RUN
     assert again.observed is not None
     assert type(again.observed.switches) is Counter
@@ -103,4 +103,4 @@ def test_malformed_evidence_is_refused(path: tuple[str, ...], value: object, say
     else:
         table[key] = value
     with pytest.raises(ValueError, match=f"the evidence cannot be read .{says}"):
-        decode_board_observations(compress_json(plain), b"")
+        decode_evidence_file(compress_json(plain), b"")

@@ -13,7 +13,7 @@ from rtoslab.store import (
     ResultCache,
     RunDirectory,
     add_digests_to_point_files,
-    parse_point_files,
+    parse_measurement_point_files,
     store_point_files,
 )
 from rtoslab.store.point_store import MeasuredPointStore
@@ -41,7 +41,7 @@ def test_stored_point_is_read_back(store: MeasuredPointStore) -> None:
     assert store.contains_point(NAME)
     assert store.point_path(NAME).exists()
     assert store.read_point_files(NAME) == FILES
-    assert parse_point_files(store.read_point_files(NAME) or {}) == (measured_point(1), {"a": 1})
+    assert parse_measurement_point_files(store.read_point_files(NAME) or {}) == (measured_point(1), {"a": 1})
 
 
 def test_changed_point_is_refused(store: MeasuredPointStore) -> None:

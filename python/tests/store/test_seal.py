@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 
-from rtoslab.archive.index import PointFilters, find_stored_points
+from rtoslab.archive.index import StoredPointFilters, find_stored_points
 from rtoslab.base.errors import AlteredFileError, AlteredPointWarning, StoreError
 from rtoslab.records import seal
 from rtoslab.results.results import FailedMeasurement, MeasuredPoint, SeriesSamples
 from rtoslab.store.journal import (
     JOURNAL_FILE,
     JournalSession,
-    append_session,
+    append_session_to_run_journal,
     git_revision,
-    newest_session,
+    newest_measurement_session,
     read_journal_sessions,
-    session_as_journal_line,
+    run_session_as_journal_line,
 )
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import point_folder_name, read_point_folder
@@ -78,11 +78,11 @@ def run_with_two_points(folder: Path) -> tuple[RunDirectory, Path]:
     """A run directory with two points; the first has samples and further files."""
     run = RunDirectory.create_run_directory(folder / "run", "suite", [point(1), point(2)])
     one = with_samples()
-    place = run.add_measured_point(
+    place = run.add_measurement_point_to_store(
         point_folder_name(one.point, one.run_id), one, {"a": 1}, {"uart.txt": b"@0 begin\n" * 40}
     )
     two = measured_point(2)
-    run.add_measured_point(point_folder_name(two.point, two.run_id), two, {"b": 1}, {})
+    run.add_measurement_point_to_store(point_folder_name(two.point, two.run_id), two, {"b": 1}, {})
     return run, place
 
 
@@ -115,7 +115,7 @@ def test_missing_file_is_named(tmp_path: Path, name: str) -> None:
 
 def test_files_of_another_point_are_named(tmp_path: Path) -> None:
     run, place = run_with_two_points(tmp_path)
-    (other,) = (folder for folder in run.point_folders() if folder != place)
+    (other,) = (folder for folder in run.measurement_point_folders() if folder != place)
     shutil.copy(other / "result.json", place / "result.json")
     with pytest.raises(AlteredFileError, match=r"result\.json was changed"):
         read_point_folder(place)
@@ -145,7 +145,7 @@ def test_other_files_in_the_folder_are_ignored(tmp_path: Path) -> None:
     _, place = run_with_two_points(tmp_path)
     (place / "notes.txt").write_text("mine")
     assert read_point_folder(place).result == with_samples()
-    assert seal.find_unexpected_files(place, seal.read_sealed_folder(place)) == ["notes.txt"]
+    assert seal.find_unexpected_files(place, seal.read_and_verify_sealed_folder(place)) == ["notes.txt"]
 
 
 def test_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) 
     assert (one.result.point, one.result.stage) == (point(1), "store")
     assert two.result == measured_point(2)
     with pytest.warns(AlteredPointWarning, match=r"uart\.txt was changed"):
-        (only,) = find_stored_points([tmp_path], PointFilters())
+        (only,) = find_stored_points([tmp_path], StoredPointFilters())
     assert only.result == measured_point(2)
 
 
@@ -173,15 +173,15 @@ def test_changed_plan_is_reported_and_points_are_read(tmp_path: Path) -> None:
 
 def test_changed_line_of_the_journal_is_reported(tmp_path: Path) -> None:
     run, _ = run_with_two_points(tmp_path)
-    lines = [session_as_journal_line(JournalSession(f"2026-01-0{day}T00:00:00Z", "abc")) for day in (1, 2)]
+    lines = [run_session_as_journal_line(JournalSession(f"2026-01-0{day}T00:00:00Z", "abc")) for day in (1, 2)]
     (run.path / JOURNAL_FILE).write_text(lines[0] + lines[1].replace("01-02", "01-03") + '{"date": "cut')
     with pytest.warns(AlteredPointWarning, match=r"Line 2 of .*journal\.jsonl was changed"):
-        assert newest_session(run.path).date == "2026-01-01T00:00:00Z"
+        assert newest_measurement_session(run.path).date == "2026-01-01T00:00:00Z"
 
 
 def _write_journal(run: RunDirectory) -> tuple[list[JournalSession], bytes]:
     sessions = [JournalSession(f"2026-01-0{day}T00:00:00Z", "0123456789ab") for day in (1, 2, 3)]
-    content = "".join(session_as_journal_line(session) for session in sessions).encode()
+    content = "".join(run_session_as_journal_line(session) for session in sessions).encode()
     (run.path / JOURNAL_FILE).write_bytes(content)
     return sessions, content
 
@@ -207,7 +207,7 @@ def test_truncated_journal_is_read_and_continued(tmp_path: Path, monkeypatch: py
         (run.path / JOURNAL_FILE).write_bytes(content[:length])
         whole = content[:length].count(b"}")
         assert read_journal_sessions(run.path) == sessions[:whole]
-        append_session(run.path, tmp_path)
+        append_session_to_run_journal(run.path, tmp_path)
         assert read_journal_sessions(run.path)[:-1] == sessions[:whole]
         assert (run.path / JOURNAL_FILE).read_bytes().endswith(b"}\n")
 
@@ -220,7 +220,7 @@ def _read_everything(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list
     ]
     results = [
         (item.stored.folder.name, item.result, item.stored.manifest)
-        for item in find_stored_points([run.path], PointFilters())
+        for item in find_stored_points([run.path], StoredPointFilters())
     ]
     try:
         plan = run.read_stored_plan()

@@ -21,8 +21,8 @@ def create_run(path: Path) -> RunDirectory:
 
 def test_points_are_read_in_the_plans_order(tmp_path: Path) -> None:
     run = create_run(tmp_path / "run")
-    run.add_measured_point("z-1", measured_point(2), {"a": 1}, {"uart.txt": b"x"})
-    run.add_measured_point("a-1", measured_point(1), {"a": 2}, {})
+    run.add_measurement_point_to_store("z-1", measured_point(2), {"a": 1}, {"uart.txt": b"x"})
+    run.add_measurement_point_to_store("a-1", measured_point(1), {"a": 2}, {})
     back = RunDirectory.open_run_directory(tmp_path / "run").read_measured_points()
     assert [stored_point.result.point.cores for stored_point in back] == [1, 2]
     assert back[1].manifest == {"a": 1}
@@ -31,7 +31,7 @@ def test_points_are_read_in_the_plans_order(tmp_path: Path) -> None:
 
 def test_same_result_is_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        create_run(tmp_path / name).add_measured_point("p-1", measured_point(), {"b": 1, "a": 2}, {})
+        create_run(tmp_path / name).add_measurement_point_to_store("p-1", measured_point(), {"b": 1, "a": 2}, {})
     files = [
         sorted(path.relative_to(tmp_path / name) for path in (tmp_path / name).rglob("*")) for name in ("one", "two")
     ]
@@ -43,9 +43,9 @@ def test_same_result_is_the_same_bytes(tmp_path: Path) -> None:
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     run = create_run(tmp_path / "run")
-    run.add_measured_point("p-1", measured_point(1, 1000), {}, {})
+    run.add_measurement_point_to_store("p-1", measured_point(1, 1000), {}, {})
     with pytest.raises(StoreError, match="never overwritten"):
-        run.add_measured_point("p-1", measured_point(1, 2000), {}, {})
+        run.add_measurement_point_to_store("p-1", measured_point(1, 2000), {}, {})
     (only,) = run.read_measured_points()
     assert only.result == measured_point(1, 1000)
 
@@ -65,7 +65,7 @@ def test_foreign_directory_is_left_alone(tmp_path: Path) -> None:
 
 def test_full_disk_loses_only_the_point_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = create_run(tmp_path / "run")
-    run.add_measured_point("p-1", measured_point(1), {}, {})
+    run.add_measurement_point_to_store("p-1", measured_point(1), {}, {})
 
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -73,9 +73,9 @@ def test_full_disk_loses_only_the_point_being_written(tmp_path: Path, monkeypatc
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
         with pytest.raises(StoreError, match=r"no space left on device.*finished points are not measured again"):
-            run.add_measured_point("p-2", measured_point(2), {}, {})
+            run.add_measurement_point_to_store("p-2", measured_point(2), {}, {})
     assert [path.name for path in (tmp_path / "run" / "points").iterdir()] == ["p-1"]
-    run.add_measured_point("p-2", measured_point(2), {}, {})
+    run.add_measurement_point_to_store("p-2", measured_point(2), {}, {})
     assert len(run.read_measured_points()) == 2
 
 
@@ -100,7 +100,7 @@ def test_files_of_another_writing_process_are_not_touched(tmp_path: Path, monkey
         remove_leftover_temporary_folders(run.path)
 
     monkeypatch.setattr(store, "_write_and_sync", while_another_sweeps)
-    run.add_measured_point("p-1", measured_point(), {}, {})
+    run.add_measurement_point_to_store("p-1", measured_point(), {}, {})
     assert len(run.read_measured_points()) == 1
     assert [item.name for item in (run.path / "points").iterdir()] == ["p-1"]
 

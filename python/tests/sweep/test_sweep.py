@@ -15,8 +15,8 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure.pipeline import MeasureOptions
 from rtoslab.reports import report_formats
-from rtoslab.results.results import MeasuredPoint, NotApplicable
-from rtoslab.store.stored_point import StoredPoint
+from rtoslab.results.results import MeasuredPoint, NotApplicableMeasurement
+from rtoslab.store.stored_point import StoredMeasurementPoint
 from rtoslab.sweep.cluster import _digests_to_match_on_worker, _receive_point_from_worker, measure_point_on_worker
 from rtoslab.sweep.effects import SweepObservations
 from rtoslab.sweep.plan import plan_sweep_points, read_sweep_plan
@@ -118,7 +118,7 @@ def test_effects_are_ratios_of_otherwise_equal_points() -> None:
 
 
 def test_pairs_that_interact_are_found() -> None:
-    first, second, *_ = SweepObservations(example_points()).interactions_of_changes()
+    first, second, *_ = SweepObservations(example_points()).interactions_of_option_changes()
     assert (first.first, first.second, first.target) == (("a", "0", "1"), ("b", "0", "2"), "u")
     assert first.ratio.value == pytest.approx(1.5, rel=1e-2)
     assert abs(math.log(second.ratio.value)) < 0.02
@@ -130,9 +130,9 @@ def test_missing_grid_point_is_tolerated() -> None:
 
 
 def test_report_has_ranking_interactions_and_small_multiples() -> None:
-    absent = NotApplicable(run_id="0", point=point(), reason="it cannot be")
-    results: list[MeasuredPoint | NotApplicable] = [*example_points(), absent]
-    stored = [StoredPoint(Path("x"), result, {}) for result in results]
+    absent = NotApplicableMeasurement(run_id="0", point=point(), reason="it cannot be")
+    results: list[MeasuredPoint | NotApplicableMeasurement] = [*example_points(), absent]
+    stored = [StoredMeasurementPoint(Path("x"), result, {}) for result in results]
     document = make_sweep_report("T", stored)
     text = report_formats()["md"](document)
     assert text.index("| a 0 to 1 | +1") < text.index("| b 0 to 2 |")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base import BuildError, expire_contents_cache, file_contents_cache, memoize_by_contents
+from rtoslab.base import BuildError, clear_expired_file_contents_cache, file_contents_cache, memoize_by_contents
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images import builder
 from rtoslab.images.image_inputs import image_inputs_digest
@@ -31,12 +31,12 @@ def test_cache_scope_computes_a_value_once() -> None:
         with file_contents_cache():
             assert count_call(1) == 1, "a look inside another one is that one"
         assert count_call(1) == 1, "and does not end it"
-        expire_contents_cache()
+        clear_expired_file_contents_cache()
         assert count_call(1) == 3
-        expire_contents_cache(older_than_s=1000)
+        clear_expired_file_contents_cache(older_than_s=1000)
         assert count_call(1) == 3
         time.sleep(0.01)
-        expire_contents_cache(older_than_s=0.01)
+        clear_expired_file_contents_cache(older_than_s=0.01)
         assert count_call(1) == 4
     assert [count_call(1), count_call(1)] == [5, 6]
     with file_contents_cache():
@@ -75,5 +75,5 @@ def test_source_edited_during_a_build_is_seen_afterwards(tmp_path: Path, monkeyp
     with file_contents_cache():
         before = image_inputs_digest(catalogue, request)
         with pytest.raises(BuildError):  # nothing was built
-            builder.build_point_image(catalogue, request)
+            builder.build_measurement_point_image(catalogue, request)
         assert image_inputs_digest(catalogue, request) != before

@@ -13,8 +13,8 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.targets.board import load_image_into_board, make_board_at_reset
 from rtoslab.targets.current_task import (
     IdleInHandlerEventFilter,
-    NoTaskEventFilter,
-    OmittedTaskWriteFilter,
+    NoCurrentTaskEventRemover,
+    OmittedTaskPointerWriteInserter,
     TaskSwitchEventFilter,
     last_running_task_of_each_core,
 )
@@ -62,18 +62,18 @@ GOES_ON = label(IDENT_IDLE_OVER)
 def test_switch_over_no_task_counts_once_and_none_if_the_same_continues() -> None:
     observer = MeasurementWindowObserver((), {0: 7})
     observer.add_events(
-        NoTaskEventFilter(NONE).filter_events(events([write(0), write(8), write(0), write(0), write(8)]))
+        NoCurrentTaskEventRemover(NONE).filter_events(events([write(0), write(8), write(0), write(0), write(8)]))
     )
     assert observer.window_observations({}).switches == {TaskSwitch(0, 7, 8, ""): 1}
 
 
 def test_every_write_counts_without_a_no_task_value() -> None:
     raw = events([write(0), write(8)])
-    assert NoTaskEventFilter(frozenset()).filter_events(raw) is raw
+    assert NoCurrentTaskEventRemover(frozenset()).filter_events(raw) is raw
 
 
 def test_last_task_before_the_window_is_known() -> None:
-    raw = NoTaskEventFilter(NONE).filter_events(events([write(5), write(6, core=1), write(0)]))
+    raw = NoCurrentTaskEventRemover(NONE).filter_events(events([write(5), write(6, core=1), write(0)]))
     assert last_running_task_of_each_core(raw, NONE, {0: 0, 1: 6}) == {0: 5, 1: 6}
     assert last_running_task_of_each_core(b"", NONE, {0: 0}) == {0: 0}
 
@@ -84,7 +84,7 @@ WAITS = [write(0), IDLES, IDLES, write(0), IDLES, GOES_ON, write(7), write(0), G
 @pytest.mark.parametrize("cut", range(len(WAITS)))
 def test_idling_kernel_switches_to_no_task(cut: int) -> None:
     """And comes back from, to the same task too; the second switch finds one that is ready, and does not idle."""
-    observer, reader = MeasurementWindowObserver((), {0: 7}), NoTaskEventFilter(NONE)
+    observer, reader = MeasurementWindowObserver((), {0: 7}), NoCurrentTaskEventRemover(NONE)
     for rows in (WAITS[:cut], WAITS[cut:]):
         observer.add_events(reader.filter_events(events(rows)))
     assert observer.window_observations({}).switches == {
@@ -162,7 +162,7 @@ COMPLETE_IDLING = [
 
 @pytest.mark.parametrize("cut", range(len(KEPT_IDLING)))
 def test_kernel_that_keeps_its_task_while_it_idles_gets_the_omitted_writes(cut: int) -> None:
-    reader = OmittedTaskWriteFilter(KEEPS, {})
+    reader = OmittedTaskPointerWriteInserter(KEEPS, {})
     rows = np.frombuffer(events(KEPT_IDLING), dtype=EVENT)
     read = np.frombuffer(
         reader.filter_events(rows[:cut].tobytes()) + reader.filter_events(rows[cut:].tobytes()), dtype=EVENT
@@ -176,13 +176,13 @@ def test_kernel_that_keeps_its_task_while_it_idles_gets_the_omitted_writes(cut: 
 
 def test_task_before_the_first_event_follows_idling() -> None:
     rows = events([enter(PENDSV), IDLES, GOES_ON, leave(PENDSV)])
-    read = np.frombuffer(OmittedTaskWriteFilter(KEEPS, {0: 5}).filter_events(rows), dtype=EVENT)
+    read = np.frombuffer(OmittedTaskPointerWriteInserter(KEEPS, {0: 5}).filter_events(rows), dtype=EVENT)
     assert read["value"][read["kind"] == KIND_WRITE].tolist() == [0, 5]
 
 
 def test_events_of_a_kernel_that_writes_no_task_stay() -> None:
     rows = events(IDLING)
-    assert OmittedTaskWriteFilter(kernel(probes=PROBES), {}).filter_events(rows) == rows
+    assert OmittedTaskPointerWriteInserter(kernel(probes=PROBES), {}).filter_events(rows) == rows
 
 
 def test_labels_outside_a_handler_are_ignored() -> None:

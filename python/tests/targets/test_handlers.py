@@ -12,8 +12,8 @@ from rtoslab.analyses.tick_cost import fit_tick_cost_model, scheduler_search_dur
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.proofs import ProofEvidence
-from rtoslab.proofs.rules import benchmark_proof_rule_modules, proof_parameters_class
+from rtoslab.proofs import BenchmarkProofEvidence
+from rtoslab.proofs.rules import benchmark_proof_rule_modules, parameters_class_of_proof_rule
 from rtoslab.proofs.rules.releases_as_periods import task_periods_ms, tasks_released_at_ticks
 from rtoslab.results import handler_series as handlers
 from rtoslab.results.finding import ProofVerdict
@@ -164,9 +164,9 @@ def pattern(skip: int = 0, extra: int | None = None) -> list[Row]:
     return rows
 
 
-def evidence(show: str, rows: list[Row], *, probes: bool = True, current: int = IDLE) -> ProofEvidence:
+def evidence(show: str, rows: list[Row], *, probes: bool = True, current: int = IDLE) -> BenchmarkProofEvidence:
     observed = MeasurementWindowObservations(handled=read(*rows, current=current))
-    return ProofEvidence(decoded_run(BODY), observed if probes else None, benchmark(show), board(), kernel())
+    return BenchmarkProofEvidence(decoded_run(BODY), observed if probes else None, benchmark(show), board(), kernel())
 
 
 def pairs(*, without: int | None = None) -> list[Row]:
@@ -213,7 +213,9 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
 def test_handler_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: ProofVerdict) -> None:
     show = "tick" if rule is RELEASES else "switch"
     result = benchmark_proof_rule_modules()[rule["rule"]]
-    finding = result.judge_evidence(proof_parameters_class(result).model_validate(rule), evidence(show, **facts))
+    finding = result.judge_evidence(
+        parameters_class_of_proof_rule(result).model_validate(rule), evidence(show, **facts)
+    )
     assert finding.verdict is verdict, finding.saw
     assert finding.saw
 
@@ -227,21 +229,25 @@ def test_sleeps_that_last_a_tick_longer_release_a_tick_later(first: int, verdict
     behaviour = built.kernel.behaviour.model_copy(update={"sleep_adds_ticks": 1})
     built = replace(built, kernel=built.kernel.model_copy(update={"behaviour": behaviour}))
     result = benchmark_proof_rule_modules()["releases_as_periods"]
-    assert result.judge_evidence(proof_parameters_class(result).model_validate(RELEASES), built).verdict is verdict
+    assert (
+        result.judge_evidence(parameters_class_of_proof_rule(result).model_validate(RELEASES), built).verdict is verdict
+    )
 
 
 @pytest.mark.parametrize("rule", [RELEASES, PAIRS, STEPS])
 def test_handler_series_need_probes(rule: dict[str, Any]) -> None:
     result = benchmark_proof_rule_modules()[rule["rule"]]
     finding = result.judge_evidence(
-        proof_parameters_class(result).model_validate(rule), evidence("tick", pattern(), probes=False)
+        parameters_class_of_proof_rule(result).model_validate(rule), evidence("tick", pattern(), probes=False)
     )
     assert finding.verdict is ProofVerdict.UNSEEN
 
 
 def test_kernel_that_does_not_search_shows_no_steps() -> None:
     result = benchmark_proof_rule_modules()["search_steps"]
-    finding = result.judge_evidence(proof_parameters_class(result).model_validate(STEPS), evidence("switch", pairs()))
+    finding = result.judge_evidence(
+        parameters_class_of_proof_rule(result).model_validate(STEPS), evidence("switch", pairs())
+    )
     assert finding.verdict is ProofVerdict.UNSEEN
     assert "does not search" in finding.saw
 

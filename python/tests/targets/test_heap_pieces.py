@@ -10,7 +10,7 @@ from rtoslab import api
 from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.results import MeasuredPoint
-from rtoslab.targets.heap_pieces import HEAP_PIECES, count_free_pieces
+from rtoslab.targets.heap_pieces import HEAP_PIECES, count_free_heap_blocks
 from rtoslab.targets.machine import VirtualMachine
 
 KERNELS = Catalogue(find_checkout_root()).kernels
@@ -37,7 +37,7 @@ class Symbols:
 
 def pieces(image: bytes, memory: dict[int, int], kernel: str = "freertos", **symbols: int) -> dict[str, int]:
     machine = cast("VirtualMachine", Symbols(**{"xStart": HEAD, **symbols}))
-    return count_free_pieces(machine, memory.get, image, KERNELS[kernel].facts)
+    return count_free_heap_blocks(machine, memory.get, image, KERNELS[kernel].facts)
 
 
 def test_every_free_block_except_the_list_end_counts(image: bytes) -> None:
@@ -97,7 +97,7 @@ def test_missing_heap_symbols_give_nothing(image: bytes) -> None:
     memory = {HEAD: FIRST, FIRST: END, END: 0}
     assert pieces(b"", memory) == {}
     assert pieces(image, memory, kernel="rt") == {}
-    assert count_free_pieces(cast("Any", Symbols()), memory.get, image, KERNELS["freertos"].facts) == {}
+    assert count_free_heap_blocks(cast("Any", Symbols()), memory.get, image, KERNELS["freertos"].facts) == {}
 
 
 @pytest.mark.parametrize(("kernel", "told"), [("freertos", 1), ("bare", None)])

@@ -49,5 +49,5 @@ def test_sleep_is_idle_time_unless_waiting_for_a_lock(
     allowed: int, idle: int, to_idle: int, lock_wait: str, verdict: ProofVerdict
 ) -> None:
     """Switches to the idle task tell, of a benchmark that never waits; the share, where tasks wait for each other."""
-    params = busy.BusyParameters.model_validate({"rule": "busy", "idle_percent": allowed, "instructions": 20})
+    params = busy.BusyCoresProofParameters.model_validate({"rule": "busy", "idle_percent": allowed, "instructions": 20})
     assert busy.judge_evidence(params, evidence(idle, to_idle, lock_wait)).verdict is verdict

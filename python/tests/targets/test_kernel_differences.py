@@ -10,9 +10,9 @@ import pytest
 
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.instruments.subject import ObservedRunSection
-from rtoslab.instruments.timelines import TASKS, _TimelineReader
+from rtoslab.instruments.timelines import TASKS, _TimelineBuilder
 from rtoslab.measure.point_result import cycles_slept_for_kernel_lock
-from rtoslab.proofs import ProofEvidence
+from rtoslab.proofs import BenchmarkProofEvidence
 from rtoslab.results.finding import BenchmarkProofFinding, ProofVerdict
 from rtoslab.rta.trace import read_task_set_trace
 from rtoslab.targets.event_kinds import (
@@ -41,7 +41,7 @@ TAKE_GIVE = {"rule": "course", "round": ["0 pool_take P", "0 pool_give"]}
 
 def judge(rule: dict[str, Any], steps: Sequence[ObservedBenchmarkStep], facts: dict[str, Any]) -> BenchmarkProofFinding:
     observed = MeasurementWindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
-    return judge_one(ProofEvidence(decoded_run(), observed, benchmark([rule]), board(), kernel(**facts)))
+    return judge_one(BenchmarkProofEvidence(decoded_run(), observed, benchmark([rule]), board(), kernel(**facts)))
 
 
 def call(
@@ -132,7 +132,7 @@ def test_switch_places_are_searched_after_switching_exceptions(names: list[str],
     resumed = {PENDSV: frozenset({0x100}), SVCALL: frozenset({0x200})}
     observed = MeasurementWindowObservations(intervals=MeasuredCodeIntervals((), (), (), resumed))
     facts = kernel(behaviour={"switch_exceptions": names})
-    finding = judge_one(ProofEvidence(decoded_run(), observed, benchmark([rule]), board(), facts))
+    finding = judge_one(BenchmarkProofEvidence(decoded_run(), observed, benchmark([rule]), board(), facts))
     assert finding.verdict is verdict
 
 
@@ -179,7 +179,7 @@ def test_timeline_shows_no_task_if_the_kernel_says_so(none: list[int], spans: li
         events=example_rows(*rows),
         start_cycle=0, end_cycle=90, clock_hz=1, symbols=[], words_at_start={0x10: 8}, unhandled=(),
     )  # fmt: skip
-    result = _TimelineReader(recording, {}, {0: 0x10}).make_timeline()
+    result = _TimelineBuilder(recording, {}, {0: 0x10}).make_timeline()
     assert [(span.name, span.start, span.end) for span in result.spans if span.track.name == TASKS] == [
         (name, max(start, 1), end) for name, start, end in spans
     ]

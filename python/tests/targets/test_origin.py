@@ -14,7 +14,7 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli.cmd_doctor import check_installation
 from rtoslab.plan.plan import PlanOptions, make_measurement_plan
-from rtoslab.store.manifest import virtual_board_manifest_part
+from rtoslab.store.manifest import virtual_board_manifest_entries
 from rtoslab.targets import board
 from rtoslab.targets.origin import simulator_sources_digest, simulator_version
 
@@ -76,7 +76,7 @@ def test_other_sources_are_refused_and_named(checkout: Path, change: object) -> 
     plan = make_measurement_plan(catalogue, ["t2"], PlanOptions())
     point = plan.points[0]
     with pytest.raises(StaleSimulatorError):
-        virtual_board_manifest_part(checkout, point, catalogue.find_board(point.board).facts)
+        virtual_board_manifest_entries(checkout, point, catalogue.find_board(point.board).facts)
 
 
 def test_several_changed_files_are_counted(checkout: Path) -> None:
@@ -111,7 +111,7 @@ def test_binary_without_a_function_is_too_old(name: str, monkeypatch: pytest.Mon
     simulator_version.cache_clear()
     simulator_sources_digest.cache_clear()
     for use in (
-        lambda: virtual_board_manifest_part(find_checkout_root(), point, facts),
+        lambda: virtual_board_manifest_entries(find_checkout_root(), point, facts),
         lambda: simulator_sources_digest(find_checkout_root()),
         simulator_version,
         lambda: board.make_board_at_reset(facts, cores=1),

@@ -8,7 +8,7 @@ import pytest
 
 from rtoslab import _sim
 from rtoslab.targets.marks import IntervalMarkerAddress
-from rtoslab.targets.observe import ALL_CORES, BenchmarkCodeSpan, BenchmarkFunction
+from rtoslab.targets.observe import ALL_CORES, BenchmarkFunction, EquallyExecutedCodeRange
 from rtoslab.targets.own_code import (
     INDIRECT,
     SUPERVISOR_CALL,
@@ -53,9 +53,9 @@ def test_adjacent_instructions_with_equal_counts_are_one_block() -> None:
     (result,) = executed_benchmark_functions({0: profile(*rows)}, SYMBOLS, FACTS, (), b"\x7fELF", memory(code))
     assert (result.core, result.name, result.entries) == (0, "f", 1)
     assert result.stretches == (
-        BenchmarkCodeSpan(0x100, 1, 1, 2),
-        BenchmarkCodeSpan(0x102, 3, 7, 35),
-        BenchmarkCodeSpan(0x10A, 1, 3, 3),
+        EquallyExecutedCodeRange(0x100, 1, 1, 2),
+        EquallyExecutedCodeRange(0x102, 3, 7, 35),
+        EquallyExecutedCodeRange(0x10A, 1, 3, 3),
     )
 
 
@@ -97,7 +97,7 @@ def test_instructions_of_several_cores_are_added() -> None:
     assert [(function.core, function.name) for function in result] == [
         (0, "f"), (1, "f"), (1, "g"), (ALL_CORES, "f"), (ALL_CORES, "g"),
     ]  # fmt: skip
-    assert result[3].stretches == (BenchmarkCodeSpan(0x100, 1, 1, 1), BenchmarkCodeSpan(0x102, 1, 12, 12))
+    assert result[3].stretches == (EquallyExecutedCodeRange(0x100, 1, 1, 1), EquallyExecutedCodeRange(0x102, 1, 12, 12))
 
 
 @pytest.mark.parametrize("port", ["/there/firmware/kernels/b/port.c", "port/port.c"], ids=["ours", "outside"])
@@ -130,7 +130,7 @@ def test_call_distance_grows_with_each_instruction_in_an_interval(begin: int, en
     """movs r0, #1; bl kTake; movs r0, #0; movs r0, #0"""
     code = bytes.fromhex("0120 00f0 05f8 0020 0020")
     symbols = [(0x100, 10, "body"), (0x110, 2, "kTake")]
-    body = BenchmarkFunction(0, "body", 1, (BenchmarkCodeSpan(0x100, 4, 100, 400),), ())
+    body = BenchmarkFunction(0, "body", 1, (EquallyExecutedCodeRange(0x100, 4, 100, 400),), ())
     marks = [IntervalMarkerAddress(begin, 1, is_end=False), IntervalMarkerAddress(end, 1, is_end=True)]
     assert (
         instructions_from_markers_to_calls([body], marks, symbols, lambda at, size: code[at - 0x100 :][:size])
@@ -149,7 +149,7 @@ def test_call_distance_follows_jumps(is_end: bool, distance: int) -> None:
     """movs r0, #1; cbz r3, mark; 1: movs r0, #2; bl kTake; movs r0, #0; bx lr; mark: movs r0, #3; b 1b"""
     code = bytes.fromhex("0120 23b1 0220 00f0 0bf8 0020 7047 0320 f8e7")
     symbols = [(0x100, 18, "body"), (0x120, 2, "kTake")]
-    body = BenchmarkFunction(0, "body", 1, (BenchmarkCodeSpan(0x100, 8, 100, 400),), ())
+    body = BenchmarkFunction(0, "body", 1, (EquallyExecutedCodeRange(0x100, 8, 100, 400),), ())
     marks = [IntervalMarkerAddress(0x10E, 1, is_end=is_end)]
     assert (
         instructions_from_markers_to_calls([body], marks, symbols, lambda at, size: code[at - 0x100 :][:size])

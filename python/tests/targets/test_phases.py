@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.proofs import ProofEvidence
-from rtoslab.proofs.rules.phases_apart import ENOUGH, PhasesApartParameters
-from rtoslab.proofs.rules.ticks_met import TicksMetParameters
+from rtoslab.proofs import BenchmarkProofEvidence
+from rtoslab.proofs.rules.phases_apart import ENOUGH, TickPhaseProofParameters
+from rtoslab.proofs.rules.ticks_met import TicksInSampleProofParameters
 from rtoslab.proofs.rules.ticks_met import judge_evidence as judge_ticks
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.observe import MeasurementWindowObservations
@@ -80,7 +80,7 @@ def test_calls_come_at_different_phases(distances: Sequence[int], verdict: str) 
 @pytest.mark.parametrize("keys", [{}, {"series": ["give"], "service": "semaphore_give"}])
 def test_phases_are_of_series_or_of_a_service(keys: dict[str, Any]) -> None:
     with pytest.raises(ValidationError, match="say either series or service"):
-        PhasesApartParameters.model_validate({"rule": "phases_apart", **keys})
+        TickPhaseProofParameters.model_validate({"rule": "phases_apart", **keys})
 
 
 def test_enough_phases_depend_on_the_drift() -> None:
@@ -121,10 +121,12 @@ def test_required_number_of_samples_contains_a_tick(
 ) -> None:
     built = evidence(rule, rows=rows)
     body = replace(built.decoded, params={**built.decoded.params, "samples": wanted})
-    assert judge_ticks(TicksMetParameters.model_validate(rule), replace(built, decoded=body)).verdict is verdict
+    assert (
+        judge_ticks(TicksInSampleProofParameters.model_validate(rule), replace(built, decoded=body)).verdict is verdict
+    )
 
 
 def test_phase_rules_need_probes() -> None:
     built = evidence(APART)
-    blind = ProofEvidence(decoded_run(), None, built.benchmark, built.board, kernel(), 2)
+    blind = BenchmarkProofEvidence(decoded_run(), None, built.benchmark, built.board, kernel(), 2)
     assert {finding.verdict for finding in judge_own(blind)} == {ProofVerdict.UNSEEN}

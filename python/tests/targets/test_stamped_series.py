@@ -12,12 +12,12 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.benchmark import EMPTY_SERIES, Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.plan.plan import PlanOptions, make_measurement_plan
-from rtoslab.proofs import ProofEvidence
-from rtoslab.proofs.rules import benchmark_proof_rule_modules, proof_parameters_class
+from rtoslab.proofs import BenchmarkProofEvidence
+from rtoslab.proofs.rules import benchmark_proof_rule_modules, parameters_class_of_proof_rule
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.event_kinds import IDENT_MARK, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.intervals import MeasuredCodeIntervals, find_measured_intervals
+from rtoslab.targets.intervals import MeasuredCodeIntervals, decode_measured_intervals_from_events
 from rtoslab.targets.observe import MeasurementWindowObservations
 from tests.fakes import Fields, board, decoded_run, kernel
 from tests.latency_fakes import latency_point
@@ -46,7 +46,7 @@ def intervals(rows: Sequence[Row], stamping: int = TIMER) -> MeasuredCodeInterva
     built = np.zeros(len(rows), dtype=EVENT)
     for index, (cycle, kind, ident, value, pc) in enumerate(rows):
         built[index] = (cycle, value, pc, ident, kind, 0, 0)
-    return find_measured_intervals(built.tobytes(), (), {0: 1}, None, stamping)
+    return decode_measured_intervals_from_events(built.tobytes(), (), {0: 1}, None, stamping)
 
 
 ORDERLY = [
@@ -64,7 +64,7 @@ def facts(proof: Sequence[dict[str, Any]] = (), **series: Any) -> dict[str, Any]
     }  # fmt: skip
 
 
-def evidence(rule: dict[str, Any], rows: Sequence[Row], stamps: str) -> ProofEvidence:
+def evidence(rule: dict[str, Any], rows: Sequence[Row], stamps: str) -> BenchmarkProofEvidence:
     body: list[tuple[str, Fields]] = [
         ("param", {"name": "instrument", "value": "counter"}),
         ("param", {"name": "samples", "value": "2"}),
@@ -72,7 +72,9 @@ def evidence(rule: dict[str, Any], rows: Sequence[Row], stamps: str) -> ProofEvi
         ("sample", {"metric": "event", "values": stamps, "n": 2}),
     ]
     observed = MeasurementWindowObservations(intervals=intervals(rows))
-    return ProofEvidence(decoded_run(body), observed, Benchmark.model_validate(facts([rule])), board(), kernel(), 2)
+    return BenchmarkProofEvidence(
+        decoded_run(body), observed, Benchmark.model_validate(facts([rule])), board(), kernel(), 2
+    )
 
 
 def test_stamped_interval_begins_at_the_interrupts_recognition() -> None:
@@ -153,7 +155,9 @@ def test_stamp_rule_holds_and_fails(
     rule: dict[str, Any], rows: Sequence[Row], stamps: str, verdict: ProofVerdict
 ) -> None:
     result = benchmark_proof_rule_modules()[rule["rule"]]
-    finding = result.judge_evidence(proof_parameters_class(result).model_validate(rule), evidence(rule, rows, stamps))
+    finding = result.judge_evidence(
+        parameters_class_of_proof_rule(result).model_validate(rule), evidence(rule, rows, stamps)
+    )
     assert finding.verdict is verdict, finding.saw
 
 
@@ -162,8 +166,8 @@ def test_stamp_rules_need_probes(rule: dict[str, Any]) -> None:
     result = benchmark_proof_rule_modules()[rule["rule"]]
     blind = evidence(rule, ORDERLY, "22x2")
     judged = result.judge_evidence(
-        proof_parameters_class(result).model_validate(rule),
-        ProofEvidence(blind.decoded, None, blind.benchmark, blind.board, blind.kernel, 2),
+        parameters_class_of_proof_rule(result).model_validate(rule),
+        BenchmarkProofEvidence(blind.decoded, None, blind.benchmark, blind.board, blind.kernel, 2),
     )
     assert judged.verdict is ProofVerdict.UNSEEN
 
@@ -172,7 +176,7 @@ def test_instrument_is_not_compared_with_stamps_and_not_subtracted_from_them() -
     result = benchmark_proof_rule_modules()["instrument_agrees"]
     far = evidence(AGREE, ORDERLY, "522,525")
     assert (
-        result.judge_evidence(proof_parameters_class(result)(rule="instrument_agrees"), far).verdict
+        result.judge_evidence(parameters_class_of_proof_rule(result)(rule="instrument_agrees"), far).verdict
         is ProofVerdict.HOLDS
     )
     assert list(

@@ -19,13 +19,13 @@ from rtoslab.targets.event_kinds import (
 )
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import SYSTICK
-from rtoslab.targets.step_reader import find_benchmark_run_steps, find_return_addresses
-from rtoslab.targets.steps import HANDLER, ProbeNumberMeanings
+from rtoslab.targets.step_reader import decode_benchmark_steps_from_events, find_return_addresses
+from rtoslab.targets.steps import HANDLER, ProbeTargetsByNumber
 
 TAKE, GIVE = 0x100, 0x200
 BEHIND_TAKE, BEHIND_GIVE, ELSEWHERE = 0x1010, 0x1020, 0x1030
 KERNEL = range(0x100, 0x300)
-WATCHING = ProbeNumberMeanings(
+WATCHING = ProbeTargetsByNumber(
     ("take", "give"), (TAKE, GIVE), (BEHIND_TAKE, BEHIND_GIVE), ((0x9000, 64),), KERNEL.__contains__
 )
 ONE, OTHER = 0x2000_0100, 0x2000_0200
@@ -69,12 +69,14 @@ def leave(cycle: int, number: int, to: int = 0) -> Row:
 def steps(*rows: Row) -> list[tuple[str, int, str, int, int]]:
     return [
         (step.kind, step.who, step.name, step.first, step.second)
-        for step in find_benchmark_run_steps(raw(rows), WATCHING, {0: ONE})
+        for step in decode_benchmark_steps_from_events(raw(rows), WATCHING, {0: ONE})
     ]
 
 
 def test_call_has_its_caller_its_arguments_its_result_and_its_end() -> None:
-    (step,) = find_benchmark_run_steps(raw([call(10, 0, BEHIND_TAKE), back(90, BEHIND_TAKE, 1)]), WATCHING, {0: ONE})
+    (step,) = decode_benchmark_steps_from_events(
+        raw([call(10, 0, BEHIND_TAKE), back(90, BEHIND_TAKE, 1)]), WATCHING, {0: ONE}
+    )
     assert (step.who, step.name, step.first, step.second, step.result, step.end_cycle) == (ONE, "take", 7, 8, 1, 90)
 
 
@@ -86,7 +88,9 @@ def test_required_calls_around_a_handler_are_not_steps() -> None:
         (bracketed, [(ONE, "take"), (ONE, ""), (HANDLER, "give")]),
         (WATCHING, [(ONE, "take"), (ONE, ""), (HANDLER, "take"), (HANDLER, "give"), (HANDLER, "take")]),
     ]:
-        assert [(step.who, step.name) for step in find_benchmark_run_steps(raw(rows), watching, {0: ONE})] == expected
+        assert [
+            (step.who, step.name) for step in decode_benchmark_steps_from_events(raw(rows), watching, {0: ONE})
+        ] == expected
 
 
 def test_call_and_its_required_successor_are_one_step() -> None:
@@ -94,7 +98,7 @@ def test_call_and_its_required_successor_are_one_step() -> None:
     followed = replace(WATCHING, completes={"give": frozenset({"take"})})
     rows = [call(10, 0, BEHIND_TAKE), back(20, BEHIND_TAKE, 5), call(30, 1, BEHIND_GIVE), switch(40, OTHER)]
     rows += [switch(60, ONE), back(70, BEHIND_GIVE, 9), mark(75, 2)]
-    took, out, _, marked = find_benchmark_run_steps(raw(rows), followed, {0: ONE})
+    took, out, _, marked = decode_benchmark_steps_from_events(raw(rows), followed, {0: ONE})
     assert (took.name, took.result, took.end_cycle) == ("take", 5, 70)
     assert (out.kind, out.name, out.first) == ("switch", "take", OTHER)
     assert marked.own_cycles == 5
@@ -104,9 +108,16 @@ def test_required_successor_counts_once() -> None:
     followed = replace(WATCHING, completes={"give": frozenset({"take"})})
     again = [call(10, 0, BEHIND_TAKE), back(20, BEHIND_TAKE), call(30, 1, BEHIND_GIVE), back(40, BEHIND_GIVE)]
     again += [call(50, 1, BEHIND_GIVE), back(60, BEHIND_GIVE)]
-    assert [step.name for step in find_benchmark_run_steps(raw(again), followed, {0: ONE})] == ["take", "give"]
+    assert [step.name for step in decode_benchmark_steps_from_events(raw(again), followed, {0: ONE})] == [
+        "take",
+        "give",
+    ]
     single = [call(30, 1, BEHIND_GIVE), back(40, BEHIND_GIVE), mark(50, 2), call(60, 1, BEHIND_GIVE)]
-    assert [step.name for step in find_benchmark_run_steps(raw(single), followed, {0: ONE})] == ["give", "", "give"]
+    assert [step.name for step in decode_benchmark_steps_from_events(raw(single), followed, {0: ONE})] == [
+        "give",
+        "",
+        "give",
+    ]
 
 
 def test_call_by_the_kernel_is_not_a_step() -> None:
@@ -127,7 +138,7 @@ def test_call_that_ends_in_another_function_is_one_call() -> None:
     assert [step[:4] for step in steps(*rows)] == [
         ("call", ONE, "take", 7), ("switch", ONE, "take", OTHER), ("switch", OTHER, "", ONE), ("call", ONE, "take", 7),
     ]  # fmt: skip
-    assert find_benchmark_run_steps(raw(rows), WATCHING, {0: ONE})[0].result == 4
+    assert decode_benchmark_steps_from_events(raw(rows), WATCHING, {0: ONE})[0].result == 4
 
 
 def test_call_continues_after_the_next_task_was_chosen() -> None:
@@ -231,7 +242,7 @@ def test_call_may_be_restarted_by_a_later_exception() -> None:
         call(290, 1, BEHIND_GIVE),
     ]
     in_thread = replace(WATCHING, resumes_in_thread=True)
-    kinds = [step.kind for step in find_benchmark_run_steps(raw(rows), in_thread, {0: ONE})]
+    kinds = [step.kind for step in decode_benchmark_steps_from_events(raw(rows), in_thread, {0: ONE})]
     assert kinds == ["call", "tick", "call"]
     assert [step[0] for step in steps(*rows)] == ["call", "tick", "call", "call"]
 
@@ -258,7 +269,7 @@ def test_own_cycles_are_between_a_return_and_the_next_step() -> None:
         back(200, BEHIND_TAKE),
         mark(205, 3),
     ]
-    result = find_benchmark_run_steps(raw(rows), WATCHING, {0: ONE})
+    result = decode_benchmark_steps_from_events(raw(rows), WATCHING, {0: ONE})
     assert [step.own_cycles for step in result] == [None, 30, 5]
 
 
@@ -266,16 +277,16 @@ def test_kernel_handler_is_not_own_code() -> None:
     """What a handler of the benchmark's asked for may be worked off by the kernel's, before the task goes on."""
     rows = [enter(10, 16 + LINE), call(20, 1, BEHIND_GIVE), back(50, BEHIND_GIVE), enter(70, 14, latency=6)]
     rows += [leave(60, 16 + LINE), leave(300, 14, to=0x1040), call(310, 0, BEHIND_TAKE)]
-    assert find_benchmark_run_steps(raw(rows), WATCHING, {0: ONE})[-1].own_cycles == 310 - 50 - (300 - 64)
+    assert decode_benchmark_steps_from_events(raw(rows), WATCHING, {0: ONE})[-1].own_cycles == 310 - 50 - (300 - 64)
 
 
 def test_kernel_handler_inside_a_call_counts_once() -> None:
     rows = [call(10, 0, BEHIND_TAKE), enter(20, 11), leave(80, 11, to=0x100), back(90, BEHIND_TAKE), mark(120, 2)]
-    assert find_benchmark_run_steps(raw(rows), WATCHING, {0: ONE})[-1].own_cycles == 120 - 90
+    assert decode_benchmark_steps_from_events(raw(rows), WATCHING, {0: ONE})[-1].own_cycles == 120 - 90
 
 
 def test_return_at_the_address_of_a_mark_comes_first() -> None:
-    result = find_benchmark_run_steps(
+    result = decode_benchmark_steps_from_events(
         raw([call(10, 1, BEHIND_GIVE), mark(100, 3), back(100, BEHIND_GIVE)]), WATCHING, {0: ONE}
     )
     assert result[0].end_cycle == 100
@@ -293,7 +304,7 @@ def test_pin_edge_is_before_its_mark_despite_an_interrupt() -> None:
         return (cycle, KIND_PIN, 8, 1, 0, 0)
 
     def kinds(*rows: Row) -> list[str]:
-        return [step.kind for step in find_benchmark_run_steps(raw(rows), pinned, {0: ONE})]
+        return [step.kind for step in decode_benchmark_steps_from_events(raw(rows), pinned, {0: ONE})]
 
     begun = (mark(10, 2), mark(20, 3))
     assert kinds(*begun, edge(24)) == ["start", "pin", "stop"]

@@ -10,10 +10,10 @@ from elftools.dwarf.die import DIE
 from rtoslab.base import ImageFileError, SymbolError, find_checkout_root
 from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.footprint import structure_member_offsets
-from rtoslab.images import SourceLines, build_point_image
+from rtoslab.images import SourceLines, build_measurement_point_image
 from rtoslab.intake import ElfFile, open_elf_file
 from rtoslab.plan import PlanOptions, make_measurement_plan
-from rtoslab.targets import StructureMemberPlace, find_structure_members
+from rtoslab.targets import StructureMemberLayout, find_structure_members
 from rtoslab.targets.structures import KernelStructures, MemberPlaces, read_structure_member_text
 from tests.board_images import WINDOW_MS
 from tests.inputs import debug_info
@@ -43,15 +43,15 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def test_member_has_offset_and_size_also_when_nested(image: bytes) -> None:
     result = find_structure_members(image, ["block", "nowhere"])
     assert result.keys() == {"block"}
-    assert result["block"]["top"] == StructureMemberPlace(0, 4)
-    assert result["block"]["priority"] == StructureMemberPlace(5, 1)
-    assert result["block"]["messages.size"] == StructureMemberPlace(8, 2)
-    assert result["block"]["messages.used"] == StructureMemberPlace(10, 2)
+    assert result["block"]["top"] == StructureMemberLayout(0, 4)
+    assert result["block"]["priority"] == StructureMemberLayout(5, 1)
+    assert result["block"]["messages.size"] == StructureMemberLayout(8, 2)
+    assert result["block"]["messages.used"] == StructureMemberLayout(10, 2)
 
 
 def test_unnamed_structure_is_found_by_its_type(image: bytes) -> None:
     result = find_structure_members(image, ["nameless_t", "named_elsewhere_t", "priority_t"])
-    assert result == {"nameless_t": {"tokens": StructureMemberPlace(0, 4), "most": StructureMemberPlace(4, 2)}}
+    assert result == {"nameless_t": {"tokens": StructureMemberLayout(0, 4), "most": StructureMemberLayout(4, 2)}}
 
 
 def test_anonymous_members_belong_to_their_structure(tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ def test_anonymous_members_belong_to_their_structure(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("size", "value"), [(1, 0x05), (2, 0x0605), (4, 0x0807_0605), (8, 0x0807_0605)])
 def test_bytes_after_a_member_are_not_its_value(size: int, value: int) -> None:
     memory = {0x1005: 0x0807_0605}
-    assert StructureMemberPlace(5, size).read_member(memory.get, 0x1000) == value
-    assert StructureMemberPlace(5, size).read_member(memory.get, 0x2000) is None
+    assert StructureMemberLayout(5, size).read_member(memory.get, 0x1000) == value
+    assert StructureMemberLayout(5, size).read_member(memory.get, 0x2000) is None
 
 
 def test_control_block_with_structures_inside(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def _type(die: DIE) -> DIE | None:
     return die.get_DIE_from_attribute("DW_AT_type") if "DW_AT_type" in die.attributes else None
 
 
-def _members(holder: DIE, before: str, base: int) -> Iterator[tuple[str, StructureMemberPlace]]:
+def _members(holder: DIE, before: str, base: int) -> Iterator[tuple[str, StructureMemberLayout]]:
     for child in holder.iter_children():
         at = child.attributes.get("DW_AT_data_member_location")
         if child.tag != "DW_TAG_member" or (at is None and holder.tag != "DW_TAG_union_type"):
@@ -195,7 +195,7 @@ def _members(holder: DIE, before: str, base: int) -> Iterator[tuple[str, Structu
         is_array = any(link.tag == "DW_TAG_array_type" for link in chain)
         place = base + (at.value if at is not None else 0)
         if _text(child):
-            yield before + _text(child), StructureMemberPlace(place, size.value if size is not None else 4, is_array)
+            yield before + _text(child), StructureMemberLayout(place, size.value if size is not None else 4, is_array)
         if chain[-1].tag in {"DW_TAG_structure_type", "DW_TAG_union_type"} and not is_array:
             yield from _members(chain[-1], f"{before}{_text(child)}." if _text(child) else before, place)
 
@@ -236,7 +236,7 @@ def test_independent_reader_agrees_on_images(kernel: str, config: dict[str, str]
     options = PlanOptions([kernel], ["nucleo-f446re"], [1], WINDOW_MS, config)
     name = "t5" if kernel == "freertos" else "t1"  # of freertos, what others build
     (point,) = make_measurement_plan(catalogue, [name], options).points
-    content = build_point_image(catalogue, point).elf_path.read_bytes()
+    content = build_measurement_point_image(catalogue, point).elf_path.read_bytes()
     names = _block_types(catalogue.find_kernel(kernel).facts)
     result = find_structure_members(content, names)
     assert result == _with_another_reader(content, names)
@@ -258,20 +258,20 @@ def test_independent_reader_agrees_on_every_dwarf_version(options: list[str], tm
 @pytest.mark.parametrize(
     ("place", "following", "expected"),
     [
-        (StructureMemberPlace(0, 1, is_array=True), 8, "consumer"),
-        (StructureMemberPlace(0, 1, is_array=True), 16, "consumer???"),
-        (StructureMemberPlace(0, 1, is_array=True), None, "consumer???"),
-        (StructureMemberPlace(4, 1, is_array=True), 8, "umer"),
-        (StructureMemberPlace(16, 4), 8, "pointed"),
-        (StructureMemberPlace(20, 4), 8, ""),
+        (StructureMemberLayout(0, 1, is_array=True), 8, "consumer"),
+        (StructureMemberLayout(0, 1, is_array=True), 16, "consumer???"),
+        (StructureMemberLayout(0, 1, is_array=True), None, "consumer???"),
+        (StructureMemberLayout(4, 1, is_array=True), 8, "umer"),
+        (StructureMemberLayout(16, 4), 8, "pointed"),
+        (StructureMemberLayout(20, 4), 8, ""),
     ],
 )
 def test_a_text_ends_with_a_zero_or_where_the_next_member_begins(
-    place: StructureMemberPlace, following: int | None, expected: str
+    place: StructureMemberLayout, following: int | None, expected: str
 ) -> None:
     """A name of eight characters fills a field of eight, and no zero follows."""
     memory = b"consumer\x01\xff\x80\0\0\0\0\0" + (0x1018).to_bytes(4, "little") + bytes(4) + b"pointed\0"
-    members = {"name": place} | ({"type": StructureMemberPlace(following, 1)} if following is not None else {})
+    members = {"name": place} | ({"type": StructureMemberLayout(following, 1)} if following is not None else {})
     assert (
         read_structure_member_text(members, "name", 0x1000, lambda at, count: memory[at - 0x1000 :][:count]) == expected
     )

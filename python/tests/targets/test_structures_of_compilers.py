@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.intake import ElfFile
-from rtoslab.targets import StructureMemberPlace, find_structure_members
+from rtoslab.targets import StructureMemberLayout, find_structure_members
 
 MEMBERS = {
     "top": "void *top",
@@ -92,7 +92,7 @@ def test_members_have_the_compilers_offset_and_size(image: bytes) -> None:
     message = struct.unpack(f"<{2 * len(names)}I", contents(image, ".told"))
     result = find_structure_members(image, ["block"])["block"]
     output = {
-        name: StructureMemberPlace(offset, size, name in ARRAYS)
+        name: StructureMemberLayout(offset, size, name in ARRAYS)
         for name, offset, size in zip(names, message[: len(names)], message[len(names) :], strict=True)
     }
     assert result == output

@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.images.builder import build_point_image
+from rtoslab.images.builder import build_measurement_point_image
 from rtoslab.images.elf import ImageSymbol, read_elf
 from rtoslab.measure.pool import measure_points_of_plan
 from rtoslab.plan.placements import repeat_plan_in_code_placements
@@ -58,7 +58,7 @@ def symbols(kernel: str, board: str, placement: int) -> tuple[ImageSymbol, ...]:
     (point,) = make_measurement_plan(
         Catalogue(find_checkout_root()), ["t7"], PlanOptions([kernel], [board], cores=[1], config=config)
     ).points
-    return read_elf(build_point_image(Catalogue(find_checkout_root()), point).elf_path).symbols
+    return read_elf(build_measurement_point_image(Catalogue(find_checkout_root()), point).elf_path).symbols
 
 
 def moved_symbols(before: tuple[ImageSymbol, ...], after: tuple[ImageSymbol, ...]) -> set[str]:

@@ -9,7 +9,7 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.trees import read_user_kernel_trees
 from rtoslab.trees.kernel_exports import make_defconfig
-from rtoslab.trees.versions import names_added_after
+from rtoslab.trees.versions import api_names_added_after_version
 from tests.trees.exports import CONFIG, make_export, make_export_port
 from tests.trees.test_exports import command_output, command_refusal
 from tests.trees.test_trees import measure_t7
@@ -88,19 +88,21 @@ def test_earlier_version_is_given_its_own_configuration(home: Path) -> None:
 
 def test_versions_are_compared_by_number(home: Path) -> None:
     facts = Catalogue(find_checkout_root()).read_kernel_port(home / "ports" / "tiny").facts
-    assert names_added_after(facts, "1.9") == ("tiny_new_word",)
-    assert names_added_after(facts, "V1.1.4") == ("tiny_new_word", "TINY_PAUSE")
-    assert names_added_after(facts, "1.10") == ()
-    assert names_added_after(facts, "2") == ()
-    assert names_added_after(facts, "1.10.0-RC1") == ()
+    assert api_names_added_after_version(facts, "1.9") == ("tiny_new_word",)
+    assert api_names_added_after_version(facts, "V1.1.4") == ("tiny_new_word", "TINY_PAUSE")
+    assert api_names_added_after_version(facts, "1.10") == ()
+    assert api_names_added_after_version(facts, "2") == ()
+    assert api_names_added_after_version(facts, "1.10.0-RC1") == ()
     with pytest.raises(CatalogueError, match="'banana' is not a version of Tiny"):
-        names_added_after(facts, "banana")
+        api_names_added_after_version(facts, "banana")
 
 
 def nuttx(board: str, version: str = "99") -> set[str]:
     """What the configuration of NuttX says for a board."""
     entry = Catalogue(find_checkout_root()).find_kernel("nuttx")
-    return set(make_defconfig(entry, board, (), absent=names_added_after(entry.facts, version)).splitlines())
+    return set(
+        make_defconfig(entry, board, (), absent=api_names_added_after_version(entry.facts, version)).splitlines()
+    )
 
 
 @pytest.mark.parametrize(("board", "chip", "older"), [
@@ -120,7 +122,7 @@ def test_nuttx_10_1_gets_chip_and_entry_by_its_own_options(board: str, chip: str
 def test_task_of_an_earlier_nuttx_is_read_by_other_members() -> None:
     port = Catalogue(find_checkout_root()).find_kernel("nuttx").facts
     for version, member in (("11.0", "stack_base_ptr"), ("10.1", "stack_alloc_ptr")):
-        memory = port.kernel_facts_of_earlier_version(names_added_after(port, version)).memory
+        memory = port.kernel_facts_of_earlier_version(api_names_added_after_version(port, version)).memory
         assert memory is not None
         assert memory.task_block is not None
         assert (memory.task_block.stack, memory.task_block.type) == (member, "tcb_s")

@@ -9,7 +9,7 @@ from rtoslab import api
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.trees import read_user_kernel_trees
-from rtoslab.results.results import MeasuredPoint, NotApplicable
+from rtoslab.results.results import MeasuredPoint, NotApplicableMeasurement
 from tests.cli.test_cli import command_error, rtoslab
 from tests.trees.exports import CONFIG, make_export, make_export_port
 from tests.trees.test_trees import counts, measure_t7
@@ -98,7 +98,7 @@ def test_exports_of_several_optimisation_levels_coexist(home: Path) -> None:
     assert outcome.result.point.config == config
     config = {"opt": "-O3"}
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], window_ms=10, config=config, out=home / "fast-run")
-    assert isinstance(outcome.result, NotApplicable), outcome.result
+    assert isinstance(outcome.result, NotApplicableMeasurement), outcome.result
     assert "no export of Tiny for pico with 1 core and -O3 is known" in outcome.result.reason
     built = command_output("kernel", "files", "tiny", "--board", "pico", "--opt", "-Os", "-o", str(home / "files"))
     assert "README.md" in built
@@ -115,7 +115,7 @@ def test_export_for_one_optimisation_needs_none_for_the_default(home: Path) -> N
 
 def reason(home: Path, board: str = "pico") -> str:
     (outcome,) = api.run("t7", kernels=["tiny"], boards=[board], cores=[1], window_ms=10, out=home / f"none-{board}")
-    assert isinstance(outcome.result, NotApplicable), outcome.result
+    assert isinstance(outcome.result, NotApplicableMeasurement), outcome.result
     return outcome.result.reason
 
 

@@ -12,9 +12,9 @@ from rtoslab.base import sha256_of_file
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.trees import kernel_tree_description_as_toml, read_user_kernel_trees
-from rtoslab.reference import ReferenceFile, reference_file_path, source_tree_changes_since, write_reference_file
+from rtoslab.reference import ReferenceResultsFile, reference_file_path, source_tree_changes_since, write_reference_file
 from rtoslab.results.results import MeasuredPoint
-from rtoslab.store.stored_point import StoredPoint
+from rtoslab.store.stored_point import StoredMeasurementPoint
 from rtoslab.trees import find_kernel_export_tree, find_repositories, linked_libraries_digest
 from tests.cli.test_cli import rtoslab
 from tests.fakes import measured_point
@@ -25,16 +25,16 @@ from tests.trees.tiny import commit, make_port, make_tree
 SOURCE, HEADER = "kernel/semaphore.c", "include/tiny.h"
 
 
-def reference(build: dict[str, Any]) -> ReferenceFile:
+def reference(build: dict[str, Any]) -> ReferenceResultsFile:
     result = measured_point(1, 1000)
     point = result.point.model_copy(update={"kernel": "tiny", "board": "pico", "cores": 1, "config": {}})
     manifest: dict[str, object] = {"build": {"kernel": "tiny", "kernel_version": "1.5", "sources": {}, **build}}
-    stored = StoredPoint(Path("p"), result.model_copy(update={"point": point}), manifest)
+    stored = StoredMeasurementPoint(Path("p"), result.model_copy(update={"point": point}), manifest)
     assert isinstance(stored.result, MeasuredPoint)
-    return ReferenceFile(Path("r"), "doe2020", "tiny", (stored,))
+    return ReferenceResultsFile(Path("r"), "doe2020", "tiny", (stored,))
 
 
-def changes(of: ReferenceFile) -> list[str]:
+def changes(of: ReferenceResultsFile) -> list[str]:
     return source_tree_changes_since(Catalogue(find_checkout_root()), of)
 
 
@@ -47,7 +47,7 @@ def tree(user: Path) -> Path:
     return folder
 
 
-def current_reference(tree: Path) -> ReferenceFile:
+def current_reference(tree: Path) -> ReferenceResultsFile:
     """What would be kept if it were measured now."""
     described = Catalogue(find_checkout_root()).kernels["tiny"].tree
     assert described is not None

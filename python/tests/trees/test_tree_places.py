@@ -9,7 +9,7 @@ from rtoslab import api
 from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.results.results import MeasuredPoint, NotApplicable
+from rtoslab.results.results import MeasuredPoint, NotApplicableMeasurement
 from rtoslab.trees.versions import recognise_kernel_port
 from tests.cli.test_cli import command_error, rtoslab
 from tests.trees.exports import make_export, make_export_port
@@ -29,9 +29,9 @@ def add_tree(path: Path, *words: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def measure_point(home: Path, out: str) -> MeasuredPoint | NotApplicable:
+def measure_point(home: Path, out: str) -> MeasuredPoint | NotApplicableMeasurement:
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], cores=[1], window_ms=10, out=home / out)
-    assert isinstance(outcome.result, MeasuredPoint | NotApplicable), outcome.result
+    assert isinstance(outcome.result, MeasuredPoint | NotApplicableMeasurement), outcome.result
     return outcome.result
 
 
@@ -75,7 +75,7 @@ def test_wrong_tree_folder_is_not_applicable_with_remedy(home: Path, monkeypatch
     ):
         monkeypatch.setenv("RTOSLAB_TREE_TINY", str(home / place))
         result = measure_point(home, f"at {place}")
-        assert isinstance(result, NotApplicable)
+        assert isinstance(result, NotApplicableMeasurement)
         assert message in result.reason
     monkeypatch.setenv("RTOSLAB_TREE_TINY", str(home / "a;b"))
     with pytest.raises(CatalogueError, match=r"RTOSLAB_TREE_TINY: .* must not contain quotes"):

@@ -13,7 +13,7 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.trees import kernel_tree_description_as_toml, read_user_kernel_trees
 from rtoslab.plan.obstacles import find_measurement_obstacle
-from rtoslab.results.results import MeasuredPoint, NotApplicable
+from rtoslab.results.results import MeasuredPoint, NotApplicableMeasurement
 from rtoslab.store.store import RunDirectory
 from rtoslab.trees.draft import draft_kernel_tree_description
 from tests.cli.test_cli import command_error, rtoslab
@@ -110,16 +110,16 @@ def test_unread_file_changes_nothing_and_a_shadowing_one_does(home: Path) -> Non
 def test_kernel_without_its_tree_is_not_applicable_with_remedy(home: Path) -> None:
     ask: dict[str, Any] = {"kernels": ["tiny"], "boards": ["pico"], "cores": [1], "window_ms": 10}
     (outcome,) = api.run("t7", **ask, out=home / "one")
-    assert isinstance(outcome.result, NotApplicable)
+    assert isinstance(outcome.result, NotApplicableMeasurement)
     assert "`rtoslab kernel tree add tiny PATH`" in outcome.result.reason
     path = describe_tree(home)
     (home / "tree").rename(home / "moved")
     (outcome,) = api.run("t7", **ask, out=home / "two")
-    assert isinstance(outcome.result, NotApplicable)
+    assert isinstance(outcome.result, NotApplicableMeasurement)
     assert "is not where it was" in outcome.result.reason
     path.write_text(path.read_text().replace(str(home / "tree"), str(home / "moved")))
     (outcome,) = api.run("t7", **{**ask, "boards": ["nucleo-f103rb"]}, out=home / "three")
-    assert isinstance(outcome.result, NotApplicable)
+    assert isinstance(outcome.result, NotApplicableMeasurement)
     assert "the port of Tiny is for cortex-m0plus, cortex-m4f" in outcome.result.reason
 
 

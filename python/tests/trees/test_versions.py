@@ -11,7 +11,7 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.trees import SourceTree, kernel_tree_description_as_toml, read_user_kernel_trees
-from rtoslab.results.results import MeasuredPoint, NotApplicable, Result
+from rtoslab.results.results import MeasuredPoint, NotApplicableMeasurement, Result
 from rtoslab.trees.draft import draft_kernel_tree_description
 from rtoslab.trees.versions import recognise_kernel_port
 from tests.cli.test_cli import command_error, rtoslab
@@ -82,7 +82,7 @@ def test_tree_that_became_another_version_is_not_measured_under_the_old_name(hom
     header = home / "old" / "include" / "tiny.h"
     header.write_text(header.read_text() + "#define TINY_PAUSE\n")
     result = t7("tiny-9", home / "one")
-    assert isinstance(result, NotApplicable)
+    assert isinstance(result, NotApplicableMeasurement)
     assert "has another version than when it was added: `rtoslab kernel tree add tiny-9 PATH --force`" in result.reason
     assert rtoslab("kernel", "tree", "add", "tiny-9", home / "old", "--force").returncode == 0
     assert read_user_kernel_trees()["tiny-9"].absent == ()

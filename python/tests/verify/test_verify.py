@@ -12,14 +12,14 @@ from rtoslab.base.canonical_json import to_canonical_json
 from rtoslab.base.errors import AlteredFileError, BuildError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.measure.pipeline import _find_cached_point
-from rtoslab.records.seal import SEAL_FILE, add_digest_file, read_sealed_folder
+from rtoslab.measure.pipeline import _find_cached_measurement_files
+from rtoslab.records.seal import SEAL_FILE, add_file_listing_digests, read_and_verify_sealed_folder
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.cache import ResultCache
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import RESULT
 from rtoslab.verify import verify_folder
-from rtoslab.verify.point import _differences_from_recomputed, verify_stored_point
+from rtoslab.verify.point import _differences_from_recomputed_result, verify_stored_point
 from tests.cli.test_cli import command_error, rtoslab
 from tests.fakes import measured_point
 
@@ -43,7 +43,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
 def forge_file(folder: Path, name: str, content: bytes) -> None:
     """Puts another content in place of a file and seals the folder again."""
     files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != SEAL_FILE}
-    for item, built in add_digest_file(folder.name, {**files, name: content}).items():
+    for item, built in add_file_listing_digests(folder.name, {**files, name: content}).items():
         (folder / item).write_bytes(built)
 
 
@@ -66,14 +66,14 @@ def altered_copy(value: Any, path: tuple[Any, ...]) -> Any:
 
 def test_measured_run_is_verified(run: RunDirectory) -> None:
     result = list(verify_folder(CATALOGUE, run.path))
-    assert len(result) == len(run.point_folders()) == 5
+    assert len(result) == len(run.measurement_point_folders()) == 5
     assert [point.differences for point in result] == [()] * 5
     assert [point.remarks for point in result] == [()] * 5
 
 
 def test_every_value_of_a_result_is_computed_again(run: RunDirectory) -> None:
     dice = random.Random(2)
-    for folder in run.point_folders():
+    for folder in run.measurement_point_folders():
         content = (folder / RESULT).read_bytes()
         value = json.loads(content)
         places = leaf_paths(value)
@@ -87,7 +87,7 @@ def test_every_value_of_a_result_is_computed_again(run: RunDirectory) -> None:
 
 @pytest.mark.parametrize("name", ["manifest.json", "conformance.json", "uart.txt"])
 def test_raw_data_is_checked_against_the_result(run: RunDirectory, name: str) -> None:
-    folder = run.point_folders()[0]
+    folder = run.measurement_point_folders()[0]
     content = (folder / name).read_bytes()
     forged = {
         "manifest.json": b"{}\n",
@@ -102,7 +102,7 @@ def test_raw_data_is_checked_against_the_result(run: RunDirectory, name: str) ->
 
 
 def test_point_without_its_evidence_is_not_verified(run: RunDirectory) -> None:
-    folder = run.point_folders()[0]
+    folder = run.measurement_point_folders()[0]
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     (folder / "evidence.json.zst").unlink()
     forge_file(folder, RESULT, files[RESULT])
@@ -116,7 +116,7 @@ def test_command_names_what_differs(tmp_path: Path) -> None:
     ask = ("run", "t1", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1", "--out", out)
     assert rtoslab(*ask, **cache).returncode == 0
     assert "1 point verified: all results follow from their raw data." in rtoslab("runs", "verify", out).stdout
-    (folder,) = RunDirectory.open_run_directory(out).point_folders()
+    (folder,) = RunDirectory.open_run_directory(out).measurement_point_folders()
     result = json.loads((folder / RESULT).read_text())
     count = result["counters"][0]["count"]
     result["counters"][0]["count"] = 2 * count
@@ -145,24 +145,26 @@ def test_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [None, b"", b"7", b"{}", b"[" * 100_000, b'{"series": [1]}', b'{"series": [{}]}'])
 def test_no_entry_without_a_result_is_taken(tmp_path: Path, run: RunDirectory, content: bytes | None) -> None:
-    folder, cache, key = run.point_folders()[0], ResultCache(tmp_path), "ab" * 32
-    files = {name: item for name, item in read_sealed_folder(folder).items() if name != SEAL_FILE}
-    cache.store_point_files(key, add_digest_file(folder.name, files))
-    assert _find_cached_point(cache, key, folder.name)[0] is not None
+    folder, cache, key = run.measurement_point_folders()[0], ResultCache(tmp_path), "ab" * 32
+    files = {name: item for name, item in read_and_verify_sealed_folder(folder).items() if name != SEAL_FILE}
+    cache.store_point_files(key, add_file_listing_digests(folder.name, files))
+    assert _find_cached_measurement_files(cache, key, folder.name)[0] is not None
     del files[RESULT]
-    cache.store_point_files(key, add_digest_file(folder.name, files if content is None else {**files, RESULT: content}))
-    taken, note = _find_cached_point(cache, key, folder.name)
+    cache.store_point_files(
+        key, add_file_listing_digests(folder.name, files if content is None else {**files, RESULT: content})
+    )
+    taken, note = _find_cached_measurement_files(cache, key, folder.name)
     assert taken is None
     assert "is damaged: the point was measured again." in note
     cache.store_point_files(key, {})
-    assert _find_cached_point(cache, key, folder.name)[0] is None
+    assert _find_cached_measurement_files(cache, key, folder.name)[0] is None
 
 
 def test_altered_point_fails_alone_when_a_run_is_resumed(tmp_path: Path) -> None:
     out, cache = tmp_path / "run", {"RTOSLAB_CACHE": str(tmp_path / "cache")}
     ask = ("run", "t1", "t2", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1")
     assert rtoslab(*ask, "--out", out, **cache).returncode == 0
-    folder = RunDirectory.open_run_directory(out).point_folders()[0]
+    folder = RunDirectory.open_run_directory(out).measurement_point_folders()[0]
     (folder / RESULT).unlink()
     done = rtoslab(*ask, "--out", out, "--json", **cache)
     assert done.returncode == 3, done.stderr
@@ -187,14 +189,14 @@ def test_image_that_changed_since_it_was_built_is_not_run(tmp_path: Path, monkey
 
 
 def test_seal_is_checked_when_a_point_is_put_into_a_run(tmp_path: Path, run: RunDirectory) -> None:
-    folder = run.point_folders()[0]
+    folder = run.measurement_point_folders()[0]
     other = RunDirectory.create_run_directory(tmp_path / "run", None, run.read_stored_plan().points)
-    files = read_sealed_folder(folder)
+    files = read_and_verify_sealed_folder(folder)
     with pytest.raises(AlteredFileError, match=r"uart\.txt was changed"):
         other.store_point_files(folder.name, {**files, "uart.txt": b""})
     with pytest.raises(AlteredFileError, match="was renamed and was stored as"):
         other.store_point_files("elsewhere", files)
-    assert not other.point_folders()
+    assert not other.measurement_point_folders()
 
 
 def test_missing_instruction_counts_of_old_runs_are_not_a_difference() -> None:
@@ -206,6 +208,6 @@ def test_missing_instruction_counts_of_old_runs_are_not_a_difference() -> None:
         uses = tuple(function.model_copy(update={"instructions": number}) for function in plain.virtual.functions)
         return plain.model_copy(update={"virtual": plain.virtual.model_copy(update={"functions": uses})})
 
-    assert not _differences_from_recomputed(with_instructions(None), with_instructions(5))
-    assert _differences_from_recomputed(with_instructions(4), with_instructions(5))
-    assert _differences_from_recomputed(with_instructions(5), with_instructions(None))
+    assert not _differences_from_recomputed_result(with_instructions(None), with_instructions(5))
+    assert _differences_from_recomputed_result(with_instructions(4), with_instructions(5))
+    assert _differences_from_recomputed_result(with_instructions(5), with_instructions(None))

@@ -18,19 +18,19 @@ from rtoslab.targets.vector_table import find_exception_number
 from rtoslab.worst_case.arrivals import (
     MOST_CHOSEN_ARRIVALS,
     MOST_CHOSEN_CYCLES,
-    SweepSpan,
+    InterruptSweepCycleRange,
     inject_interrupt_at_every_cycle,
-    parse_sweep_span,
+    parse_sweep_cycle_range,
 )
-from rtoslab.worst_case.document import worst_case_document
+from rtoslab.worst_case.document import worst_case_latency_report
 from rtoslab.worst_case.own_interrupts import (
     FirmwareRaisedInterrupt,
     HandlerExecution,
+    arrivals_during_firmware_requests_mask,
     find_firmware_interrupt_requests,
-    mask_arrivals_meeting_firmware_requests,
 )
-from rtoslab.worst_case.scenario import InterruptSweepTarget, SweepScenario, prepare_elf_image_sweep_scenario
-from rtoslab.worst_case.worst_case import WorstCase, find_worst_case
+from rtoslab.worst_case.scenario import InterruptSweepScenario, InterruptSweepTarget, prepare_elf_image_sweep_scenario
+from rtoslab.worst_case.worst_case import WorstCaseLatencyResult, find_worst_case_interrupt_latency
 from tests.cli.test_cli import rtoslab
 from tests.worst_case.own_timer import BOARD, PERIOD, own_timer_image
 
@@ -43,14 +43,14 @@ def board() -> Board:
 
 
 @cache
-def scenario(*defines: str, task: str | None = None) -> SweepScenario:
+def scenario(*defines: str, task: str | None = None) -> InterruptSweepScenario:
     return prepare_elf_image_sweep_scenario(
         own_timer_image(*defines), board(), InterruptSweepTarget("TIM2_IRQHandler", task, start="loop")
     )
 
 
-def swept(of: SweepScenario, span: SweepSpan) -> WorstCase:
-    return find_worst_case(of, span, inject_interrupt_at_every_cycle(of, span, threads=2))
+def swept(of: InterruptSweepScenario, span: InterruptSweepCycleRange) -> WorstCaseLatencyResult:
+    return find_worst_case_interrupt_latency(of, span, inject_interrupt_at_every_cycle(of, span, threads=2))
 
 
 def test_interrupt_is_found_by_its_handler_in_the_vector_table() -> None:
@@ -91,7 +91,7 @@ def test_requests_are_where_the_timer_raises_them() -> None:
     assert 100 < max(late) < 250
 
 
-def with_interrupts(of: SweepScenario, tick: int | None, **periods: int) -> SweepScenario:
+def with_interrupts(of: InterruptSweepScenario, tick: int | None, **periods: int) -> InterruptSweepScenario:
     """The scenario, had it interrupts of these periods (`irq28=…`)."""
     interrupts = {
         16 + int(name[3:]): FirmwareRaisedInterrupt(
@@ -100,8 +100,8 @@ def with_interrupts(of: SweepScenario, tick: int | None, **periods: int) -> Swee
         )
         for name, length in periods.items()
     }
-    names = {name: getattr(of, name) for name in SweepScenario.__slots__}
-    return SweepScenario(**{**names, "interrupts": interrupts, "tick_cycles": tick})
+    names = {name: getattr(of, name) for name in InterruptSweepScenario.__slots__}
+    return InterruptSweepScenario(**{**names, "interrupts": interrupts, "tick_cycles": tick})
 
 
 def test_span_is_a_period_of_the_image_if_nobody_chooses_one() -> None:
@@ -115,15 +115,15 @@ def test_span_is_a_period_of_the_image_if_nobody_chooses_one() -> None:
         (with_interrupts(of, 16_000, irq3=90_000), 16_000, "The span is one tick, because SysTick comes every 16,000"),
         (with_interrupts(of, None, irq3=900, irq4=7000), 7000, "irq4, the slowest of the image's periodic interrupts,"),
     ):
-        span = parse_sweep_span(scene, None)
+        span = parse_sweep_cycle_range(scene, None)
         assert (span.cycles, span.offsets) == (cycles, None)
         assert says in span.reason
-    long = parse_sweep_span(with_interrupts(of, None, irq28=MOST_CHOSEN_CYCLES + 1), None)
+    long = parse_sweep_cycle_range(with_interrupts(of, None, irq28=MOST_CHOSEN_CYCLES + 1), None)
     assert len(long.offsets or ()) == MOST_CHOSEN_ARRIVALS
     assert long.reason.endswith("That is long, so 100,000 cycles of it were drawn.")
-    assert parse_sweep_span(with_interrupts(of, None, irq28=5000), None, samples=10).offsets is not None
+    assert parse_sweep_cycle_range(with_interrupts(of, None, irq28=5000), None, samples=10).offsets is not None
     with pytest.raises(PlanError, match="raises no interrupt periodically where the sweep begins"):
-        parse_sweep_span(scenario(), None)
+        parse_sweep_cycle_range(scenario(), None)
     irregular = FirmwareRaisedInterrupt(
         TIM2, tuple(HandlerExecution(at, at + 12, at + 30) for at in (0, 100, 900, 1000, 4000))
     )
@@ -133,10 +133,10 @@ def test_span_is_a_period_of_the_image_if_nobody_chooses_one() -> None:
 def test_arrivals_that_meet_the_own_request_are_counted_apart() -> None:
     """All but a few of a period are as in the same image whose timer stands still."""
     of, still = scenario("RUNS"), scenario()
-    span = parse_sweep_span(of, None)
+    span = parse_sweep_cycle_range(of, None)
     assert span.cycles == PERIOD
     finding = swept(of, span)
-    alone = swept(still, SweepSpan(PERIOD, "the same"))
+    alone = swept(still, InterruptSweepCycleRange(PERIOD, "the same"))
     assert alone.own_latency is None
     assert alone.apart == {}
     assert finding.handler.maximum_cycles == alone.handler.maximum_cycles > 200
@@ -148,13 +148,13 @@ def test_arrivals_that_meet_the_own_request_are_counted_apart() -> None:
     assert (own.requests, own.measured, own.period_cycles) == (199, 64, PERIOD)
     assert own.minimum_cycles == 12
     assert 100 < own.maximum_cycles <= finding.handler.maximum_cycles
-    page = render_report(worst_case_document(finding, inject_interrupt_at_every_cycle(of, span)))
+    page = render_report(worst_case_latency_report(finding, inject_interrupt_at_every_cycle(of, span)))
     assert "Without the sweep, the image itself raises the interrupt 199 times in 0.25 s, every 20,000 cycles." in page
 
 
 def test_handler_that_needs_the_hardwares_flag_is_reported() -> None:
     of = scenario("RUNS", "TESTS_FLAG", task="on_served")
-    span = SweepSpan(PERIOD, "some of a period", tuple(range(0, PERIOD, 997)))
+    span = InterruptSweepCycleRange(PERIOD, "some of a period", tuple(range(0, PERIOD, 997)))
     finding = swept(of, span)
     assert finding.apart["task"].arrivals == len(span.offsets or ())
     assert "Every arrival met the image's own request or handler before the task began" in finding.claim
@@ -177,7 +177,7 @@ def test_meeting_is_an_overlap_of_two_intervals(gaps: list[int], arrivals: list[
         any(handling.recognised <= at + length and at <= handling.end for handling in handlings)
         for at, length in arrivals
     ]
-    assert mask_arrivals_meeting_firmware_requests(handlings, requests, offsets, latencies).tolist() == expected
+    assert arrivals_during_firmware_requests_mask(handlings, requests, offsets, latencies).tolist() == expected
 
 
 def test_command_names_the_span_and_the_own_latency(tmp_path: Path) -> None:

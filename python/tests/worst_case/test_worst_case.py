@@ -16,18 +16,18 @@ from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli.cmd_worst_case import worst_case_command
 from rtoslab.plan.plan import PlanOptions
-from rtoslab.records import add_digest_file
+from rtoslab.records import add_file_listing_digests
 from rtoslab.reports.formats.html import render_report
 from rtoslab.results import encode_sample_file
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import parse_exception_number
 from rtoslab.worst_case.arrivals import (
-    SweepSpan,
+    InterruptSweepCycleRange,
     draw_distinct_random_offsets,
     inject_interrupt_at_every_cycle,
-    parse_sweep_span,
+    parse_sweep_cycle_range,
 )
-from rtoslab.worst_case.document import worst_case_document
+from rtoslab.worst_case.document import worst_case_latency_report
 from rtoslab.worst_case.folder import (
     ARRIVALS,
     MANIFEST,
@@ -37,12 +37,12 @@ from rtoslab.worst_case.folder import (
     write_sweep_folder,
 )
 from rtoslab.worst_case.scenario import (
+    InterruptSweepScenario,
     InterruptSweepTarget,
-    SweepScenario,
     prepare_benchmark_sweep_scenario,
     prepare_elf_image_sweep_scenario,
 )
-from rtoslab.worst_case.worst_case import find_worst_case
+from rtoslab.worst_case.worst_case import find_worst_case_interrupt_latency
 from tests.checkouts import replace_text
 from tests.cli.test_cli import rtoslab
 from tests.conformance_fakes import examine_nothing
@@ -53,13 +53,13 @@ WINDOW_MS = 1000
 
 def sweep_scenario(
     kernel: str, board: str, service: int = 0, cores: int = 1, core: int = 0, earlier: int = 0, **config: str
-) -> SweepScenario:
+) -> InterruptSweepScenario:
     options = PlanOptions([kernel], [board], [cores], WINDOW_MS, {"param.service": str(service), **config})
     catalogue = Catalogue(find_checkout_root())
     return prepare_benchmark_sweep_scenario(catalogue, "phase_sweep", options, core=core, earlier_arrivals=earlier)
 
 
-def single_arrival(of: SweepScenario, cycle: int) -> tuple[int, int | None]:
+def single_arrival(of: InterruptSweepScenario, cycle: int) -> tuple[int, int | None]:
     """One arrival by itself: a fresh board from the snapshot, run in one go, watched by exception events."""
     machine: Any = of.snapshot.open()
     machine.trace_exceptions(True)
@@ -86,7 +86,7 @@ def single_arrival(of: SweepScenario, cycle: int) -> tuple[int, int | None]:
 )
 def test_each_arrival_equals_a_single_run(kernel: str, board: str, cores: int, core: int) -> None:
     of = sweep_scenario(kernel, board, cores=cores, core=core)
-    arrivals = inject_interrupt_at_every_cycle(of, SweepSpan(1500, "1500 cycles"), threads=2)
+    arrivals = inject_interrupt_at_every_cycle(of, InterruptSweepCycleRange(1500, "1500 cycles"), threads=2)
     assert arrivals["cycle"].tolist() == list(range(of.snapshot.cycle(), of.snapshot.cycle() + 1500))
     for index in random.Random(7).sample(range(1500), 12):  # noqa: S311
         item = arrivals[index]
@@ -101,11 +101,11 @@ def test_repeated_arrival_finds_its_code_in_the_cache() -> None:
     for board in ("pico", "nucleo-l073rz"):
         for earlier in (0, 1, 3):
             of = sweep_scenario("freertos", board, earlier=earlier)
-            span = parse_sweep_span(of, "period")
+            span = parse_sweep_cycle_range(of, "period")
             arrivals = inject_interrupt_at_every_cycle(of, span)
             first = arrivals[0]
             assert (int(first["handler"]), int(first["task"])) == single_arrival(of, int(first["cycle"]))
-            found = find_worst_case(of, span, arrivals)
+            found = find_worst_case_interrupt_latency(of, span, arrivals)
             assert found.earlier_arrivals == earlier == sweep_manifest(of, span)["sweep"]["earlier_arrivals"]
             assert ("first one of its run" in found.earlier_arrivals_sentence) == (earlier == 0)
             assert found.task is not None
@@ -124,21 +124,21 @@ def test_page_has_the_measured_latencies(board: str) -> None:
 
 def test_threads_do_not_matter_and_samples_are_a_subset() -> None:
     of = sweep_scenario("freertos", "nucleo-f446re")
-    span = parse_sweep_span(of, "2period")
+    span = parse_sweep_cycle_range(of, "2period")
     whole = inject_interrupt_at_every_cycle(of, span, threads=1)
     assert (inject_interrupt_at_every_cycle(of, span, threads=3) == whole).all()
-    drawn = parse_sweep_span(of, "2period", samples=50, seed=3)
+    drawn = parse_sweep_cycle_range(of, "2period", samples=50, seed=3)
     assert drawn.offsets == draw_distinct_random_offsets(span.cycles, 50, 3)
     assert drawn.offsets is not None
     assert (inject_interrupt_at_every_cycle(of, drawn, threads=2) == whole[list(drawn.offsets)]).all()
-    result = find_worst_case(of, drawn, inject_interrupt_at_every_cycle(of, drawn))
+    result = find_worst_case_interrupt_latency(of, drawn, inject_interrupt_at_every_cycle(of, drawn))
     assert "as observed" in result.claim
     assert "every" not in result.claim
 
 
 def test_interrupted_code_equals_that_of_single_steps() -> None:
     of = sweep_scenario("freertos", "nucleo-f446re")
-    arrivals = inject_interrupt_at_every_cycle(of, SweepSpan(400, "400 cycles"))
+    arrivals = inject_interrupt_at_every_cycle(of, InterruptSweepCycleRange(400, "400 cycles"))
     machine: Any = of.snapshot.open()
     executing = machine.position(0)[1]
     for arrival in arrivals:
@@ -164,7 +164,9 @@ def test_planted_critical_section_is_found_and_named_by_its_line(
     replace_text(checkout, "kernels/rt/port.h", give, planted + give)
     examine_nothing(monkeypatch)
     of = sweep_scenario("rt", "nucleo-f446re")
-    result = find_worst_case(of, span := parse_sweep_span(of, "18period"), inject_interrupt_at_every_cycle(of, span))
+    result = find_worst_case_interrupt_latency(
+        of, span := parse_sweep_cycle_range(of, "18period"), inject_interrupt_at_every_cycle(of, span)
+    )
     assert result.handler.maximum_cycles > 500
     assert result.handler.median_cycles < 60
     lines = (checkout / "firmware" / "kernels" / "rt" / "port.h").read_text().splitlines()
@@ -190,9 +192,11 @@ def test_sweep_is_stored_and_shown(tmp_path: Path) -> None:
     assert report.count("<svg") == 2
     assert stored["task_cycles"] == [None] * output["arrivals"], "without a kernel there is no task to wake"
     of = sweep_scenario("bare", "nucleo-l073rz", service=1)
-    span = parse_sweep_span(of, "period")
+    span = parse_sweep_cycle_range(of, "period")
     arrivals = inject_interrupt_at_every_cycle(of, span, threads=1)
-    report = render_report(worst_case_document(result := find_worst_case(of, span, arrivals), arrivals))
+    report = render_report(
+        worst_case_latency_report(result := find_worst_case_interrupt_latency(of, span, arrivals), arrivals)
+    )
     write_sweep_folder(tmp_path / "two", result, arrivals, sweep_manifest(of, span), report)
     for name in ("arrivals.parquet", "result.json", "manifest.json", "report.html"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
@@ -201,10 +205,10 @@ def test_sweep_is_stored_and_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damaged", [{ARRIVALS: b"PAR1 nothing PAR1"}, {RESULT: b"{"}])
 def test_damaged_sweep_with_a_valid_seal_is_reported(tmp_path: Path, damaged: dict[str, bytes]) -> None:
     files = {ARRIVALS: encode_sample_file([]), RESULT: b'{"handler": null, "task": null}', MANIFEST: b"{}"}
-    for name, content in add_digest_file(tmp_path.name, files).items():
+    for name, content in add_file_listing_digests(tmp_path.name, files).items():
         (tmp_path / name).write_bytes(content)
     assert not list(find_sweep_differences(tmp_path))
-    for name, content in add_digest_file(tmp_path.name, {**files, **damaged}).items():
+    for name, content in add_file_listing_digests(tmp_path.name, {**files, **damaged}).items():
         (tmp_path / name).write_bytes(content)
     (output,) = find_sweep_differences(tmp_path)
     assert re.search(r"cannot be read \(.*\); measure it again\.$", output)
@@ -215,7 +219,7 @@ def test_external_image_is_swept() -> None:
     by_name = sweep_scenario("freertos", "nucleo-f446re")
     target = InterruptSweepTarget(f"irq{by_name.exception - 16}", hex(by_name.task or 0), str(by_name.snapshot.cycle()))
     of = prepare_elf_image_sweep_scenario(by_name.elf, by_name.board, target)
-    span = SweepSpan(300, "300 cycles")
+    span = InterruptSweepCycleRange(300, "300 cycles")
     assert (
         inject_interrupt_at_every_cycle(of, span)["handler"]
         == inject_interrupt_at_every_cycle(by_name, span)["handler"]
@@ -226,23 +230,23 @@ def test_interrupts_raised_by_the_image_are_reported() -> None:
     """The tick comes of itself; the benchmark's own interrupt does not, and only then the report says so."""
     of = sweep_scenario("freertos", "nucleo-f446re")
     tick_cycles = of.tick_cycles or 0
-    span = SweepSpan(3 * tick_cycles, "three ticks", tuple(range(0, 3 * tick_cycles, tick_cycles // 3)))
+    span = InterruptSweepCycleRange(3 * tick_cycles, "three ticks", tuple(range(0, 3 * tick_cycles, tick_cycles // 3)))
     tick = prepare_elf_image_sweep_scenario(
         of.elf, of.board, InterruptSweepTarget("systick", start=str(of.snapshot.cycle()))
     )
-    finding = find_worst_case(tick, span, inject_interrupt_at_every_cycle(tick, span))
+    finding = find_worst_case_interrupt_latency(tick, span, inject_interrupt_at_every_cycle(tick, span))
     assert len(finding.own_entries) in {3, 4}
     assert {right - left for left, right in pairwise(finding.own_entries)} <= set(
         range(tick_cycles - 99, tick_cycles + 99)
     )
     assert f"The image itself raises this interrupt there, {len(finding.own_entries)} times" in finding.claim
-    idle = find_worst_case(of, span, inject_interrupt_at_every_cycle(of, span))
+    idle = find_worst_case_interrupt_latency(of, span, inject_interrupt_at_every_cycle(of, span))
     assert idle.own_entries == ()
     assert "The image" not in idle.claim
     for item, says in ((finding, False), (idle, True)):
         assert (
             "the image itself does not raise this interrupt"
-            in render_report(worst_case_document(item, inject_interrupt_at_every_cycle(of, span)))
+            in render_report(worst_case_latency_report(item, inject_interrupt_at_every_cycle(of, span)))
         ) is says
 
 
@@ -252,7 +256,7 @@ def test_disabled_interrupt_is_refused() -> None:
         of.elf, of.board, InterruptSweepTarget("irq3", start=str(of.snapshot.cycle()))
     )
     with pytest.raises(RunError, match=r"3 of 3 arrivals were not followed by the handler within 1 s"):
-        inject_interrupt_at_every_cycle(deaf, SweepSpan(3, "3 cycles"))
+        inject_interrupt_at_every_cycle(deaf, InterruptSweepCycleRange(3, "3 cycles"))
 
 
 def test_errors_are_reported_in_sentences(tmp_path: Path) -> None:
@@ -262,7 +266,7 @@ def test_errors_are_reported_in_sentences(tmp_path: Path) -> None:
     of = sweep_scenario("bare", "nucleo-l073rz")
     for request in ("0", "a while", "0period", "-3"):
         with pytest.raises(PlanError, match="is not a valid span; give up to"):
-            parse_sweep_span(of, request)
+            parse_sweep_cycle_range(of, request)
     (tmp_path / "x.elf").write_bytes(b"")
     one = ("--kernel", "bare", "--board", "nucleo-l073rz")
     for args, says in (
@@ -285,8 +289,8 @@ def test_every_service_on_every_board_over_a_whole_period(kernel: str, board: st
         if not catalogue.find_kernel(kernel).facts.services[name]:
             continue
         of = sweep_scenario(kernel, board, service)
-        span = parse_sweep_span(of, "period")
-        result = find_worst_case(of, span, inject_interrupt_at_every_cycle(of, span))
+        span = parse_sweep_cycle_range(of, "period")
+        result = find_worst_case_interrupt_latency(of, span, inject_interrupt_at_every_cycle(of, span))
         assert result.arrivals == of.period_cycles
         # Quicker than an entry alone: an arrival while another one is under way takes its place.
         assert result.handler.minimum_cycles > 0

@@ -30,10 +30,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import CaptureError, count_with_noun
-from rtoslab.captures.capture import LogicLevelCapture, merge_channel_changes, require_known_logic_levels
+from rtoslab.captures.capture import LogicLevelCapture, merge_logic_channel_level_changes, require_known_logic_levels
 from rtoslab.captures.csv_cells import (
     csv_row_reader,
-    find_cell_separator,
+    find_csv_cell_separator,
     is_decimal_number,
     non_empty_rows,
     with_decimal_point,
@@ -115,7 +115,7 @@ class _ColumnLayout:
 def decode_capture(data: bytes, name: str, threshold: VoltageThreshold = VoltageThreshold()) -> LogicLevelCapture:  # noqa: B008 (it is frozen)
     """Returns the capture in the CSV of an oscilloscope. `name` is the file's. Raises CaptureError for an unreadable or
     incomplete row, rows that are missing or go back in time, or too many rows."""
-    separator = find_cell_separator(data[: 1 << 12].decode("utf-8", "replace").splitlines()[:-1][-8:])
+    separator = find_csv_cell_separator(data[: 1 << 12].decode("utf-8", "replace").splitlines()[:-1][-8:])
     rows = csv_row_reader(data, name, separator)
     try:
         return _capture_from_rows(rows, name, threshold)
@@ -190,7 +190,7 @@ def _find_column_layout(head: Sequence[list[str]], first: Sequence[str], name: s
         _seconds_per_time_unit(titles[:has_time_head], units, increment_s, name) if has_time_column else None,
         has_time_column,
         increment_s,
-        _read_declared_rows(settings.get("record length", "")),
+        _parse_oscilloscope_record_length(settings.get("record length", "")),
     )
 
 
@@ -254,7 +254,7 @@ def _sample_interval_from_file_header(heads: Sequence[str], units: Sequence[str]
     return interval
 
 
-def _read_declared_rows(text: str) -> int | None:
+def _parse_oscilloscope_record_length(text: str) -> int | None:
     """Returns how many samples an oscilloscope's CSV declares to have, from the text of its setting `Record Length`.
     None if it declares none."""
     match = _LENGTH.fullmatch(text)
@@ -355,7 +355,7 @@ def encode_capture(capture: LogicLevelCapture) -> bytes:
             f"The capture has {capture.end_tick:,} samples, but a CSV of an oscilloscope at most {CAPTURE_ROWS:,}; "
             "choose a lower --sample-rate."
         )
-    ticks, levels = merge_channel_changes(capture)
+    ticks, levels = merge_logic_channel_level_changes(capture)
     count = len(capture.channels)
     texts = [",".join(f"{WRITTEN_HIGH_V if level == 1 else 0.0:+.2E}" for level in row) for row in levels.tolist()]
     texts.insert(0, ",".join(["+0.00E+00"] * count))

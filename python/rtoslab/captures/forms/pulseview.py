@@ -16,11 +16,11 @@ from typing import Final
 import numpy as np
 
 from rtoslab.base import CaptureError
-from rtoslab.captures.capture import LogicLevelCapture, merge_channel_changes, require_known_logic_levels
+from rtoslab.captures.capture import LogicLevelCapture, merge_logic_channel_level_changes, require_known_logic_levels
 from rtoslab.captures.rates import parse_rate_hz, sample_rate_text
 from rtoslab.captures.tracks import (
-    ChannelTrack,
-    ChannelTracks,
+    LogicChannelBuilderSet,
+    LogicChannelLevelBuilder,
     RepeatedCaptureRowCounter,
     count_decimal_places,
     require_tick_fits_64_bits,
@@ -50,7 +50,7 @@ def decode_capture(data: bytes, name: str) -> LogicLevelCapture:
         if line == rows.last_row and not rows.has_times and not rows.is_ended:
             rows.tick += 1
         elif line.startswith(";"):
-            rows.add_comment(line.lstrip("; "), number)
+            rows.read_recording_metadata_comment(line.lstrip("; "), number)
         elif line.strip():
             rows.add_row(line, number)
         elif rows.last_row is not None:
@@ -72,13 +72,13 @@ class _RowReader:
         self._rate_hz = Fraction(1)
         self._tick_s: Fraction | None = None
         self._names: list[str] = []
-        self._columns: list[ChannelTrack] | None = None
+        self._columns: list[LogicChannelLevelBuilder] | None = None
         self._last_cells: list[str] = []
-        self._tracks_of_file = ChannelTracks(name)
+        self._tracks_of_file = LogicChannelBuilderSet(name)
         self._repeats = RepeatedCaptureRowCounter(name)
         self._change_count = 0
 
-    def add_comment(self, text: str, number: int) -> None:
+    def read_recording_metadata_comment(self, text: str, number: int) -> None:
         """Reads rate and channels from a comment. Raises CaptureError for a comment after rows."""
         if self._columns is not None:
             raise CaptureError(
@@ -155,7 +155,7 @@ class _RowReader:
                     raise CaptureError(
                         f"{where}: {quote_text(level)} is not a logic level; export only the logic channels."
                     )
-                rows += self._columns[place].set_level_from_tick(self.tick, int(level))
+                rows += self._columns[place].set_logic_level_from_sample_tick(self.tick, int(level))
         self._last_cells = cells
         self._tracks_of_file.count_stored_logic_levels(rows)
 
@@ -196,7 +196,7 @@ def encode_capture(capture: LogicLevelCapture) -> bytes:
         f"; Samplerate: {sample_rate_text(capture.tick_s)}",
         ",".join(["logic"] * count),
     ]
-    ticks, levels = merge_channel_changes(capture)
+    ticks, levels = merge_logic_channel_level_changes(capture)
     texts = [",".join(["0"] * count), *(",".join(str(int(level == 1)) for level in row) for row in levels.tolist())]
     place = np.searchsorted(ticks, np.arange(capture.end_tick), side="right")
     return "\n".join([*head, *(texts[position] for position in place.tolist())]).encode() + b"\n"

@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import Any, Final
 
 from rtoslab.base import CaptureError, count_with_noun
-from rtoslab.captures.capture import UNKNOWN, LogicLevelCapture, merge_channel_changes
+from rtoslab.captures.capture import UNKNOWN, LogicLevelCapture, merge_logic_channel_level_changes
 from rtoslab.captures.csv_cells import csv_row_reader, is_decimal_number, non_empty_rows, with_decimal_point
 from rtoslab.captures.tracks import (
-    ChannelTracks,
+    LogicChannelBuilderSet,
     RepeatedCaptureRowCounter,
     count_decimal_places,
     require_tick_fits_64_bits,
@@ -69,11 +69,11 @@ def decode_capture(data: bytes, name: str) -> LogicLevelCapture:
 
 def _capture_from_rows(rows: Any, name: str) -> LogicLevelCapture:
     """Returns the capture in the rows of Saleae's CSV. `rows` is a csv.reader, whose type has no name."""
-    tracks = ChannelTracks(name)
+    tracks = LogicChannelBuilderSet(name)
     columns = [tracks.add_logic_channel(item.strip()) for item in next(rows)[1:]]
     clock: _SaleaeRowTimeConverter | None = None
     before: list[str] = []
-    last, repeats, places = 0, RepeatedCaptureRowCounter(name), _DecimalPlacesCheck()
+    last, repeats, places = 0, RepeatedCaptureRowCounter(name), _TimestampDecimalPlacesChecker()
     for number, row in enumerate(non_empty_rows(rows, name)):
         where = f"{name}, line {rows.line_num}"
         if len(row) != len(columns) + 1:
@@ -90,13 +90,13 @@ def _capture_from_rows(rows: Any, name: str) -> LogicLevelCapture:
         if tick < last:
             raise CaptureError(f"{where}: the time is earlier than in the row before; export it again.")
         if number and tick == last:
-            repeats.count_row_with_repeated_time(rows.line_num)
+            repeats.count_csv_row_with_repeated_time(rows.line_num)
         last, cells = tick, row[1:]
         repeats.count_capture_row(rows.line_num, is_repeat=cells == before)
         if cells != before:
             tracks.count_stored_logic_levels(
                 sum(
-                    columns[place].set_level_from_tick(tick, _parse_logic_level(cell, where))
+                    columns[place].set_logic_level_from_sample_tick(tick, _parse_logic_level(cell, where))
                     for place, cell in enumerate(cells)
                     if not before or cell != before[place]
                 )
@@ -107,7 +107,7 @@ def _capture_from_rows(rows: Any, name: str) -> LogicLevelCapture:
     return tracks.to_capture(Fraction(1, 10**PLACES), last, repeats.capture_damage_sentences())
 
 
-class _DecimalPlacesCheck:
+class _TimestampDecimalPlacesChecker:
     """Checks that all times of a file have the same number of decimal places, as both versions write them."""
 
     def __init__(self) -> None:
@@ -142,13 +142,13 @@ class _SaleaeRowTimeConverter:
         self._first_second, self._first_tick = datetime(1970, 1, 1), 0
         if self._is_calendar:
             self._first_second = self._parse_date(text, where)[0]
-        self._first_tick = self._absolute_ticks(text, where)
+        self._first_tick = self._timestamp_in_picoseconds(text, where)
 
     def parse_time(self, text: str, where: str) -> int:
         """Returns a time as picoseconds since the first row. Raises CaptureError."""
-        return require_tick_fits_64_bits(self._absolute_ticks(text, where) - self._first_tick, where)
+        return require_tick_fits_64_bits(self._timestamp_in_picoseconds(text, where) - self._first_tick, where)
 
-    def _absolute_ticks(self, text: str, where: str) -> int:
+    def _timestamp_in_picoseconds(self, text: str, where: str) -> int:
         """Returns a time in picoseconds. A date counts from the first second of the file."""
         if not self._is_calendar:
             return _parse_picoseconds(text, where)
@@ -187,7 +187,7 @@ def _parse_picoseconds(text: str, where: str) -> int:
 def encode_capture(capture: LogicLevelCapture) -> bytes:
     """Returns a CSV as Saleae's Logic 2 writes it, with times in nanoseconds. A last row marks the end of the
     capture."""
-    ticks, levels = merge_channel_changes(capture)
+    ticks, levels = merge_logic_channel_level_changes(capture)
     rows = [",".join(["Time [s]", *(channel.name for channel in capture.channels)])]
     last = levels[-1] if len(levels) else []
     ends = [] if len(ticks) and ticks[-1] == capture.end_tick else [(capture.end_tick, last)]

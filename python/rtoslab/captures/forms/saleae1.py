@@ -3,7 +3,12 @@
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.captures.capture import UNKNOWN, LogicLevelCapture, merge_channel_changes, require_known_logic_levels
+from rtoslab.captures.capture import (
+    UNKNOWN,
+    LogicLevelCapture,
+    merge_logic_channel_level_changes,
+    require_known_logic_levels,
+)
 from rtoslab.captures.forms import saleae
 
 SUFFIX: Final = ".csv"
@@ -20,7 +25,7 @@ def recognises_format(head: bytes) -> bool:
 def encode_capture(capture: LogicLevelCapture) -> bytes:
     """Returns a CSV as Saleae's Logic 1 wrote it, with changes only. It does not store the end of the capture."""
     require_known_logic_levels(capture, ABOUT)
-    ticks, levels = merge_channel_changes(capture)
+    ticks, levels = merge_logic_channel_level_changes(capture)
     rows = [", ".join(["Time[s]", *(channel.name for channel in capture.channels)])]
     scale: Fraction = capture.tick_s * 10**PLACES
     for tick, row in zip(ticks.tolist(), levels.tolist(), strict=True):

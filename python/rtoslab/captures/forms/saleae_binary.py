@@ -24,7 +24,7 @@ from rtoslab.captures.capture import (
     build_channel_from_levels,
     require_known_logic_levels,
 )
-from rtoslab.captures.tracks import require_tick_fits_64_bits, too_many_changes_error
+from rtoslab.captures.tracks import require_tick_fits_64_bits, too_many_level_changes_error
 from rtoslab.intake import CHANGES
 
 SUFFIX: Final = ".bin"
@@ -80,7 +80,7 @@ def decode_capture(data: bytes, name: str) -> LogicLevelCapture:
     samples = [part.sample_s for part in parts if part.sample_s is not None]
     return LogicLevelCapture(
         Fraction(1, _PICOSECONDS),
-        (_join_recording_parts(parts, first, name),),
+        (_join_gapless_recording_parts(parts, first, name),),
         require_tick_fits_64_bits(parts[-1].end - first, name),
         (),
         max(samples, default=None),
@@ -138,7 +138,7 @@ def _read_recording_part(reader: _FieldReader, version: int, after: int | None, 
     if level not in {0, 1}:
         raise CaptureError(f"{name}, {which}: its first level is {level}, not 0 or 1; export it again.")
     if count > CHANGES:
-        raise too_many_changes_error(name)
+        raise too_many_level_changes_error(name)
     bounds = _to_picoseconds(np.array([begin, end]), f"{name}, {which}, its begin or end")
     if bounds[1] < bounds[0] or (after is not None and bounds[0] < after):
         raise CaptureError(
@@ -165,7 +165,7 @@ def _to_picoseconds(seconds: NDArray[np.float64], where: str) -> NDArray[np.int6
     return np.rint(seconds * float(_PICOSECONDS)).astype(np.int64)
 
 
-def _join_recording_parts(parts: list[_GaplessRecordingPart], first: int, name: str) -> LogicChannel:
+def _join_gapless_recording_parts(parts: list[_GaplessRecordingPart], first: int, name: str) -> LogicChannel:
     """Returns the channel made of all parts of a recording, with unknown levels between them. `first` is the time of
     tick 0."""
     ticks: list[int] = []
@@ -177,7 +177,7 @@ def _join_recording_parts(parts: list[_GaplessRecordingPart], first: int, name: 
             ticks.append(part.end - first)
             levels.append(UNKNOWN)
     if len(ticks) > CHANGES:
-        raise too_many_changes_error(name)
+        raise too_many_level_changes_error(name)
     stem = PurePath(name).stem
     match = _NUMBERED.fullmatch(stem)
     return build_channel_from_levels(f"Channel {match[1]}" if match else stem, ticks, levels)

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from rtoslab.base import CaptureError
-from rtoslab.captures.capture import LogicLevelCapture, merge_channel_changes, require_known_logic_levels
+from rtoslab.captures.capture import LogicLevelCapture, merge_logic_channel_level_changes, require_known_logic_levels
 from rtoslab.captures.packed_levels import PackedSampleReader
 from rtoslab.captures.rates import parse_rate_hz, sample_rate_text
 from rtoslab.intake import (
@@ -38,10 +38,10 @@ def decode_capture(data: bytes, name: str) -> LogicLevelCapture:
     """Returns the capture in a session file of sigrok. Raises CaptureError if it is none, damaged, without logic
     channels, or too large."""
     with open_zip_archive(data, name, CaptureError) as session:
-        return _read_capture_from_session(session, name)
+        return _read_sigrok_session_capture(session, name)
 
 
-def _read_capture_from_session(session: LimitedZipFile, name: str) -> LogicLevelCapture:
+def _read_sigrok_session_capture(session: LimitedZipFile, name: str) -> LogicLevelCapture:
     """Returns the capture in an open session file of sigrok. Raises CaptureError."""
     names = set(session.names)
     if "metadata" not in names:
@@ -55,7 +55,11 @@ def _read_capture_from_session(session: LimitedZipFile, name: str) -> LogicLevel
             "versions 1 and 2 can be read."
         )
     device = next(
-        (group for group in _parse_metadata(_zip_member_text(session, "metadata"), name) if "capturefile" in group),
+        (
+            group
+            for group in _parse_sigrok_metadata_groups(_zip_member_text(session, "metadata"), name)
+            if "capturefile" in group
+        ),
         None,
     )
     if device is None:
@@ -85,7 +89,7 @@ def _zip_member_text(session: LimitedZipFile, member: str) -> str:
     return session.read_member(member, MEMBER_TEXT_BYTES).decode("utf-8").strip()
 
 
-def _parse_metadata(text: str, name: str) -> list[dict[str, str]]:
+def _parse_sigrok_metadata_groups(text: str, name: str) -> list[dict[str, str]]:
     """Returns the groups of keys and values in a session's metadata, in order. Keys are in lower case."""
     groups: list[dict[str, str]] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -156,7 +160,7 @@ def encode_capture(capture: LogicLevelCapture) -> bytes:
 
 def _packed_samples_between(capture: LogicLevelCapture, unit: int, start: int, end: int) -> bytes:
     """Returns the samples of all channels from tick `start` to `end`, `unit` bytes each."""
-    ticks, levels = merge_channel_changes(capture)
+    ticks, levels = merge_logic_channel_level_changes(capture)
     words = np.zeros((len(ticks) + 1, unit), np.uint8)
     for column in range(len(capture.channels)):
         words[1:, column // 8] |= ((levels[:, column] == 1).astype(np.uint8) << (column % 8)).astype(np.uint8)

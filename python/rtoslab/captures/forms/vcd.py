@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.base import CaptureError, count_with_noun
-from rtoslab.captures.capture import UNKNOWN, LogicLevelCapture, merge_channel_changes
-from rtoslab.captures.tracks import ChannelTracks, require_tick_fits_64_bits
+from rtoslab.captures.capture import UNKNOWN, LogicLevelCapture, merge_logic_channel_level_changes
+from rtoslab.captures.tracks import LogicChannelBuilderSet, require_tick_fits_64_bits
 from rtoslab.captures.vectors import VcdBitVector, is_bit_value
 from rtoslab.intake import CHANNELS, parse_integer, quote_text, split_bytes_at_white_space
 
@@ -46,7 +46,7 @@ class _VcdReader:
         self.name = name
         self.words = split_bytes_at_white_space(data, name, CaptureError)
         self.tick_s: Fraction | None = None
-        self.tracks = ChannelTracks(name)
+        self.tracks = LogicChannelBuilderSet(name)
         self.variables: dict[bytes, VcdBitVector | None] = {}
         """Keyed by identifier. None: no digital one."""
         self.scopes: list[str] = []
@@ -56,22 +56,22 @@ class _VcdReader:
 
     def read_capture(self) -> LogicLevelCapture:
         """Reads the whole file and returns its capture."""
-        self._read_declarations()
-        end = self._read_value_changes()
+        self._read_vcd_declarations()
+        end = self._read_vcd_value_changes()
         assert self.tick_s is not None
         return self.tracks.to_capture(self.tick_s, end, self._capture_notes())
 
-    def _read_declarations(self) -> None:
+    def _read_vcd_declarations(self) -> None:
         """Reads the declarations of scopes, variables and the time scale. Raises CaptureError for an invalid one."""
         for word in self.words:
             if word == b"$enddefinitions":
-                self._read_declaration_words()
+                self._read_vcd_declaration_words()
                 break
             if not word.startswith(b"$"):
                 raise CaptureError(
                     f"{self.name} is not a valid VCD file: {_quote_word(word)} is not a declaration; export it again."
                 )
-            body = self._read_declaration_words()
+            body = self._read_vcd_declaration_words()
             if word == b"$timescale":
                 tick_s = self._parse_timescale("".join(body))
                 if self.tick_s not in {None, tick_s}:
@@ -82,13 +82,13 @@ class _VcdReader:
             elif word == b"$upscope":
                 self.scopes = self.scopes[:-1]
             elif word == b"$var":
-                self._declare_variable(body)
+                self._add_vcd_variable(body)
         else:
             raise CaptureError(f"{self.name} ends before $enddefinitions; copy or export it again.")
         if self.tick_s is None:
             raise CaptureError(f"{self.name} has no $timescale, so its times have no unit; export it again.")
 
-    def _read_declaration_words(self) -> list[str]:
+    def _read_vcd_declaration_words(self) -> list[str]:
         """Reads the words of a declaration up to $end. Long texts are cut to the first words."""
         body: list[str] = []
         while (word := next(self.words)) != b"$end":
@@ -113,7 +113,7 @@ class _VcdReader:
             )
         return Fraction(int(match[1]), 10 ** _UNITS[match[2]])
 
-    def _declare_variable(self, body: list[str]) -> None:
+    def _add_vcd_variable(self, body: list[str]) -> None:
         """Adds a variable with a channel for each bit. Variables of other types are ignored."""
         if len(body) < 4:  # type, width, identifier, name
             raise CaptureError(f"{self.name}: a $var cannot be read: {quote_text(' '.join(body))}.")
@@ -140,7 +140,7 @@ class _VcdReader:
             labels = [".".join([*self.scopes, item]) for item in labels]
         self.variables[ident] = VcdBitVector([self.tracks.add_logic_channel(item) for item in labels])
 
-    def _read_value_changes(self) -> int:
+    def _read_vcd_value_changes(self) -> int:
         """Reads the value changes after the declarations. Returns the last time in ticks."""
         now, variables, count = 0, self.variables, self.tracks.count_stored_logic_levels
         is_dump = False
@@ -151,7 +151,7 @@ class _VcdReader:
             elif first in _SCALARS and len(word) > 1:
                 known = variables.get(word[1:])
                 if known is not None and known.width == 1:
-                    rows = known.tracks[0].set_level_from_tick(now, _SCALARS[first])
+                    rows = known.tracks[0].set_logic_level_from_sample_tick(now, _SCALARS[first])
                     count(rows)
                     if rows < 1 and not is_dump:
                         self._count_redundant_value_change(now)
@@ -162,7 +162,7 @@ class _VcdReader:
             elif first in b"rRsS":
                 next(self.words)
             elif word == b"$comment":
-                self._read_declaration_words()
+                self._read_vcd_declaration_words()
             elif word in _WITHOUT_END:
                 is_dump = word != b"$end"
             else:
@@ -210,7 +210,7 @@ class _VcdReader:
                 f"{self.name}: at time {now} {_quote_word(value)} is not a binary value; export it again."
             )
         if variable is not None:
-            self.tracks.count_stored_logic_levels(variable.set_variable_value(now, value))
+            self.tracks.count_stored_logic_levels(variable.set_vcd_variable_value(now, value))
 
 
 def _quote_word(word: bytes) -> str:
@@ -236,19 +236,19 @@ def _vcd_lines(capture: LogicLevelCapture, unit: str, places: int, idents: list[
     yield "$enddefinitions $end"
     scale = capture.tick_s * 10**places
 
-    def to_time_units(tick: int) -> int:
+    def convert_tick_to_vcd_time_units(tick: int) -> int:
         """Returns a tick in units of the time scale."""
         return round(Fraction(tick * scale))
 
-    ticks, levels = merge_channel_changes(capture)
+    ticks, levels = merge_logic_channel_level_changes(capture)
     before: list[int] | None = None
     for tick, row in zip(ticks.tolist(), levels.tolist(), strict=True):
-        yield f"#{to_time_units(tick)}"
+        yield f"#{convert_tick_to_vcd_time_units(tick)}"
         for column, level in enumerate(row):
             if before is None or before[column] != level:
                 yield f"{'x' if level == UNKNOWN else level}{idents[column]}"
         before = row
-    yield f"#{to_time_units(capture.end_tick)}"
+    yield f"#{convert_tick_to_vcd_time_units(capture.end_tick)}"
 
 
 def _vcd_time_scale(tick_s: Fraction) -> tuple[str, int]:

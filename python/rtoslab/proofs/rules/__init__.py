@@ -20,7 +20,7 @@ def benchmark_proof_rule_modules() -> dict[str, ModuleType]:
     return {name: module for name, module in modules.items() if hasattr(module, "judge_evidence")}
 
 
-def proof_parameters_class(module: ModuleType) -> Any:
+def parameters_class_of_proof_rule(module: ModuleType) -> Any:
     """Returns the class of a proof rule's parameters: `NoSwitchesParameters` for the module `no_switches`."""
     name = module.__name__.rpartition(".")[2]
     return getattr(module, "".join(word.title() for word in name.split("_")) + "Parameters")

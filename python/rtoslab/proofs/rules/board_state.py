@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping
 
 from rtoslab.catalogue import DEFAULT_CODE, Board
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import (
@@ -53,13 +53,13 @@ class BoardStateParameters(BenchmarkProofParameters):
     """The most pieces of the heap's free memory at that time, where the kernel's list of them can be read."""
 
 
-def judge_evidence(params: BoardStateParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: BoardStateParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks the board's settings as the window opened and closed (wait states, caches, clock, interrupt priorities,
     heap) against the manifest."""
     demands = "what is switched on as the window opens is what the manifest says, and stays so until it closes"
     state = evidence.observed.state if evidence.observed else {}
     if not state:
-        return unjudged_benchmark_proof_finding(
+        return make_unjudged_proof_finding(
             params.rule, demands, "the registers were not read" if evidence.observed else "no registers are seen"
         )
     off = dict.fromkeys(OFF_AFTER_RESET, 0)
@@ -71,7 +71,7 @@ def judge_evidence(params: BoardStateParameters, evidence: ProofEvidence) -> Ben
     ]
     problems += _describe_changed_settings(evidence, expected)
     problems += _describe_unexpected_interrupts(evidence)
-    problems += _tick_problems(evidence)
+    problems += _kernel_tick_length_problems(evidence)
     problems += _float_code_problems(evidence)
     problems += _memory_placement_problems(evidence)
     held = evidence.observed.heap_blocks if evidence.observed else 0
@@ -81,10 +81,10 @@ def judge_evidence(params: BoardStateParameters, evidence: ProofEvidence) -> Ben
     if pieces > params.free_pieces:
         problems.append(f"the heap's free memory is in {pieces} pieces, {params.free_pieces} expected")
     seen = ", ".join(f"{name} {value}" for name, value in state.items())
-    return make_benchmark_proof_finding(params.rule, demands, problems, [seen])
+    return make_judged_proof_finding(params.rule, demands, problems, [seen])
 
 
-def _list_expected_settings(evidence: ProofEvidence) -> Iterator[tuple[str, int]]:
+def _list_expected_settings(evidence: BenchmarkProofEvidence) -> Iterator[tuple[str, int]]:
     """Yields the name and the expected value of each board setting that the manifest or board.toml determines."""
     board, state = evidence.board, evidence.observed.state if evidence.observed else {}
     clock = board.clocks.get(evidence.decoded.begin.clock_hz)
@@ -108,7 +108,7 @@ def _list_expected_settings(evidence: ProofEvidence) -> Iterator[tuple[str, int]
                 yield f"{before}{_LINE}{line}", state[ISR_URGENCY] & ((1 << board.irq.priority_bits) - 1)
 
 
-def _describe_changed_settings(evidence: ProofEvidence, expected: Mapping[str, int]) -> list[str]:
+def _describe_changed_settings(evidence: BenchmarkProofEvidence, expected: Mapping[str, int]) -> list[str]:
     """Returns a sentence for each board setting that was written in the window, or that is not as expected when it
     closes."""
     observed = evidence.observed
@@ -123,7 +123,7 @@ def _describe_changed_settings(evidence: ProofEvidence, expected: Mapping[str, i
     ]
 
 
-def _describe_unexpected_interrupts(evidence: ProofEvidence) -> list[str]:
+def _describe_unexpected_interrupts(evidence: BenchmarkProofEvidence) -> list[str]:
     """Returns a sentence for each enabled interrupt that belongs neither to the benchmark nor to the kernel."""
     board, observed = evidence.board, evidence.observed
     assert observed is not None
@@ -137,7 +137,7 @@ def _describe_unexpected_interrupts(evidence: ProofEvidence) -> list[str]:
     ]
 
 
-def _tick_problems(evidence: ProofEvidence) -> list[str]:
+def _kernel_tick_length_problems(evidence: BenchmarkProofEvidence) -> list[str]:
     """Returns a sentence if SysTick makes the kernel's ticks, and they are shorter or longer than the image says.
 
     A kernel without ticks sets SysTick for each wait, so the number of its entries is another one.
@@ -154,13 +154,13 @@ def _tick_problems(evidence: ProofEvidence) -> list[str]:
     return [f"a tick lasts {observed.tick_cycles} cycles, {required:g} expected"]
 
 
-def _float_code_problems(evidence: ProofEvidence) -> list[str]:
+def _float_code_problems(evidence: BenchmarkProofEvidence) -> list[str]:
     """Returns a sentence for each function of the benchmark that executes floating-point instructions."""
     names = evidence.observed.own_floats if evidence.observed else ()
     return [f"{name} calculates in floating point" for name in names]
 
 
-def _memory_placement_problems(evidence: ProofEvidence) -> list[str]:
+def _memory_placement_problems(evidence: BenchmarkProofEvidence) -> list[str]:
     """Returns a sentence for each function of the benchmark that is not in the memory for code, and for each task's
     control block that is not in the memory for data. The linker script of a kernel that provides the start-up chooses
     this memory itself, and it must be the same for all control blocks."""

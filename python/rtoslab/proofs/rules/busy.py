@@ -7,10 +7,10 @@ A kernel that waits for another core's lock asleep sleeps while it has work to d
 to a task that is none of the image's. If a benchmark's tasks may wait for each other, all sleep is counted."""
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import BenchmarkProofFinding
 
@@ -20,7 +20,7 @@ SWITCHES_TO_IDLE = 2
 """The most switches at the window's edges, where a core's sleep proves nothing."""
 
 
-class BusyParameters(BenchmarkProofParameters):
+class BusyCoresProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `busy` in benchmark.toml. The proof checks that no core sleeps or idles for more
     than the allowed share of the window, and limits the instructions per count."""
 
@@ -37,7 +37,7 @@ class BusyParameters(BenchmarkProofParameters):
     """Only these cores. None: all."""
 
 
-def judge_evidence(params: BusyParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: BusyCoresProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that no core sleeps or idles for more than the allowed share of the window, and limits the instructions
     per count, by each core's profile."""
     times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
@@ -52,7 +52,7 @@ def judge_evidence(params: BusyParameters, evidence: ProofEvidence) -> Benchmark
     if most:
         demands += f", and a count takes {least} to {most} instructions of the benchmark's own"
     if evidence.observed is None or not evidence.observed.loads:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for core in params.cores if params.cores is not None else evidence.cores:
@@ -67,10 +67,10 @@ def judge_evidence(params: BusyParameters, evidence: ProofEvidence) -> Benchmark
         is_busy = to_idle <= SWITCHES_TO_IDLE if by_switches else idle <= params.idle_percent
         good = counts > 0 and is_busy and least <= own <= (most or own)
         (seen if good else problems).append(text)
-    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
+    return make_judged_proof_finding(params.rule, demands, problems, seen)
 
 
-def _count_switches_to_idle(evidence: ProofEvidence, core: int) -> int:
+def _count_switches_to_idle(evidence: BenchmarkProofEvidence, core: int) -> int:
     """Returns how often a core switched to a task that the image did not create, such as the kernel's idle task."""
     handles = {task.handle for task in evidence.decoded.tasks}
     switches = evidence.observed.switches if evidence.observed else {}

@@ -4,10 +4,10 @@ From the parameters `period_N_ms` of the benchmark. The tick is a millisecond.
 """
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import steps as seen_steps
@@ -21,13 +21,13 @@ class CallsAsPeriodsParameters(BenchmarkProofParameters):
     slack: int = 1
 
 
-def judge_evidence(params: CallsAsPeriodsParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: CallsAsPeriodsParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that each periodic task called the service once per period, by the calls and ticks on core 0."""
     stated = evidence.decoded.params
     periods = [int(stated[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in stated]
     demands = f"tasks 0 to {len(periods) - 1} call {params.service} once in {', '.join(map(str, periods))} ticks"
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     functions = evidence.kernel.facts_for_architecture(evidence.board.cpu).symbols.get(params.service, ())
     steps = [step for step in evidence.observed.steps if step.core == 0]
     ticks = sum(step.kind == seen_steps.TICK for step in steps)
@@ -40,4 +40,4 @@ def judge_evidence(params: CallsAsPeriodsParameters, evidence: ProofEvidence) ->
         (seen if abs(calls - ticks / period) <= params.slack + 1 else problems).append(text)
     if not ticks:
         problems.append("no tick was seen")
-    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
+    return make_judged_proof_finding(params.rule, demands, problems, seen)

@@ -6,12 +6,12 @@ back: two fewer or more for each.
 """
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
-from rtoslab.proofs.expected_counts import ExpectedEventCount, intervals_kept_as_samples
+from rtoslab.proofs.expected_counts import ExpectedEventCount, code_intervals_that_became_samples
 from rtoslab.results import BenchmarkProofFinding
 
 
@@ -34,16 +34,16 @@ def find_watched_services(params: CallsInsideParameters) -> tuple[str, ...]:
     return (params.service,)
 
 
-def judge_evidence(params: CallsInsideParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: CallsInsideParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that every sample of a series contains the required number of calls of a kernel service, by the executions
     of its function."""
     required = ExpectedEventCount(params.calls, params.per, params.slack)
     count = required.describe_expected_event_count(evidence, f"call of {params.service}", f"calls of {params.service}")
     demands = f"{count} in every sample of {params.series}"
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     sliced = 2 if evidence.kernel.time_slice_ticks else 0
-    samples = intervals_kept_as_samples(evidence, params.series)
+    samples = code_intervals_that_became_samples(evidence, params.series)
     wrong = [
         interval.calls[params.service]
         for interval in samples
@@ -57,4 +57,4 @@ def judge_evidence(params: CallsInsideParameters, evidence: ProofEvidence) -> Be
     problems = [f"{len(wrong)} of {len(samples)} samples have another number, the first {wrong[0]}"] if wrong else []
     if not samples:
         problems = ["there are no samples"]
-    return make_benchmark_proof_finding(params.rule, demands, problems, [f"in all {len(samples)}"])
+    return make_judged_proof_finding(params.rule, demands, problems, [f"in all {len(samples)}"])

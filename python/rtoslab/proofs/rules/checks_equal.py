@@ -1,10 +1,10 @@
 """Figures that the firmware keeps in different places agree: the named checks of a core are all equal, and not zero."""
 
-from rtoslab.proofs.evidence import BenchmarkProofParameters, ProofEvidence, make_benchmark_proof_finding
+from rtoslab.proofs.evidence import BenchmarkProofEvidence, BenchmarkProofParameters, make_judged_proof_finding
 from rtoslab.results import BenchmarkProofFinding
 
 
-class ChecksEqualParameters(BenchmarkProofParameters):
+class EqualSelfChecksProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `checks_equal` in benchmark.toml. The proof checks that the named self-checks of the
     firmware have the same value on a core, and that it is not zero."""
 
@@ -12,7 +12,7 @@ class ChecksEqualParameters(BenchmarkProofParameters):
     tolerance: int = 0
 
 
-def judge_evidence(params: ChecksEqualParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: EqualSelfChecksProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the named self-checks of the firmware have the same value on a core, and that it is not zero."""
     problems: list[str] = []
     seen: list[str] = []
@@ -26,4 +26,4 @@ def judge_evidence(params: ChecksEqualParameters, evidence: ProofEvidence) -> Be
         text = f"core {core}: " + ", ".join(f"{name} = {value}" for name, value in checks.items())
         agrees = max(checks.values()) - min(checks.values()) <= params.tolerance and min(checks.values()) > 0
         (seen if agrees else problems).append(text)
-    return make_benchmark_proof_finding(params.rule, f"{' and '.join(params.checks)} are equal", problems, seen)
+    return make_judged_proof_finding(params.rule, f"{' and '.join(params.checks)} are equal", problems, seen)

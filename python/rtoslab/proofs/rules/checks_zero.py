@@ -1,6 +1,6 @@
 """The firmware's own refusals: each named check was reported by every core, and is zero."""
 
-from rtoslab.proofs.evidence import BenchmarkProofParameters, ProofEvidence, make_benchmark_proof_finding
+from rtoslab.proofs.evidence import BenchmarkProofEvidence, BenchmarkProofParameters, make_judged_proof_finding
 from rtoslab.results import BenchmarkProofFinding
 
 
@@ -11,7 +11,7 @@ class ChecksZeroParameters(BenchmarkProofParameters):
     checks: tuple[str, ...]
 
 
-def judge_evidence(params: ChecksZeroParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: ChecksZeroParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the named self-checks of the firmware (counts of errors) are zero on every core."""
     problems = []
     for core in evidence.cores:
@@ -22,4 +22,4 @@ def judge_evidence(params: ChecksZeroParameters, evidence: ProofEvidence) -> Ben
             elif values[name] != 0:
                 problems.append(f"core {core}: {name} = {values[name]}")
     seen = [f"{', '.join(params.checks)} = 0 on {len(evidence.cores)} core(s)"]
-    return make_benchmark_proof_finding(params.rule, f"{' and '.join(params.checks)} are zero", problems, seen)
+    return make_judged_proof_finding(params.rule, f"{' and '.join(params.checks)} are zero", problems, seen)

@@ -1,10 +1,10 @@
 """The contention the test is named for happened: so many attempts did not find their object free."""
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import BenchmarkProofFinding
 
@@ -24,19 +24,21 @@ def find_watched_services(params: CollisionsParameters) -> tuple[str, ...]:
     return (params.service,)
 
 
-def judge_evidence(params: CollisionsParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: CollisionsParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that calls of a service collided: some found their object in use by another task or core."""
     demands = f"calls of {params.service} collide"
     text, probed, collisions = count_collisions(params, evidence)
     if probed is None and collisions is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     happened = (
         collisions if probed is None else probed
     ) != 0  # a look before the call may well miss what the call meets
-    return make_benchmark_proof_finding(params.rule, demands, [] if happened else [text], [text])
+    return make_judged_proof_finding(params.rule, demands, [] if happened else [text], [text])
 
 
-def count_collisions(params: CollisionsParameters, evidence: ProofEvidence) -> tuple[str, int | None, int | None]:
+def count_collisions(
+    params: CollisionsParameters, evidence: BenchmarkProofEvidence
+) -> tuple[str, int | None, int | None]:
     """Returns a sentence, the collisions that probes saw, and the objects that the firmware found in use before its
     calls. Either number is None if it is unknown."""
     probed = collisions = None

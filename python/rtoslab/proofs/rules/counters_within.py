@@ -1,10 +1,10 @@
 """The tasks of a core count alike: their counters are within `max_spread` of each other, and none is zero."""
 
-from rtoslab.proofs.evidence import BenchmarkProofParameters, ProofEvidence, make_benchmark_proof_finding
+from rtoslab.proofs.evidence import BenchmarkProofEvidence, BenchmarkProofParameters, make_judged_proof_finding
 from rtoslab.results import BenchmarkProofFinding
 
 
-class CountersWithinParameters(BenchmarkProofParameters):
+class TaskCounterSpreadProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `counters_within` in benchmark.toml. The proof checks that the counters of a core's
     tasks differ by at most `max_spread` and that none is zero."""
 
@@ -16,7 +16,7 @@ class CountersWithinParameters(BenchmarkProofParameters):
     good."""
 
 
-def judge_evidence(params: CountersWithinParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: TaskCounterSpreadProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the counters of a core's tasks differ by at most `max_spread` and that none is zero."""
     problems: list[str] = []
     seen: list[str] = []
@@ -37,4 +37,4 @@ def judge_evidence(params: CountersWithinParameters, evidence: ProofEvidence) ->
     more = f", and {evidence.max_time_slices} for its time slices," if evidence.max_time_slices else ""
     percent = f" or {params.max_percent:g} %" if params.max_percent else ""
     demands = f"the counters of a core lie within {params.max_spread}{percent}{more} of each other"
-    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
+    return make_judged_proof_finding(params.rule, demands, problems, seen)

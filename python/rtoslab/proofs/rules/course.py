@@ -18,14 +18,14 @@ from pydantic import model_validator
 
 from rtoslab.base import StrictModel
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.proofs.expected_steps import ExpectedBenchmarkStep, parse_benchmark_steps, select_steps_by_kernel_services
 from rtoslab.proofs.observed_steps import are_recorded_steps_incomplete, observed_benchmark_steps_to_judge
-from rtoslab.proofs.sequence_match import MatchResult, match_steps_with_repetitions
+from rtoslab.proofs.sequence_match import StepSequenceMatchResult, match_observed_benchmark_steps
 from rtoslab.proofs.step_match import BenchmarkStepMatcher, PlaceholderBindings
 from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import steps as seen
@@ -37,7 +37,7 @@ REFUSAL_RISK: Final = 1e-6
 """The accepted probability of refusing honest draws."""
 
 
-class RandomRepetitionParameters(StrictModel):
+class RandomlyDrawnRepetitionParameters(StrictModel):
     """The table `drawn` of the rule `course`: a random draw decides whether these rounds happen.
     Passes of the loop without a round come before a round's first step.
     """
@@ -73,7 +73,7 @@ class CourseParameters(BenchmarkProofParameters):
     bounds the instructions of a round, so much more as each of them took longer in this window."""
     per: str | None = None
     """The name of a parameter. Its value multiplies the own cycles."""
-    drawn: RandomRepetitionParameters | None = None
+    drawn: RandomlyDrawnRepetitionParameters | None = None
     everywhere: bool = False
     """In a latency benchmark, whether own cycles count outside intervals too."""
     at_least: int = 3
@@ -89,14 +89,14 @@ class CourseParameters(BenchmarkProofParameters):
         return self
 
 
-def judge_evidence(params: CourseParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: CourseParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that each core executed the steps of the benchmark's round (calls, switches, marks) in the listed order,
     and limits the benchmark's own cycles between them."""
     services = evidence.benchmark.services
     texts = tuple(select_steps_by_kernel_services(item, services) for item in params.rounds or (params.round,))
     demands = "each round is: " + "; or: ".join(", ".join(text) for text in texts)
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     parsed = [parse_benchmark_steps(text, evidence.decoded.params) for text in texts]
     besides = parse_benchmark_steps(params.besides, evidence.decoded.params)
     kinds = {kind for one in parsed for item in one for kind in _kinds_of_benchmark_step(item)}
@@ -112,17 +112,15 @@ def judge_evidence(params: CourseParameters, evidence: ProofEvidence) -> Benchma
         ticks = sum(step.kind == seen.TICK for step in mine)
         steps = [step for step in mine if step.kind not in {seen.TICK, seen.PIN} or step.kind in kinds]
         names = PlaceholderBindings()
-        tests = [matcher.make_step_predicate(beside) for beside in besides]
+        tests = [matcher.make_benchmark_step_predicate(beside) for beside in besides]
         steps = [step for step in steps if not any(fits(step, names) for fits in tests)]
         latency = evidence.benchmark.kind == "latency"
-        rounds = [matcher.steps_visible_to_probes(item) for item in parsed]
+        rounds = [matcher.benchmark_steps_visible_to_probes(item) for item in parsed]
         if not all(rounds):
-            return unjudged_benchmark_proof_finding(
-                params.rule, demands, "what a round calls is no function of this kernel"
-            )
+            return make_unjudged_proof_finding(params.rule, demands, "what a round calls is no function of this kernel")
         if evidence.kernel.behaviour.sleep_adds_ticks:
             steps = _remove_extra_ticks_from_steps(steps, rounds, matcher)
-        match = match_steps_with_repetitions(matcher, steps, rounds, only_inside=latency and not params.everywhere)
+        match = match_observed_benchmark_steps(matcher, steps, rounds, only_inside=latency and not params.everywhere)
         allowed = params.tolerance + (3 * ticks if evidence.kernel.time_slice_ticks else 0)
         own_cycles = _benchmark_code_cycle_limit(params, evidence, core)
         least = min(params.at_least, max(1, evidence.samples // 2)) if latency else params.at_least
@@ -135,10 +133,10 @@ def judge_evidence(params: CourseParameters, evidence: ProofEvidence) -> Benchma
             f"core {core}: {problem}" for problem in _describe_repetition_problems(match, least, allowed, limits)
         ]
         words.append(f"core {core}: {match.rounds} rounds")
-    return make_benchmark_proof_finding(params.rule, demands, problems, words)
+    return make_judged_proof_finding(params.rule, demands, problems, words)
 
 
-def _benchmark_code_cycle_limit(params: CourseParameters, evidence: ProofEvidence, core: int) -> int:
+def _benchmark_code_cycle_limit(params: CourseParameters, evidence: BenchmarkProofEvidence, core: int) -> int:
     """Returns the most cycles of the benchmark's own code between two steps of its round on a core."""
     known = evidence.known_benchmark_code_cycles()
     if known is not None:
@@ -162,7 +160,7 @@ def _remove_extra_ticks_from_steps(
     many ticks in a row pass, those after the same step stay.
     """
     behind = [
-        matcher.make_step_predicate(step)
+        matcher.make_benchmark_step_predicate(step)
         for sequence in rounds
         for at, tick in enumerate(sequence, start=1)
         if tick.kind == seen.TICK
@@ -170,7 +168,7 @@ def _remove_extra_ticks_from_steps(
         if step.kind != seen.TICK
     ]
     outcome = [
-        matcher.make_step_predicate(before)
+        matcher.make_benchmark_step_predicate(before)
         for sequence in rounds
         for before, tick, more in zip(sequence, sequence[1:], sequence[2:], strict=False)
         if tick.kind == more.kind == seen.TICK
@@ -206,7 +204,11 @@ def _kinds_of_benchmark_step(step: ExpectedBenchmarkStep) -> set[str]:
 
 
 def _benchmark_code_cycle_limits_by_step(
-    params: CourseParameters, evidence: ProofEvidence, match: MatchResult, own_cycles: int, first: set[str]
+    params: CourseParameters,
+    evidence: BenchmarkProofEvidence,
+    match: StepSequenceMatchResult,
+    own_cycles: int,
+    first: set[str],
 ) -> Mapping[str, int]:
     """Returns the most cycles of the benchmark's own code before each expected step, by the step's text. `own_cycles`
     is the usual limit, and `first` are the texts of the steps that begin a round."""
@@ -219,7 +221,9 @@ def _benchmark_code_cycle_limits_by_step(
     return limits
 
 
-def _describe_repetition_problems(match: MatchResult, least: int, allowed: int, limits: Mapping[str, int]) -> list[str]:
+def _describe_repetition_problems(
+    match: StepSequenceMatchResult, least: int, allowed: int, limits: Mapping[str, int]
+) -> list[str]:
     """Returns sentences about breaks of the order, too few rounds and exceeded cycle limits. `least` rounds are
     required and `allowed` breaks accepted."""
     problems = []

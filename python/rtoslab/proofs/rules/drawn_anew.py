@@ -6,12 +6,12 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.proofs.draws import LEAST_AGREEMENT, best_agreement_with_draws, first_draws
+from rtoslab.proofs.draws import LEAST_AGREEMENT, best_agreement_with_draws, first_random_numbers
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.proofs.observed_steps import observed_benchmark_steps_to_judge
 from rtoslab.results import BenchmarkProofFinding
@@ -37,14 +37,14 @@ class DrawnAnewParameters(BenchmarkProofParameters):
     """The least difference of the shortest and the longest distance, in percent of the range."""
 
 
-def judge_evidence(params: DrawnAnewParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: DrawnAnewParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the times between asynchronous interrupts differ and are within the range of the random draw, by the
     entries of the handler."""
     demands = (
         f"interrupts come {params.from_cycles} to {params.to_cycles} cycles after each other, hardly two times alike"
     )
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     number = FIRST_EXTERNAL + evidence.board.irq.asynchronous
     times = [
         step.cycle
@@ -53,7 +53,7 @@ def judge_evidence(params: DrawnAnewParameters, evidence: ProofEvidence) -> Benc
     ]
     distances = [later - earlier for earlier, later in pairwise(times)]
     if not distances:
-        return make_benchmark_proof_finding(params.rule, demands, [f"{len(times)} interrupts were seen"], [])
+        return make_judged_proof_finding(params.rule, demands, [f"{len(times)} interrupts were seen"], [])
     shortest, longest = min(distances), max(distances)
     different = len(set(distances)) * 100 >= params.different_percent * len(distances)
     spread = len(distances) < _FEW or (longest - shortest) * 100 >= params.spread_percent * (
@@ -63,10 +63,10 @@ def judge_evidence(params: DrawnAnewParameters, evidence: ProofEvidence) -> Benc
     text = f"{len(set(distances))} different of {len(distances)}, from {shortest} to {longest} cycles"
     agreement = None
     if params.seed is not None:
-        draws = first_draws(int(evidence.decoded.params[params.seed]), len(distances))
+        draws = first_random_numbers(int(evidence.decoded.params[params.seed]), len(distances))
         drawn = draws % (params.to_cycles - params.from_cycles)
         agreement = best_agreement_with_draws(distances, drawn.astype(np.float64))
     follows = agreement is None or agreement >= LEAST_AGREEMENT
     text += "" if agreement is None else f", which agree with the draws by {agreement:.2f}"
     good = different and spread and inside and follows
-    return make_benchmark_proof_finding(params.rule, demands, [] if good else [text], [text])
+    return make_judged_proof_finding(params.rule, demands, [] if good else [text], [text])

@@ -5,12 +5,12 @@ from typing import Annotated, Final
 import numpy as np
 from pydantic import Field
 
-from rtoslab.proofs.draws import best_agreement_with_draws, first_draws
+from rtoslab.proofs.draws import best_agreement_with_draws, first_random_numbers
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.proofs.observed_steps import observed_benchmark_steps_to_judge
 from rtoslab.proofs.step_match import KernelService
@@ -33,11 +33,11 @@ class DrawnOrderParameters(BenchmarkProofParameters):
     """The service that is called when the lowest bit is 0, and the one when it is 1."""
 
 
-def judge_evidence(params: DrawnOrderParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: DrawnOrderParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that a task calls two services in the order that is drawn, by the arguments of the kernel's functions."""
     demands = f"task {params.task} calls {' or '.join(params.services)} as is drawn"
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
     services = [KernelService(kernel, name) for name in params.services]
     handle = evidence.task_handle(0, params.task)
@@ -47,9 +47,9 @@ def judge_evidence(params: DrawnOrderParameters, evidence: ProofEvidence) -> Ben
         if step.kind == CALL and step.who == handle
     ]
     bits = [bit for bit in calls if bit is not None][:_MOST]
-    drawn = first_draws(int(evidence.decoded.params[params.seed]), len(bits)) & 1
+    drawn = first_random_numbers(int(evidence.decoded.params[params.seed]), len(bits)) & 1
     agreement = best_agreement_with_draws(bits, drawn.astype(np.float64))
     if agreement is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands, f"{len(bits)} calls were seen")
+        return make_unjudged_proof_finding(params.rule, demands, f"{len(bits)} calls were seen")
     text = f"{len(bits)} calls, {sum(bits)} of {params.services[1]}, that agree with the draws by {agreement:.2f}"
-    return make_benchmark_proof_finding(params.rule, demands, [] if agreement >= _SAME else [text], [text])
+    return make_judged_proof_finding(params.rule, demands, [] if agreement >= _SAME else [text], [text])

@@ -3,12 +3,12 @@ what follows them."""
 
 import numpy as np
 
-from rtoslab.proofs.draws import LEAST_AGREEMENT, best_agreement_with_draws, first_draws
+from rtoslab.proofs.draws import LEAST_AGREEMENT, best_agreement_with_draws, first_random_numbers
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.proofs.observed_steps import observed_benchmark_steps_to_judge
 from rtoslab.proofs.step_match import KernelService
@@ -28,12 +28,12 @@ class DrawnWaitsParameters(BenchmarkProofParameters):
     """A wait is the drawn number modulo this one, in passes of a loop."""
 
 
-def judge_evidence(params: DrawnWaitsParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: DrawnWaitsParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the benchmark's own code between an interval's end and the next call of a service takes as long as
     was drawn, by its cycles."""
     demands = f"the task computes before each {params.service} for as long as is drawn"
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     service = KernelService(evidence.kernel.facts_for_architecture(evidence.board.cpu), params.service)
     tasks = {task.handle for task in evidence.decoded.tasks} - evidence.benchmark_runner_tasks()
     waits: list[int] = []
@@ -46,9 +46,9 @@ def judge_evidence(params: DrawnWaitsParameters, evidence: ProofEvidence) -> Ben
             if step.kind == CALL and service.is_call_of_kernel_service(step):
                 waits.append(own)
                 own = None
-    drawn = first_draws(int(evidence.decoded.params[params.seed]), len(waits)) % params.below
+    drawn = first_random_numbers(int(evidence.decoded.params[params.seed]), len(waits)) % params.below
     agreement = best_agreement_with_draws(waits, drawn.astype(np.float64))
     if agreement is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands, f"{len(waits)} waits were seen")
+        return make_unjudged_proof_finding(params.rule, demands, f"{len(waits)} waits were seen")
     text = f"{len(waits)} waits that agree with the draws by {agreement:.2f}"
-    return make_benchmark_proof_finding(params.rule, demands, [] if agreement >= LEAST_AGREEMENT else [text], [text])
+    return make_judged_proof_finding(params.rule, demands, [] if agreement >= LEAST_AGREEMENT else [text], [text])

@@ -4,10 +4,10 @@ The trap it prevents: a figure beside further periodic timers that were not star
 other periods."""
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import BenchmarkProofFinding
 
@@ -23,16 +23,16 @@ class EnteredAsTicksParameters(BenchmarkProofParameters):
     """The parameter with the number of timers that are started, from the first on."""
 
 
-def judge_evidence(params: EnteredAsTicksParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: EnteredAsTicksParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks how often the kernel called the function of periodic timers, by the executions of its first
     instruction."""
     periods = params.periods[: int(evidence.decoded.params[params.of])]
     demands = f"{params.function} is called every {', '.join(map(str, periods)) or 'never'} ticks"
     observed = evidence.observed
     if observed is None or not observed.own:
-        return unjudged_benchmark_proof_finding(params.rule, demands, "this target has no profile")
+        return make_unjudged_proof_finding(params.rule, demands, "this target has no profile")
     entries = sum(own.entries for own in observed.own if own.name == params.function and own.core in evidence.cores)
     expected = sum(evidence.window_ticks / period for period in periods)
     text = f"{entries} calls in {evidence.window_ticks} ticks, {expected:.0f} expected"
     good = abs(entries - expected) <= len(periods)
-    return make_benchmark_proof_finding(params.rule, demands, [] if good else [text], [text])
+    return make_judged_proof_finding(params.rule, demands, [] if good else [text], [text])

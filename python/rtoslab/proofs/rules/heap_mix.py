@@ -4,12 +4,12 @@ are taken and given back in the order that is drawn from the seed."""
 from collections.abc import Iterator
 from itertools import islice, takewhile
 
-from rtoslab.proofs.draws import drawn_numbers
+from rtoslab.proofs.draws import random_numbers_from_state
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import CALL
@@ -27,7 +27,7 @@ class HeapMixParameters(BenchmarkProofParameters):
     """The parameter from which places and sizes are drawn. None: the draws are not computed again."""
 
 
-def judge_evidence(params: HeapMixParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: HeapMixParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the benchmark allocated blocks of all its sizes and of no other, and at times held nearly the most
     allowed."""
     places = int(evidence.decoded.params[params.held])
@@ -35,7 +35,7 @@ def judge_evidence(params: HeapMixParameters, evidence: ProofEvidence) -> Benchm
         f"blocks of {', '.join(map(str, params.sizes))} bytes are taken, {places} at once at most and nearly so many"
     )
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
     size = kernel.index_of_observed_argument("malloc", "bytes")
     code = kernel.results.get("malloc")
@@ -61,18 +61,20 @@ def judge_evidence(params: HeapMixParameters, evidence: ProofEvidence) -> Benchm
     text = f"{len(sizes)} sizes from {min(sizes, default=0)} to {max(sizes, default=0)} bytes, {most} blocks at once"
     good = good and places * 0.6 <= most <= places
     if params.seed is not None:
-        drawn = islice(_drawn_order(int(evidence.decoded.params[params.seed]), params.sizes, places), len(order))
+        drawn = islice(
+            _random_heap_operation_sequence(int(evidence.decoded.params[params.seed]), params.sizes, places), len(order)
+        )
         follows = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(order, drawn, strict=True)))
         # At its end the benchmark gives back what it holds.
         if any(order[follows:]) or len(order) - follows > places:
             text += f", and call {follows + 1} is not what the seed draws"
             good = False
-    return make_benchmark_proof_finding(params.rule, demands, [] if good else [text], [text])
+    return make_judged_proof_finding(params.rule, demands, [] if good else [text], [text])
 
 
-def _drawn_order(seed: int, sizes: tuple[int, ...], places: int) -> Iterator[int]:
+def _random_heap_operation_sequence(seed: int, sizes: tuple[int, ...], places: int) -> Iterator[int]:
     """Yields the size of each block that is taken, and 0 for each that is given back, as they are drawn."""
-    draws = drawn_numbers(seed)
+    draws = random_numbers_from_state(seed)
     taken: set[int] = set()
     while True:
         place = next(draws) % places

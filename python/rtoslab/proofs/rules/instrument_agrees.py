@@ -13,12 +13,12 @@ from statistics import median
 
 from rtoslab.catalogue import EMPTY_SERIES
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
-from rtoslab.proofs.expected_counts import intervals_kept_as_samples
+from rtoslab.proofs.expected_counts import code_intervals_that_became_samples
 from rtoslab.results import (
     BenchmarkProofFinding,
     interval_readings_of_instrument,
@@ -41,14 +41,14 @@ class InstrumentAgreesParameters(BenchmarkProofParameters):
     """By how much longer than another a store to the pin may take."""
 
 
-def judge_evidence(params: InstrumentAgreesParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: InstrumentAgreesParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks each sample of the instrument (cycle counter or pin) against the time that the virtual board saw between
     the marks of the same interval."""
     instrument = measuring_instrument_of_image(evidence.decoded)
     demands = f"each sample by {instrument} is the time between its marks and the instrument's own cost"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     costs: dict[str, list[int]] = {}
     for number, facts in enumerate(series_facts(evidence.benchmark)):
         if instrument in facts.instruments and facts.stamped is None:
@@ -68,18 +68,22 @@ def judge_evidence(params: InstrumentAgreesParameters, evidence: ProofEvidence) 
             good = far * params.rare <= len(mine) and usual and min(mine) >= shortest
             good = good and (name != EMPTY_SERIES or own <= params.usual_cycles * slowdown)
             (seen if good else problems).append(text)
-    return make_benchmark_proof_finding(
+    return make_judged_proof_finding(
         params.rule, demands, problems, [_cost_range_text(costs)] if seen else ["nothing to compare"]
     )
 
 
-def _find_code_in_empty_intervals(params: InstrumentAgreesParameters, evidence: ProofEvidence) -> list[str]:
+def _find_code_in_empty_intervals(params: InstrumentAgreesParameters, evidence: BenchmarkProofEvidence) -> list[str]:
     """Returns a problem if code was executed between the marks of the empty intervals.
     Their length is subtracted from that of each other interval, which would seem shorter.
     """
     if EMPTY_SERIES not in evidence.benchmark.series_ids:
         return []
-    empty = [interval.cycles for interval in intervals_kept_as_samples(evidence, EMPTY_SERIES) if not interval.touched]
+    empty = [
+        interval.cycles
+        for interval in code_intervals_that_became_samples(evidence, EMPTY_SERIES)
+        if not interval.touched
+    ]
     usual = median(empty) if empty else 0
     if usual > params.nothing_cycles * evidence.board_slowdown_over_pico():
         return [f"{EMPTY_SERIES}: {usual:g} cycles between the marks of an empty interval"]

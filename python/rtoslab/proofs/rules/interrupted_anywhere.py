@@ -3,10 +3,10 @@
 from typing import Literal
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import FIRST_EXTERNAL, task_switching_exceptions
@@ -24,16 +24,16 @@ class InterruptedAnywhereParameters(BenchmarkProofParameters):
     """Whether the handler asks for a switch, so that the core resumes there after another switch back."""
 
 
-def judge_evidence(params: InterruptedAnywhereParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: InterruptedAnywhereParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the interrupt hit the code at many different addresses, by those at which the core continued after
     the handler."""
     places = min(params.places, max(2, evidence.samples // 4))
     demands = f"the core went on at {places} different addresses or more after the interrupt"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     line = FIRST_EXTERNAL + evidence.board.irq.asynchronous
     numbers = task_switching_exceptions(evidence.kernel) if params.by_switch else {line}
     result = len({place for number in numbers for place in observed.intervals.resumed.get(number, ())})
     text = f"{result} addresses"
-    return make_benchmark_proof_finding(params.rule, demands, [] if result >= places else [text], [text])
+    return make_judged_proof_finding(params.rule, demands, [] if result >= places else [text], [text])

@@ -6,12 +6,12 @@ On the line by which a kernel's cores interrupt each other, as many entries are 
 
 from rtoslab.catalogue import EMPTY_SERIES
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
-from rtoslab.proofs.expected_counts import intervals_kept_as_samples
+from rtoslab.proofs.expected_counts import code_intervals_that_became_samples
 from rtoslab.proofs.expected_steps import LINES
 from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import APPLICATION, CORE_INTERRUPT, FIRST_EXTERNAL, SYSTICK, function_category
@@ -30,7 +30,7 @@ class InterruptsToldParameters(BenchmarkProofParameters):
     the benchmark names."""
 
 
-def judge_evidence(params: InterruptsToldParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: InterruptsToldParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the cores took only interrupts that belong to the benchmark or the kernel, and one tick per
     period."""
     lines = [*params.lines, *(line for line in LINES if _is_interrupt_named_in_proofs(evidence, line))]
@@ -38,7 +38,7 @@ def judge_evidence(params: InterruptsToldParameters, evidence: ProofEvidence) ->
         f"no interrupt but {', '.join(dict.fromkeys(lines)) or 'none of the board'}, the kernel's own and its ticks"
     )
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     numbers = {FIRST_EXTERNAL + _interrupt_line_number(evidence, item) for item in lines}
     between, problems = _inter_core_interrupts(evidence)
     ticks = 0
@@ -54,22 +54,22 @@ def judge_evidence(params: InterruptsToldParameters, evidence: ProofEvidence) ->
     is_right = expected - _count_masked_ticks(evidence) - edges <= ticks <= expected + edges
     if not is_right and evidence.meets_condition("tasks = 1"):
         problems.append(f"{ticks} ticks, {expected} expected")
-    return make_benchmark_proof_finding(params.rule, demands, problems, [f"{ticks} ticks"])
+    return make_judged_proof_finding(params.rule, demands, problems, [f"{ticks} ticks"])
 
 
-def _count_masked_ticks(evidence: ProofEvidence) -> int:
+def _count_masked_ticks(evidence: BenchmarkProofEvidence) -> int:
     """Returns how many ticks may be lost while the runner measures its instrument's cost with interrupts masked."""
     observed = evidence.observed
     if observed is None or observed.intervals is None or EMPTY_SERIES not in evidence.benchmark.series_ids:
         return 0
-    empty = intervals_kept_as_samples(evidence, EMPTY_SERIES)
+    empty = code_intervals_that_became_samples(evidence, EMPTY_SERIES)
     if not empty:
         return 0
     masked = empty[-1].start_cycle + empty[-1].cycles - empty[0].start_cycle
     return masked * int(evidence.decoded.params["tick_hz"]) // evidence.decoded.begin.clock_hz
 
 
-def _inter_core_interrupts(evidence: ProofEvidence) -> tuple[dict[int, int], list[str]]:
+def _inter_core_interrupts(evidence: BenchmarkProofEvidence) -> tuple[dict[int, int], list[str]]:
     """Returns the exception number by which the other cores interrupt each core, and sentences about problems."""
     observed, lines = evidence.observed, evidence.kernel.several_cores.lines.get(evidence.board.chip, ())
     assert observed is not None
@@ -85,7 +85,7 @@ def _inter_core_interrupts(evidence: ProofEvidence) -> tuple[dict[int, int], lis
     return between, problems
 
 
-def _is_interrupt_named_in_proofs(evidence: ProofEvidence, line: str) -> bool:
+def _is_interrupt_named_in_proofs(evidence: BenchmarkProofEvidence, line: str) -> bool:
     """Whether a proof of the benchmark names the interrupt line, or the line's event starts one of its series."""
     facts = evidence.benchmark
     words = {word for table in facts.proof for value in table.values() for word in _words_of_all_strings(value)}
@@ -100,7 +100,7 @@ def _words_of_all_strings(value: object) -> list[str]:
     return [word for item in value for word in _words_of_all_strings(item)] if isinstance(value, list | tuple) else []
 
 
-def _interrupt_line_number(evidence: ProofEvidence, name: str) -> int:
+def _interrupt_line_number(evidence: BenchmarkProofEvidence, name: str) -> int:
     """Returns the number of an interrupt line from its name in board.toml, or of `fifo` between two kernels."""
     board = evidence.board
     if name == "fifo" and evidence.fifo_line is not None:
@@ -108,6 +108,6 @@ def _interrupt_line_number(evidence: ProofEvidence, name: str) -> int:
     return {"soft": board.irq.soft, "asynchronous": board.irq.asynchronous, "edge": board.pins.in_irq}[name]
 
 
-def _is_kernel_handler(number: int, evidence: ProofEvidence) -> bool:
+def _is_kernel_handler(number: int, evidence: BenchmarkProofEvidence) -> bool:
     """Whether the handler of an exception number belongs to the kernel."""
     return function_category(f"{_HANDLER}{number - FIRST_EXTERNAL}", evidence.kernel) != APPLICATION

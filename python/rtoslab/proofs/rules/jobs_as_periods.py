@@ -3,16 +3,16 @@
 A task without a period is absent and counts nothing. The window begins before the first period and may end inside one.
 """
 
-from rtoslab.proofs.evidence import BenchmarkProofParameters, ProofEvidence, make_benchmark_proof_finding
+from rtoslab.proofs.evidence import BenchmarkProofEvidence, BenchmarkProofParameters, make_judged_proof_finding
 from rtoslab.results import BenchmarkProofFinding
 
 
-class JobsAsPeriodsParameters(BenchmarkProofParameters):
+class JobsPerPeriodProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `jobs_as_periods` in benchmark.toml. The proof checks that each periodic task did
     one job per period."""
 
 
-def judge_evidence(params: JobsAsPeriodsParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: JobsPerPeriodProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that each periodic task did one job per period, by the firmware's counters and checks alone."""
     window_ticks = evidence.decoded.begin.window_us * int(evidence.decoded.params["tick_hz"]) // 1_000_000
     lead_ticks = int(evidence.decoded.params["lead_ticks"])
@@ -26,6 +26,6 @@ def judge_evidence(params: JobsAsPeriodsParameters, evidence: ProofEvidence) -> 
             expected = (window_ticks - lead_ticks) // period if period else 0
             text = f"core {core}, task {index}: {jobs} jobs in {expected} periods"
             (seen if period and jobs and abs(jobs - expected) <= 1 else problems).append(text)
-    return make_benchmark_proof_finding(
+    return make_judged_proof_finding(
         params.rule, "each task does one job a period, give or take one at the window's edges", problems, seen
     )

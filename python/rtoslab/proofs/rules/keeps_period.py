@@ -9,12 +9,12 @@ from itertools import pairwise
 from typing import Final
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
-from rtoslab.proofs.expected_counts import intervals_kept_as_samples
+from rtoslab.proofs.expected_counts import code_intervals_that_became_samples
 from rtoslab.results import BenchmarkProofFinding
 
 _FEWEST: Final = 8
@@ -41,7 +41,7 @@ class KeepsPeriodParameters(BenchmarkProofParameters):
     delayed least. More where the code is slower and where there is jitter."""
 
 
-def judge_evidence(params: KeepsPeriodParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: KeepsPeriodParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that marked periods follow each other without gaps, last as long as their ticks, and that their error does
     not grow."""
     ticks = int(evidence.decoded.params[params.ticks])
@@ -49,13 +49,13 @@ def judge_evidence(params: KeepsPeriodParameters, evidence: ProofEvidence) -> Be
     demands = f"each period follows the one before, lasts {ticks} ticks, and the error does not grow"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     periods = sorted(
-        (interval for name in params.series for interval in intervals_kept_as_samples(evidence, name)),
+        (interval for name in params.series for interval in code_intervals_that_became_samples(evidence, name)),
         key=lambda interval: interval.start_cycle,
     )
     if len(periods) < _FEWEST:
-        return make_benchmark_proof_finding(
+        return make_judged_proof_finding(
             params.rule, demands, [f"{len(periods)} periods, {_FEWEST} or more expected"], []
         )
     slowdown = evidence.board_slowdown_over_pico()
@@ -73,4 +73,4 @@ def judge_evidence(params: KeepsPeriodParameters, evidence: ProofEvidence) -> Be
     if abs(drift) > params.drift_cycles * slowdown + spread * _JITTER_SHARE:
         problems.append(f"the error grows by {drift:.0f} cycles")
     text = f"{len(periods)} periods, ends within {spread:.0f} cycles of their places, drift {drift:.1f} cycles"
-    return make_benchmark_proof_finding(params.rule, demands, problems, [text])
+    return make_judged_proof_finding(params.rule, demands, problems, [text])

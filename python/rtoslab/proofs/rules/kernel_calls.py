@@ -18,10 +18,10 @@ from typing import Final
 
 from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.proofs.expected_steps import ExpectedBenchmarkStep, parse_benchmark_steps, select_steps_by_kernel_services
 from rtoslab.proofs.known_code import LibraryUse
@@ -64,13 +64,13 @@ class KernelCallsParameters(BenchmarkProofParameters):
     """Functions of the port that ask the kernel for figures outside the measurement."""
 
 
-def judge_evidence(params: KernelCallsParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: KernelCallsParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the benchmark called no kernel or library function beside those that its round contains, by the
     executed call instructions."""
     demands = "the benchmark calls no function of the kernel or a library that its round does not contain"
     observed = evidence.observed
     if observed is None or not observed.own:
-        return unjudged_benchmark_proof_finding(
+        return make_unjudged_proof_finding(
             params.rule, demands, "this target has no profile" if observed is None else "no profile was kept"
         )
     kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
@@ -98,13 +98,13 @@ def judge_evidence(params: KernelCallsParameters, evidence: ProofEvidence) -> Be
     problems = [f"{by} called {called} {times} times" for (by, called), times in sorted(strange.items())]
     problems += _describe_unexpected_arguments(evidence, kernel, services, edge)
     known = sum(times for (_, called), times in calls.items() if called in allowed)
-    return make_benchmark_proof_finding(
+    return make_judged_proof_finding(
         params.rule, demands, problems[:4], [f"{known} calls of {', '.join(sorted(services - {*_BRACKETS}))}"]
     )
 
 
 def _describe_unexpected_arguments(
-    evidence: ProofEvidence, kernel: Kernel, services: Collection[str], edge: int
+    evidence: BenchmarkProofEvidence, kernel: Kernel, services: Collection[str], edge: int
 ) -> list[str]:
     """Returns a sentence for each set of arguments of a call that no service has. `services`: those that the benchmark
     calls. The runner's may be called `edge` times."""
@@ -159,7 +159,7 @@ def _count_allowed_current_core_queries(
     return asks
 
 
-def _is_named_library(called: str, kinds: Iterable[str], evidence: ProofEvidence) -> bool:
+def _is_named_library(called: str, kinds: Iterable[str], evidence: BenchmarkProofEvidence) -> bool:
     """Whether a called function is a library function of the kinds (`fill`, `copy`, `division`) that the benchmark
     allows."""
     if function_category(called, evidence.kernel) != LIBRARY:
@@ -167,7 +167,7 @@ def _is_named_library(called: str, kinds: Iterable[str], evidence: ProofEvidence
     return any(word in called for kind in kinds for word in _LIBRARY[kind])
 
 
-def _kernel_services_named_in_proofs(evidence: ProofEvidence) -> set[str]:
+def _kernel_services_named_in_proofs(evidence: BenchmarkProofEvidence) -> set[str]:
     """Returns the kernel services that the benchmark's proofs name."""
     kinds = set[str]()
     for table in evidence.benchmark.proof:

@@ -1,10 +1,10 @@
 """Nothing is shared: every core called the service with one object, and no two cores with the same."""
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import BenchmarkProofFinding
 
@@ -22,12 +22,12 @@ def find_watched_services(params: ObjectPerCoreParameters) -> tuple[str, ...]:
     return (params.service,)
 
 
-def judge_evidence(params: ObjectPerCoreParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: ObjectPerCoreParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that each core called the service with one object of its own, by the first argument of every call in the
     window."""
     demands = f"{params.service} is called with an object of its own on each core"
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     owners: dict[int, int] = {}
@@ -36,4 +36,4 @@ def judge_evidence(params: ObjectPerCoreParameters, evidence: ProofEvidence) -> 
         text = f"core {core}: {', '.join(f'{object_:#010x}' for object_ in sorted(objects)) or 'no object'}"
         taken = [object_ for object_ in objects if owners.setdefault(object_, core) != core]
         (problems if len(objects) != 1 or taken else seen).append(text)
-    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
+    return make_judged_proof_finding(params.rule, demands, problems, seen)

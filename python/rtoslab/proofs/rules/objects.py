@@ -4,10 +4,10 @@ If several cores run, a task of another one may be at work already as the window
 proves nothing."""
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.proofs.observed_steps import are_recorded_steps_incomplete, observed_benchmark_steps_to_judge
 from rtoslab.proofs.step_match import KernelService
@@ -19,7 +19,7 @@ _NONZERO = "nonzero "
 """The begin of the name of a fact that is 1 if the object is of the kind that the service is for."""
 
 
-class ObjectsParameters(BenchmarkProofParameters):
+class KernelObjectProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `objects` in benchmark.toml. The proof checks that the kernel objects (such as a
     queue's length and item size) are as benchmark.toml says."""
 
@@ -29,7 +29,7 @@ class ObjectsParameters(BenchmarkProofParameters):
     """The expected value, or `{parameter}`, of each fact. A fact that the kernel's objects do not store is skipped."""
 
 
-def judge_evidence(params: ObjectsParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: KernelObjectProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the kernel objects (such as a queue's length and item size) are as benchmark.toml says, by their
     memory as the window opened."""
     stated = evidence.decoded.params
@@ -40,9 +40,9 @@ def judge_evidence(params: ObjectsParameters, evidence: ProofEvidence) -> Benchm
     kind = params.service.split("_", maxsplit=1)[0]
     demands = f"each {kind} that {params.service} is called with has {listed}"
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     if kind not in evidence.kernel.objects:
-        return unjudged_benchmark_proof_finding(params.rule, demands, "kernel.toml does not say what the object holds")
+        return make_unjudged_proof_finding(params.rule, demands, "kernel.toml does not say what the object holds")
     others = evidence.benchmark_runner_tasks()
     calls = [
         step for step in observed_benchmark_steps_to_judge(evidence) if step.kind == CALL and step.who not in others
@@ -51,7 +51,7 @@ def judge_evidence(params: ObjectsParameters, evidence: ProofEvidence) -> Benchm
     service = KernelService(kernel, params.service)
     called = {step.first for step in calls if service.is_call_of_kernel_service(step)}
     if not called and are_recorded_steps_incomplete(evidence):
-        return unjudged_benchmark_proof_finding(
+        return make_unjudged_proof_finding(
             params.rule, demands, f"steps are kept up to before the first call of {params.service}"
         )
     problems: list[str] = [] if called else [f"{params.service} was not called"]
@@ -69,4 +69,4 @@ def judge_evidence(params: ObjectsParameters, evidence: ProofEvidence) -> Benchm
         wrong = {fact: facts[fact] for fact, value in required.items() if fact in facts and facts[fact] != value}
         problems += [f"{address:#x} has {fact} {value}" for fact, value in wrong.items()]
         seen.append(f"{address:#x} has {', '.join(f'{fact} {value}' for fact, value in facts.items())}")
-    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
+    return make_judged_proof_finding(params.rule, demands, problems, seen)

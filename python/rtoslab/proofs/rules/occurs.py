@@ -3,10 +3,10 @@
 from collections import Counter
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.proofs.observed_steps import observed_benchmark_steps_to_judge
 from rtoslab.proofs.step_match import KernelService
@@ -23,11 +23,11 @@ class OccursParameters(BenchmarkProofParameters):
     at_least: int = 2
 
 
-def judge_evidence(params: OccursParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: OccursParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that tasks call each of these services, by the calls of the kernel's functions."""
     demands = f"each of {', '.join(params.calls)} happens {params.at_least} times or more"
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
     expected = {call: (int(call.split()[0]), KernelService(kernel, call.split()[1])) for call in params.calls}
     counts = Counter[str]()
@@ -39,4 +39,4 @@ def judge_evidence(params: OccursParameters, evidence: ProofEvidence) -> Benchma
                 )
     texts = [f"{call}: {counts[call]} times" for call in params.calls]
     rare = [text for call, text in zip(params.calls, texts, strict=True) if counts[call] < params.at_least]
-    return make_benchmark_proof_finding(params.rule, demands, rare, texts)
+    return make_judged_proof_finding(params.rule, demands, rare, texts)

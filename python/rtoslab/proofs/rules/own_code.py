@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterator
 
 from rtoslab.proofs.evidence import (
     USUAL_PACE,
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import BenchmarkProofFinding
-from rtoslab.targets import ALL_CORES, BenchmarkCodeSpan, BenchmarkFunction
+from rtoslab.targets import ALL_CORES, BenchmarkFunction, EquallyExecutedCodeRange
 
 _HANDLER = "isr_"
 _RUNNER = "bench_keep"
@@ -30,7 +30,7 @@ _COUNTER_READ_US = 16
 """The longest time from either edge of the window to the read of another core's counters."""
 
 
-class OwnCodeParameters(BenchmarkProofParameters):
+class BenchmarkCodeProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `own_code` in benchmark.toml. The proof checks that each instruction of the
     benchmark's own code was executed once per round, or only at the edges of the window."""
 
@@ -49,7 +49,7 @@ class OwnCodeParameters(BenchmarkProofParameters):
     """The most instructions of the benchmark's own code in a round. More where code is slower."""
 
 
-def judge_evidence(params: OwnCodeParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: BenchmarkCodeProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that each instruction of the benchmark's own code was executed once per round, or only at the edges of the
     window, by the profile."""
     demands = "each instruction of the benchmark is executed once a round, or at the window's edges alone"
@@ -59,26 +59,26 @@ def judge_evidence(params: OwnCodeParameters, evidence: ProofEvidence) -> Benchm
         demands += ", and the code is as long as was measured for this chip"
     observed = evidence.observed
     if observed is None or not observed.own:
-        return unjudged_benchmark_proof_finding(
+        return make_unjudged_proof_finding(
             params.rule, demands, "this target has no profile" if observed is None else "no profile was kept"
         )
     if evidence.decoded.params.get("lto") == "1":
-        return unjudged_benchmark_proof_finding(
+        return make_unjudged_proof_finding(
             params.rule, demands, "the linker mixed the kernel's code with the benchmark's"
         )
     problems: list[str] = []
     seen: list[str] = []
-    for where, core in evidence.task_groups_with_common_count:
+    for where, core in evidence.task_groups_with_shared_counter:
         own_code = _BenchmarkCodeExecutionCounts(params, evidence, core)
-        problems += [f"{where}: {problem}" for problem in own_code.problem_sentences()]
+        problems += [f"{where}: {problem}" for problem in own_code.sentences_on_unexpected_executions()]
         seen.append(f"{where}: {own_code.instructions} instructions, {sum(own_code.counts)} rounds")
-    return make_benchmark_proof_finding(params.rule, demands, problems[:4], seen)
+    return make_judged_proof_finding(params.rule, demands, problems[:4], seen)
 
 
 class _BenchmarkCodeExecutionCounts:
     """The executions of the benchmark's own code on the cores whose tasks count together, compared with its rounds."""
 
-    def __init__(self, params: OwnCodeParameters, evidence: ProofEvidence, core: int) -> None:
+    def __init__(self, params: BenchmarkCodeProofParameters, evidence: BenchmarkProofEvidence, core: int) -> None:
         assert evidence.observed is not None
         self.params = params
         self.evidence = evidence
@@ -94,11 +94,11 @@ class _BenchmarkCodeExecutionCounts:
         for function in self.functions:
             self.called.update(dict(function.calls))
             self.entered[function.name] += function.entries
-        self.instructions = evidence.executed_instructions(core)
+        self.instructions = evidence.count_executed_instructions(core)
         self.rounds = self._possible_instruction_execution_counts()
         self.passes = [1, *(number for term in params.passes for number in self._possible_loop_pass_counts(term))]
 
-    def problem_sentences(self) -> list[str]:
+    def sentences_on_unexpected_executions(self) -> list[str]:
         """Returns a sentence for each instruction and function of the benchmark that was executed an unexpected number
         of times."""
         strange = [
@@ -153,16 +153,16 @@ class _BenchmarkCodeExecutionCounts:
         if entries > self.edge and abs(entries - calls) > self.edge:
             yield f"{name} was entered {entries} times and called {calls} times by the benchmark"
 
-    def _unaccounted_code(self, function: BenchmarkFunction) -> Iterator[BenchmarkCodeSpan]:
+    def _unaccounted_code(self, function: BenchmarkFunction) -> Iterator[EquallyExecutedCodeRange]:
         """Yields the instructions of a function that were executed an unexpected number of times."""
         if _name_without_compiler_suffix(function.name) in (*self.params.free, _RUNNER):
             return
         rounds = {function.entries, *self.rounds} if function.entries > self.edge else self.rounds
         for part in function.stretches:
-            if part.executions > self.edge and not self._is_execution_count_explained(part.executions, rounds):
+            if part.executions > self.edge and not self._is_execution_count_plausible(part.executions, rounds):
                 yield part
 
-    def _is_execution_count_explained(self, executions: int, rounds: Collection[int]) -> bool:
+    def _is_execution_count_plausible(self, executions: int, rounds: Collection[int]) -> bool:
         """Whether a number of executions is, within the window's edges, a loop's passes times one of the numbers of
         `rounds`."""
         return any(abs(executions - times * round_) <= self.edge * times for round_ in rounds for times in self.passes)
@@ -192,21 +192,23 @@ class _BenchmarkCodeExecutionCounts:
     def _evaluate_arithmetic_term(self, text: str) -> int:
         """Returns the value of a term of numbers and parameters with `*` and `/`, from left to right."""
         first, *rest = text.split(" ")
-        number = self._evaluate_number_or_parameter(first)
+        number = self._value_of_number_or_parameter_name(first)
         for sign, word in zip(rest[::2], rest[1::2], strict=True):
             number = (
-                number * self._evaluate_number_or_parameter(word)
+                number * self._value_of_number_or_parameter_name(word)
                 if sign == "*"
-                else number // self._evaluate_number_or_parameter(word)
+                else number // self._value_of_number_or_parameter_name(word)
             )
         return number
 
-    def _evaluate_number_or_parameter(self, word: str) -> int:
+    def _value_of_number_or_parameter_name(self, word: str) -> int:
         """Returns the value of a word that is a number or the name of a parameter."""
         return int(word) if word.isdecimal() else int(self.evidence.decoded.params[word])
 
 
-def _benchmark_code_instruction_limit(params: OwnCodeParameters, evidence: ProofEvidence) -> float | None:
+def _benchmark_code_instruction_limit(
+    params: BenchmarkCodeProofParameters, evidence: BenchmarkProofEvidence
+) -> float | None:
     """Returns the most instructions of the benchmark's own code in a round. None if there is no limit."""
     known = evidence.known_instructions()
     return params.instructions if known is None else known
@@ -217,7 +219,7 @@ def _name_without_compiler_suffix(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _instruction_span_sentence(function: BenchmarkFunction, part: BenchmarkCodeSpan) -> str:
+def _instruction_span_sentence(function: BenchmarkFunction, part: EquallyExecutedCodeRange) -> str:
     """Returns a sentence on how often a span of a function's instructions was executed."""
     place = f"{function.name}+{part.address - function.stretches[0].address:#x}"
     return f"{part.instructions} instructions at {place} were executed {part.executions} times"

@@ -5,12 +5,12 @@ records of both images are evidence for each of them: a target beside a stress t
 
 from math import sqrt
 
-from rtoslab.proofs.draws import does_number_agree
+from rtoslab.proofs.draws import is_access_count_plausible
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.records import DecodedRun
 from rtoslab.results import BenchmarkProofFinding
@@ -19,7 +19,7 @@ _EDGE = 2
 """Accesses at the edges of the window."""
 
 
-class PairStressParameters(BenchmarkProofParameters):
+class KernelPairStressProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `pair_stress` in benchmark.toml. The proof checks that, of two kernels on two cores,
     the target took the shared lock in each round and the stress task in the requested share of its iterations."""
 
@@ -35,32 +35,32 @@ class PairStressParameters(BenchmarkProofParameters):
     """By how many standard deviations of independent draws the share may be missed."""
 
 
-def judge_evidence(params: PairStressParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: KernelPairStressProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that, of two kernels on two cores, the target took the shared lock in each round and the stress task in
     the requested share of its iterations."""
     required = int(evidence.decoded.params[params.percent])
     demands = f"the target takes the lock in each round, and the stress task in {required} % of its iterations"
     if evidence.beside is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands, "no other kernel ran")
+        return make_unjudged_proof_finding(params.rule, demands, "no other kernel ran")
     runs = [evidence.decoded, evidence.beside]
     target, stress = runs if evidence.settings.get("core") == "0" else runs[::-1]
     problems: list[str] = []
     seen: list[str] = []
     for name, run, percent in (("target", target, 100), ("stress task", stress, required)):
         draws = sum(count.count_in_window for count in run.counts)
-        accesses = _self_check_value(run, params.accesses)
+        accesses = _value_of_firmware_self_check(run, params.accesses)
         text = f"{name}: {accesses} accesses in {draws} rounds"
         spread = sqrt(draws * percent * (100 - percent)) / 100
         good = abs(accesses - draws * percent / 100) <= params.deviations * spread + _EDGE
         if params.seed is not None:
-            good = good and does_number_agree(int(run.params[params.seed]), percent, draws, accesses, _EDGE)
+            good = good and is_access_count_plausible(int(run.params[params.seed]), percent, draws, accesses, _EDGE)
         (seen if good and draws else problems).append(text)
-    collisions = sum(_self_check_value(run, params.found) for run in runs)
+    collisions = sum(_value_of_firmware_self_check(run, params.found) for run in runs)
     text = f"{collisions} found the lock taken"
     (seen if bool(collisions) == bool(required) else problems).append(text)
-    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
+    return make_judged_proof_finding(params.rule, demands, problems, seen)
 
 
-def _self_check_value(run: DecodedRun, name: str) -> int:
+def _value_of_firmware_self_check(run: DecodedRun, name: str) -> int:
     """Returns the value of a self-check that an image reported, -1 if it did not."""
     return next((check.value for check in run.checks if check.name == name), -1)

@@ -7,10 +7,10 @@ from typing import Final
 from pydantic import model_validator
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.proofs.observed_steps import observed_benchmark_steps_to_judge
 from rtoslab.proofs.step_match import KernelService
@@ -23,7 +23,7 @@ ENOUGH: Final = 101
 """With more samples the waits repeat (firmware/include/bench/drift.h), so the share is of at most so many."""
 
 
-class PhasesApartParameters(BenchmarkProofParameters):
+class TickPhaseProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `phases_apart` in benchmark.toml. The proof checks that the samples begin at
     different distances from the tick."""
 
@@ -32,19 +32,19 @@ class PhasesApartParameters(BenchmarkProofParameters):
     """A service whose calls are meant, in place of the starts of `series`."""
 
     @model_validator(mode="after")
-    def _require_one_of_both(self) -> "PhasesApartParameters":
+    def _require_one_of_both(self) -> "TickPhaseProofParameters":
         """Raises ValueError for a table that has both `series` and `service`, or neither."""
         if bool(self.series) == bool(self.service):
             raise ValueError("say either series or service")
         return self
 
 
-def judge_evidence(params: PhasesApartParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: TickPhaseProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the samples begin at different distances from the tick, by the cycles between each tick and the next
     interval's start."""
     demands = f"{SHARE:.0%} of the samples, of {ENOUGH} at most, begin at a distance of their own from their tick"
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     ids = evidence.benchmark.series_ids
     names = {ids.index(series): series for series in params.series if series in ids}
     distances: dict[str, list[int]] = {series: [] for series in names.values()}
@@ -67,4 +67,4 @@ def judge_evidence(params: PhasesApartParameters, evidence: ProofEvidence) -> Be
     for name, distance in distances.items():
         text = f"{name}: {len(set(distance))} distances of {len(distance)} samples"
         (words if distance and len(set(distance)) >= SHARE * min(len(distance), ENOUGH) else problems).append(text)
-    return make_benchmark_proof_finding(params.rule, demands, problems, words)
+    return make_judged_proof_finding(params.rule, demands, problems, words)

@@ -5,10 +5,10 @@ missing one, shows that the test did not preempt.
 """
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import BenchmarkProofFinding
 
@@ -30,19 +30,19 @@ def find_watched_services(params: PreemptsInOrderParameters) -> tuple[str, ...]:
     return (params.service, params.blocks)
 
 
-def judge_evidence(params: PreemptsInOrderParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: PreemptsInOrderParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that each wake-up switched at once to the next more urgent task, by the observed switches, their causes,
     and each task's counter."""
     demands = (
         f"each {params.service} preempts its caller in favour of the next of tasks {', '.join(map(str, params.tasks))}"
     )
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:
         counts = evidence.metric_counters(core)
-        switches = evidence.task_switches(core)
+        switches = evidence.task_switch_counts_on_core(core)
         steps = []
         for below, above in zip(params.tasks, params.tasks[1:], strict=False):
             ends = (evidence.task_handle(core, below), evidence.task_handle(core, above))
@@ -69,4 +69,4 @@ def judge_evidence(params: PreemptsInOrderParameters, evidence: ProofEvidence) -
                     f"{other} other switches, {required} counts"
                 )
         seen.append(f"core {core}: {' + '.join(map(str, steps))} preemptions upwards, one per count")
-    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
+    return make_judged_proof_finding(params.rule, demands, problems, seen)

@@ -6,10 +6,10 @@ compared, and that equal ones are equal."""
 from itertools import combinations
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import BenchmarkProofFinding
 
@@ -22,12 +22,12 @@ class PrioritiesParameters(BenchmarkProofParameters):
     """The abstract priority of each task: a higher number is more urgent."""
 
 
-def judge_evidence(params: PrioritiesParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: PrioritiesParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the tasks have the listed priorities, by their control blocks as the window opened, or else by the
     image's records."""
     demands = f"tasks 0 to {len(params.of) - 1} have the priorities {', '.join(map(str, params.of))}"
     if not any(task.handle for task in evidence.decoded.tasks):
-        return unjudged_benchmark_proof_finding(params.rule, demands, "there are no tasks")
+        return make_unjudged_proof_finding(params.rule, demands, "there are no tasks")
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:
@@ -46,7 +46,7 @@ def judge_evidence(params: PrioritiesParameters, evidence: ProofEvidence) -> Ben
         )
         complete = not evidence.observed.priorities or len(known) == len(params.of)
         (seen if good and complete else problems).append(text)
-    return make_benchmark_proof_finding(params.rule, demands, problems, seen or ["by the image's own word"])
+    return make_judged_proof_finding(params.rule, demands, problems, seen or ["by the image's own word"])
 
 
 def _sign_of_difference(difference: int) -> int:

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from math import lcm
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import BenchmarkProofFinding, ticks_in_window
 
@@ -35,20 +35,20 @@ def task_periods_ms(params: dict[str, str]) -> list[int]:
     return [int(params[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in params]
 
 
-def judge_evidence(params: ReleasesAsPeriodsParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: ReleasesAsPeriodsParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that exactly the tasks whose period begins at a tick ran after it, by the switches that follow each
     tick."""
     demands = "each tick is followed by those tasks, and only those, whose period begins"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     stated = evidence.decoded.params
     late = evidence.kernel.behaviour.sleep_adds_ticks
     seen = ticks_in_window(evidence.observed.handled, evidence.decoded, evidence.benchmark)
     at = tasks_released_at_ticks(stated)
     expected = [at(number - late) if number > late else frozenset() for number in range(1, len(seen) + 1)]
     wrong = [
-        f"tick {number} of the window was followed by {_task_letters_text(pair.ran)} instead of "
-        f"{_task_letters_text(tasks)}"
+        f"tick {number} of the window was followed by {_join_task_letters(pair.ran)} instead of "
+        f"{_join_task_letters(tasks)}"
         for number, (pair, tasks) in enumerate(zip(seen, expected, strict=True), start=1)
         if pair.ran != tasks
     ]
@@ -59,9 +59,9 @@ def judge_evidence(params: ReleasesAsPeriodsParameters, evidence: ProofEvidence)
     releases = sum(len(tick.ran) for tick in seen)
     text = f"{len(seen)} ticks, {releases} releases; {together} times all {len(task_periods_ms(stated))} tasks together"
     pattern = f"; the pattern of all periods lasts {lcm(*task_periods_ms(stated))} ms"
-    return make_benchmark_proof_finding(params.rule, demands, wrong[:3], [text + pattern])
+    return make_judged_proof_finding(params.rule, demands, wrong[:3], [text + pattern])
 
 
-def _task_letters_text(tasks: frozenset[str]) -> str:
+def _join_task_letters(tasks: frozenset[str]) -> str:
     """Returns the letters of tasks as text, `none` if there are none."""
     return ", ".join(sorted(tasks)) or "none"

@@ -7,10 +7,10 @@ from statistics import median
 from typing import Final
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import steps as seen_steps
@@ -31,7 +31,7 @@ class RunsForParameters(BenchmarkProofParameters):
     """The kernel's own work on top, in microseconds."""
 
 
-def judge_evidence(params: RunsForParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: RunsForParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that each task works for its stated time (`work_N_us`) per job, by the switches on core 0 and the task's
     calls."""
     stated = evidence.decoded.params
@@ -39,7 +39,7 @@ def judge_evidence(params: RunsForParameters, evidence: ProofEvidence) -> Benchm
     lengths = ", ".join(map(str, work_us))
     demands = f"tasks 0 to {len(work_us) - 1} work for {lengths} us from call to call of {params.service}"
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     jobs = _job_cycles_by_task(params, evidence)
     per_us = evidence.decoded.begin.clock_hz / 1e6
     problems: list[str] = []
@@ -52,10 +52,10 @@ def judge_evidence(params: RunsForParameters, evidence: ProofEvidence) -> Benchm
         too_short = not mine and window_ms < _PERIODS * int(stated[f"period_{index}_ms"])
         good = too_short or -slack_us <= measured_us - required_us <= slack_us + params.beside_us
         (seen if good else problems).append(f"task {index}: {measured_us:.0f} us, {len(mine)} jobs")
-    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
+    return make_judged_proof_finding(params.rule, demands, problems, seen)
 
 
-def _job_cycles_by_task(params: RunsForParameters, evidence: ProofEvidence) -> dict[int, list[int]]:
+def _job_cycles_by_task(params: RunsForParameters, evidence: BenchmarkProofEvidence) -> dict[int, list[int]]:
     """Returns the cycles that each task ran between two of its calls, by control block.
     The first job is left out, because it began before the window.
     """

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from rtoslab.catalogue import EMPTY_SERIES
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import (
     BenchmarkProofFinding,
@@ -22,7 +22,7 @@ from rtoslab.results import (
 from rtoslab.targets import MeasuredCodeIntervals
 
 
-class SamplesCompleteParameters(BenchmarkProofParameters):
+class CompleteSamplesProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `samples_complete` in benchmark.toml. The proof checks that every series has the
     requested number of samples, and that each sample belongs to one observed interval. The rule holds for every
     latency benchmark."""
@@ -31,14 +31,14 @@ class SamplesCompleteParameters(BenchmarkProofParameters):
     """The parameter with the most blocks that are held. The release of each at the end may give a sample."""
 
 
-def judge_evidence(params: SamplesCompleteParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: CompleteSamplesProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that every series has the requested number of samples, and that each sample belongs to one observed
     interval."""
     demands = f"each series has {evidence.samples} samples, from intervals that do not overlap"
     observed = evidence.observed
     intervals = observed.intervals if observed else None
     if intervals is None and evidence.decoded.params.get("instrument") != "counter":
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     problems: list[str] = list(intervals.disorder[:3]) if intervals else []
     numbered = list(enumerate(series_facts(evidence.benchmark)))
     if intervals and evidence.decoded.params.get("instrument") == "pin":
@@ -52,14 +52,14 @@ def judge_evidence(params: SamplesCompleteParameters, evidence: ProofEvidence) -
         marked = min(len(intervals.intervals_of_series(number)), evidence.samples) if intervals else readings_count
         if not readings_count == marked == evidence.samples:
             problems.append(f"{facts.id}: {readings_count} samples, {marked} intervals between marks")
-    problems += _find_mismatched_samples(params, evidence, intervals) if intervals else []
-    return make_benchmark_proof_finding(
+    problems += _find_interval_and_sample_mismatches(params, evidence, intervals) if intervals else []
+    return make_judged_proof_finding(
         params.rule, demands, problems, [f"{len(numbered)} series of {evidence.samples} samples"]
     )
 
 
-def _find_mismatched_samples(
-    params: SamplesCompleteParameters, evidence: ProofEvidence, intervals: MeasuredCodeIntervals
+def _find_interval_and_sample_mismatches(
+    params: CompleteSamplesProofParameters, evidence: BenchmarkProofEvidence, intervals: MeasuredCodeIntervals
 ) -> list[str]:
     """Returns a sentence for each series whose observed intervals, samples reported to the runner, and sent samples do
     not match."""
@@ -84,7 +84,7 @@ def _find_mismatched_samples(
 
 
 def _find_dropped_samples(
-    params: SamplesCompleteParameters, evidence: ProofEvidence, intervals: Sequence[tuple[int, int]]
+    params: CompleteSamplesProofParameters, evidence: BenchmarkProofEvidence, intervals: Sequence[tuple[int, int]]
 ) -> list[str]:
     """Returns a sentence if the image dropped samples: it went on for more than a round after each series had enough.
     `intervals` are the series and value of each sample that was reported to the runner."""

@@ -4,10 +4,10 @@ Going up takes none, because whatever becomes ready raises the place where the s
 """
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import IDLE_TASK, BenchmarkProofFinding, context_switches_by_task_pair, task_names
 from rtoslab.targets import UNKNOWN
@@ -16,17 +16,17 @@ BELOW_ALL = -1
 """The priority of the idle task, below the abstract priorities, which begin at 0."""
 
 
-class SearchStepsParameters(BenchmarkProofParameters):
+class SchedulerSearchProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `search_steps` in benchmark.toml. The proof checks how many priorities the kernel's
     search for the next task went down at each switch."""
 
 
-def judge_evidence(params: SearchStepsParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: SchedulerSearchProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks how many priorities the kernel's search for the next task went down at each switch, by its word with the
     most urgent ready priority."""
     demands = "the search takes a step for each priority that the next task is below the last one, and none upwards"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     handled = evidence.observed.handled
     names = task_names(evidence.decoded, evidence.benchmark)
     priority = {names[task.handle]: task.priority for task in evidence.decoded.tasks if task.handle in names}
@@ -38,7 +38,7 @@ def judge_evidence(params: SearchStepsParameters, evidence: ProofEvidence) -> Be
     ):
         seen = {handled.steps[place] for place in places}
         if seen == {UNKNOWN}:
-            return unjudged_benchmark_proof_finding(
+            return make_unjudged_proof_finding(
                 params.rule, demands, "the kernel does not search: it keeps its ready priorities as bits"
             )
         required = max(0, priority[one] - priority[two])
@@ -48,4 +48,4 @@ def judge_evidence(params: SearchStepsParameters, evidence: ProofEvidence) -> Be
     text = ", ".join(f"{pair} {count}" for pair, count in steps.items() if count)
     if not steps:
         problems.append("no switch between the tasks under test was seen")
-    return make_benchmark_proof_finding(params.rule, demands, problems, [f"steps: {text}"])
+    return make_judged_proof_finding(params.rule, demands, problems, [f"steps: {text}"])

@@ -7,16 +7,16 @@ shorter than that.
 """
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
-from rtoslab.proofs.expected_counts import intervals_kept_as_samples
+from rtoslab.proofs.expected_counts import code_intervals_that_became_samples
 from rtoslab.results import BenchmarkProofFinding, interval_readings_of_instrument
 
 
-class SendersStampParameters(BenchmarkProofParameters):
+class SenderTimestampProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `senders_stamp` in benchmark.toml. The proof checks that the time from a sender's
     stamp to the receiver agrees with the time that the virtual board saw between the marks on both cores."""
 
@@ -25,18 +25,18 @@ class SendersStampParameters(BenchmarkProofParameters):
     rare: int = 10
 
 
-def judge_evidence(params: SendersStampParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: SenderTimestampProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the time from a sender's stamp to the receiver agrees with the time that the virtual board saw
     between the marks on both cores."""
     demands = "each stamp is the time between the marks of sender and receiver, less the readings of the counter"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for name in params.series:
         stamps = interval_readings_of_instrument(evidence.decoded, observed, 0, name, evidence.samples)
-        intervals = intervals_kept_as_samples(evidence, name)
+        intervals = code_intervals_that_became_samples(evidence, name)
         shorter = [item.cycles - stamp for stamp, item in zip(stamps, intervals, strict=False)]
         if not shorter:
             problems.append(f"{name}: no samples")
@@ -45,4 +45,4 @@ def judge_evidence(params: SendersStampParameters, evidence: ProofEvidence) -> B
         apart = sum(item > params.slack_cycles for item in shorter)
         good = min(shorter) >= 0 and apart * params.rare <= len(shorter)
         (seen if good else problems).append(text)
-    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
+    return make_judged_proof_finding(params.rule, demands, problems, seen)

@@ -8,16 +8,16 @@ series in which the task only computes, nothing keeps the core but a tick, so ha
 """
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
-from rtoslab.proofs.expected_counts import intervals_kept_as_samples
+from rtoslab.proofs.expected_counts import code_intervals_that_became_samples
 from rtoslab.results import BenchmarkProofFinding, interval_readings_of_instrument
 
 
-class StampsAgreeParameters(BenchmarkProofParameters):
+class TimerTimestampProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `stamps_agree` in benchmark.toml. The proof checks samples that start at a hardware
     timer's stamp against the time that the virtual board saw from the interrupt's recognition to the mark."""
 
@@ -29,20 +29,21 @@ class StampsAgreeParameters(BenchmarkProofParameters):
     rare: int = 10
 
 
-def judge_evidence(params: StampsAgreeParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: TimerTimestampProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks samples that start at a hardware timer's stamp against the time that the virtual board saw from the
     interrupt's recognition to the mark."""
     demands = "no stamp is shorter than from the interrupt's recognition to the reading, and the closest hardly longer"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     slack = params.slack_cycles * evidence.board_slowdown_over_pico() * (1.5 if "opt" in evidence.settings else 1)
     problems: list[str] = []
     seen: list[str] = []
     for name in params.series:
         stamps = interval_readings_of_instrument(evidence.decoded, observed, 0, name, evidence.samples)
         differences = [
-            stamp - item.cycles for stamp, item in zip(stamps, intervals_kept_as_samples(evidence, name), strict=False)
+            stamp - item.cycles
+            for stamp, item in zip(stamps, code_intervals_that_became_samples(evidence, name), strict=False)
         ]
         text = (
             f"{name}: {min(differences)} to {max(differences)} cycles longer" if differences else f"{name}: no samples"
@@ -54,4 +55,4 @@ def judge_evidence(params: StampsAgreeParameters, evidence: ProofEvidence) -> Be
             late = sum(item > min(long_enough) + slack for item in long_enough)
             good = late * params.rare <= len(long_enough)
         (seen if good else problems).append(text)
-    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
+    return make_judged_proof_finding(params.rule, demands, problems, seen)

@@ -12,10 +12,10 @@ import numpy as np
 from rtoslab.proofs.draws import (
     LEAST_AGREEMENT,
     best_agreement_with_draws,
-    does_number_agree,
-    drawn_percentages,
+    is_access_count_plausible,
+    random_percentages_from_state,
 )
-from rtoslab.proofs.evidence import BenchmarkProofParameters, ProofEvidence, make_benchmark_proof_finding
+from rtoslab.proofs.evidence import BenchmarkProofEvidence, BenchmarkProofParameters, make_judged_proof_finding
 from rtoslab.proofs.observed_steps import observed_benchmark_steps_to_judge
 from rtoslab.proofs.step_match import KernelService
 from rtoslab.results import BenchmarkProofFinding
@@ -45,7 +45,7 @@ class StressShareParameters(BenchmarkProofParameters):
     """Accesses on the edges of the window."""
 
 
-def judge_evidence(params: StressShareParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: StressShareParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the stress tasks accessed the object in the requested share of their iterations, by the firmware's
     counters, and by calls if there are probes."""
     required = int(evidence.decoded.params[params.percent])
@@ -69,18 +69,20 @@ def judge_evidence(params: StressShareParameters, evidence: ProofEvidence) -> Be
             good = good and abs(calls - accesses) <= (params.tolerance if required else 0)
         if params.seed is not None:
             state = (int(evidence.decoded.params[params.seed]) + core) * params.seed_factor & 0xFFFF_FFFF
-            good = good and does_number_agree(state, required, draws, accesses, params.tolerance if required else 0)
-            gaps = _gaps_between_accesses(evidence, core, params.service)
-            drawn = [number < required for number in islice(drawn_percentages(state), draws)]
+            good = good and is_access_count_plausible(
+                state, required, draws, accesses, params.tolerance if required else 0
+            )
+            gaps = _code_cycles_between_service_calls(evidence, core, params.service)
+            drawn = [number < required for number in islice(random_percentages_from_state(state), draws)]
             agreement = best_agreement_with_draws(gaps, np.diff(np.flatnonzero(drawn)).astype(np.float64))
             if agreement is not None:
                 text += f", gaps that agree with the draws by {agreement:.2f}"
                 good = good and agreement >= LEAST_AGREEMENT
         (seen if good else problems).append(text)
-    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
+    return make_judged_proof_finding(params.rule, demands, problems, seen)
 
 
-def _gaps_between_accesses(evidence: ProofEvidence, core: int, service: str) -> list[int]:
+def _code_cycles_between_service_calls(evidence: BenchmarkProofEvidence, core: int, service: str) -> list[int]:
     """Returns the cycles of the benchmark's own code before each observed access but the first, as far as they are
     known without a break. Empty without probes."""
     if evidence.observed is None:

@@ -4,15 +4,15 @@ For tasks that are bound to no core, where the order of switches on one core say
 another is still on its way to a wait, a wait now and then finds its object and continues: `least_percent`."""
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import BenchmarkProofFinding
 
 
-class SwitchedToParameters(BenchmarkProofParameters):
+class TaskSwitchProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `switched_to` in benchmark.toml. The proof checks that each of the named tasks was
     switched to once per count."""
 
@@ -25,14 +25,14 @@ class SwitchedToParameters(BenchmarkProofParameters):
     """Switches too many or too few for each task: where the window cuts a round."""
 
 
-def judge_evidence(params: SwitchedToParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: TaskSwitchProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that each of the named tasks was switched to once per count, by the switches of all cores and the task's
     counter."""
     least = " or more" if params.or_more else ""
     often = "each count" if params.least_percent == 100 else f"{params.least_percent} % of its counts or more"
     demands = f"each of tasks {', '.join(map(str, params.tasks))} is switched to once{least} for {often}"
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     into = evidence.switch_counts_by_task_and_core()
@@ -44,4 +44,4 @@ def judge_evidence(params: SwitchedToParameters, evidence: ProofEvidence) -> Ben
             too_few = switched < count * params.least_percent / 100 - params.tolerance
             too_many = not params.or_more and switched > count + params.tolerance
             (problems if too_few or too_many or count == 0 else seen).append(text)
-    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
+    return make_judged_proof_finding(params.rule, demands, problems, seen)

@@ -1,16 +1,16 @@
 """The operation of a series is what its name says: so many context switches are inside every one of its intervals."""
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
-from rtoslab.proofs.expected_counts import ExpectedEventCount, intervals_kept_as_samples
+from rtoslab.proofs.expected_counts import ExpectedEventCount, code_intervals_that_became_samples
 from rtoslab.results import BenchmarkProofFinding
 
 
-class SwitchesInsideParameters(BenchmarkProofParameters):
+class SwitchesInSampleProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `switches_inside` in benchmark.toml. The proof checks that every sample of a series
     contains the required number of context switches."""
 
@@ -24,7 +24,7 @@ class SwitchesInsideParameters(BenchmarkProofParameters):
     """The number of samples of a series that may differ."""
 
 
-def judge_evidence(params: SwitchesInsideParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: SwitchesInSampleProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that every sample of a series contains the required number of context switches, by the writes to the
     kernel's current-task pointer.
 
@@ -35,14 +35,14 @@ def judge_evidence(params: SwitchesInsideParameters, evidence: ProofEvidence) ->
         f"{required.describe_expected_event_count(evidence, 'context switch', 'context switches')} in every sample"
     )
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     if evidence.kernel.probes is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands, "there are no tasks to switch between")
+        return make_unjudged_proof_finding(params.rule, demands, "there are no tasks to switch between")
     extra = 2 if evidence.kernel.time_slice_ticks else 0
     problems: list[str] = []
     seen: list[str] = []
     for name in params.series:
-        samples = intervals_kept_as_samples(evidence, name)
+        samples = code_intervals_that_became_samples(evidence, name)
         wrong = [
             interval.switches
             for interval in samples
@@ -53,4 +53,4 @@ def judge_evidence(params: SwitchesInsideParameters, evidence: ProofEvidence) ->
         else:
             text = f"{name}: all {len(samples)}"
         (seen if samples and len(wrong) <= params.tolerance else problems).append(text)
-    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
+    return make_judged_proof_finding(params.rule, demands, problems, seen)

@@ -1,11 +1,11 @@
 """The context switches that the test is named for really happened: so many per count, no more and no fewer."""
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    compare_event_count,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    compare_event_count_with_required,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import BenchmarkProofFinding
 
@@ -18,18 +18,18 @@ class SwitchesPerCountParameters(BenchmarkProofParameters):
     tolerance: int = 0
 
 
-def judge_evidence(params: SwitchesPerCountParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: SwitchesPerCountParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the required number of context switches happened per count, those of control tasks left out."""
     demands = f"{params.ratio:g} context switches per count"
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
-    for where, cores in evidence.compared_core_groups:
-        total = sum(evidence.task_switches(core).total() for core in cores)
+    for where, cores in evidence.core_groups_for_count_comparison:
+        total = sum(evidence.task_switch_counts_on_core(core).total() for core in cores)
         required = sum(map(evidence.metric_count, cores)) * params.ratio
-        text, agrees = compare_event_count(
+        text, agrees = compare_event_count_with_required(
             where, "context switches", total, required, params.tolerance * len(cores), evidence.max_time_slices
         )
         (seen if agrees else problems).append(text)
-    return make_benchmark_proof_finding(params.rule, demands, problems, seen)
+    return make_judged_proof_finding(params.rule, demands, problems, seen)

@@ -3,10 +3,10 @@
 The trap it prevents: a figure beside eight armed timers that were never started, or one of which alone was."""
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.proofs.observed_steps import observed_benchmark_steps_to_judge
 from rtoslab.proofs.step_match import KernelService
@@ -24,13 +24,13 @@ class TimersArmedParameters(BenchmarkProofParameters):
     """The parameter with the number of timers."""
 
 
-def judge_evidence(params: TimersArmedParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: TimersArmedParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks how many timers were started before the window, and neither stopped nor started again, by the arguments of
     the kernel's functions."""
     required = int(evidence.decoded.params[params.timers])
     demands = f"{required} further timers are armed in the whole window"
     if evidence.observed is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
     used = {
         (step.first, step.second)[kernel.index_of_observed_argument(service, "object")]
@@ -40,4 +40,4 @@ def judge_evidence(params: TimersArmedParameters, evidence: ProofEvidence) -> Be
     }
     armed = evidence.observed.timers_started - used
     text = f"{len(armed)} timers were started before the window, and neither stopped nor started again"
-    return make_benchmark_proof_finding(params.rule, demands, [] if len(armed) == required else [text], [text])
+    return make_judged_proof_finding(params.rule, demands, [] if len(armed) == required else [text], [text])

@@ -6,10 +6,10 @@ window's state say whether that is so: a stamp taken before the tasks leave the 
 """
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import BenchmarkProofFinding
 
@@ -25,12 +25,12 @@ class WindowToldParameters(BenchmarkProofParameters):
     It holds for every benchmark."""
 
 
-def judge_evidence(params: WindowToldParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: WindowToldParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the image's time stamps of the window are as far apart as the cycles for which the board saw it
     open, and that its counts are those in memory."""
     demands = "the stamps of the window are as far apart as the board saw the window open"
     if evidence.observed is None or not evidence.observed.loads:
-        return unjudged_benchmark_proof_finding(params.rule, demands)
+        return make_unjudged_proof_finding(params.rule, demands)
     begin, (window, *_) = evidence.decoded.begin, evidence.decoded.windows
     a_tick = begin.clock_hz / begin.timer_hz
     ticks_cycles = (window.close_ticks - window.open_ticks) * a_tick
@@ -38,11 +38,11 @@ def judge_evidence(params: WindowToldParameters, evidence: ProofEvidence) -> Ben
     text = f"{ticks_cycles:.0f} cycles by its stamps, {seen} seen"
     apart = abs(ticks_cycles - seen) > 2 * a_tick + _EDGE_CYCLES * evidence.board_slowdown_over_pico()
     problems = [text] if apart else []
-    problems += _task_counts_not_in_memory(evidence)
-    return make_benchmark_proof_finding(params.rule, demands, problems, [text])
+    problems += _find_mismatched_task_counters(evidence)
+    return make_judged_proof_finding(params.rule, demands, problems, [text])
 
 
-def _task_counts_not_in_memory(evidence: ProofEvidence) -> list[str]:
+def _find_mismatched_task_counters(evidence: BenchmarkProofEvidence) -> list[str]:
     """Returns a sentence for each task of core 0 whose count is not the difference of the runner's table at both edges
     of the window. Other cores run on at the edges, and a task without a core may count there."""
     counts = evidence.decoded.counts

@@ -4,10 +4,10 @@ A rate beside an idle core says nothing of two busy ones. Both images stamp thei
 """
 
 from rtoslab.proofs.evidence import (
+    BenchmarkProofEvidence,
     BenchmarkProofParameters,
-    ProofEvidence,
-    make_benchmark_proof_finding,
-    unjudged_benchmark_proof_finding,
+    make_judged_proof_finding,
+    make_unjudged_proof_finding,
 )
 from rtoslab.results import BenchmarkProofFinding
 
@@ -20,14 +20,14 @@ class WindowsOverlapParameters(BenchmarkProofParameters):
     of two kernels on two cores were open at the same time. It holds for every benchmark."""
 
 
-def judge_evidence(params: WindowsOverlapParameters, evidence: ProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: WindowsOverlapParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the measurement windows of two kernels on two cores were open at the same time, by the stamps of both
     images."""
     demands = f"the other core's window was open for {_LEAST_PERCENT:g} % of this one or longer"
     if evidence.beside is None:
-        return unjudged_benchmark_proof_finding(params.rule, demands, "no other kernel ran")
+        return make_unjudged_proof_finding(params.rule, demands, "no other kernel ran")
     mine, other = evidence.decoded.windows[0], evidence.beside.windows[0]
     both = min(mine.close_ticks, other.close_ticks) - max(mine.open_ticks, other.open_ticks)
     percent = 100 * max(both, 0) / (mine.close_ticks - mine.open_ticks)
     text = f"{percent:.2f} % of the window"
-    return make_benchmark_proof_finding(params.rule, demands, [text] if percent < _LEAST_PERCENT else [], [text])
+    return make_judged_proof_finding(params.rule, demands, [text] if percent < _LEAST_PERCENT else [], [text])

@@ -16,7 +16,7 @@ from rtoslab.analyses import (
     cycle_use_of_cores,
     join_points_over_placements,
     latencies_of_point,
-    point_id_without_placement,
+    measurement_id_without_code_placement,
     spinlock_costs,
 )
 from rtoslab.intake import escape_csv_cell
@@ -56,7 +56,7 @@ def render_report(document: ReportDocument) -> str:
             result.status,
         )
         if isinstance(result, MeasuredPoint):
-            for core, quantity, value, unit in _csv_values_of_point(result):
+            for core, quantity, value, unit in _csv_values_of_measurement(result):
                 table.writerow(
                     map(escape_csv_cell, (*front, core, quantity, value, unit, "", "; ".join(result.deviations)))
                 )
@@ -68,7 +68,7 @@ def render_report(document: ReportDocument) -> str:
             table.writerow(map(escape_csv_cell, (*front, "", "", "", "", reason, "")))
     for placed in join_points_over_placements(document.list_measured_points):
         if len(placed.placements) > 1:
-            for values in _placement_range_rows(placed):
+            for values in _code_placement_range_rows(placed):
                 table.writerow(map(escape_csv_cell, values))
     return out.getvalue()
 
@@ -79,16 +79,16 @@ def _point_identity_cells(point: PointId, where: str) -> tuple[str | int, ...]:
 
     `where`: the number of its placement of the code, or the figure over placements (such as `median`).
     """
-    config = " ".join(f"{key}={value}" for key, value in point_id_without_placement(point).config.items())
+    config = " ".join(f"{key}={value}" for key, value in measurement_id_without_code_placement(point).config.items())
     return point.benchmark, point.kernel, point.board, point.cores, config, where, point.window_ms
 
 
-def _placement_range_rows(placed: MeasuredPointInCodePlacements) -> Iterator[tuple[str | int | float, ...]]:
+def _code_placement_range_rows(placed: MeasuredPointInCodePlacements) -> Iterator[tuple[str | int | float, ...]]:
     """Yields CSV rows with median, least and most over placements, for each value that all placements of a point
     have."""
     bands: dict[tuple[int | str, str, str], list[float]] = {}
     for placed_point in placed.placements:
-        for core, quantity, value, unit in _csv_values_of_point(placed_point):
+        for core, quantity, value, unit in _csv_values_of_measurement(placed_point):
             bands.setdefault((core, quantity, unit), []).append(value)
     for (core, quantity, unit), values in bands.items():
         if len(values) == len(placed.placements):
@@ -98,9 +98,9 @@ def _placement_range_rows(placed: MeasuredPointInCodePlacements) -> Iterator[tup
                 yield (*front, core, quantity, value, unit, "", "; ".join(placed.middle.deviations))
 
 
-def _csv_values_of_point(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
+def _csv_values_of_measurement(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
     """Yields core, quantity, value and unit for each figure of a measured point."""
-    return _csv_values_of_latencies(point) if point.has_latency_samples else _csv_values_of_counts(point)
+    return _csv_values_of_latencies(point) if point.has_latency_samples else _csv_values_of_counting_benchmark(point)
 
 
 def _csv_values_of_latencies(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
@@ -117,17 +117,17 @@ def _csv_values_of_latencies(point: MeasuredPoint) -> Iterator[tuple[int | str, 
         yield 0, f"latency.{latency.series.id}.instrument_cost", latency.instrument_cost, "cycles"
 
 
-def _csv_values_of_counts(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
+def _csv_values_of_counting_benchmark(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
     """Yields core, quantity, value and unit for each figure of a point that counts: rates, heap, stacks, cycles and
     locks."""
     rate = counts_per_second_of_point(point)
     yield "", "throughput", rate.total_hz, f"{point.unit}/s"
     yield "", "cycles_per_count", rate.cycles_per_count, "cycles"
     yield "", "fairness", rate.fairness, "1"
-    yield "", "least_over_most", rate.slowest_over_quickest_core, "1"
+    yield "", "least_over_most", rate.slowest_to_fastest_core_rate_ratio, "1"
     for core, value in rate.per_core_hz.items():
         yield core, "throughput", value, f"{point.unit}/s"
-        yield core, "share", rate.core_shares_of_benchmark_counts[core], "1"
+        yield core, "share", rate.benchmark_counter_share_by_core[core], "1"
     for counter in point.counters:
         yield counter.core, f"count.task{counter.index}", counter.count, point.unit
     if point.heap:

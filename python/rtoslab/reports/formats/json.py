@@ -13,7 +13,7 @@ from rtoslab.analyses import (
     histogram_of_samples,
     join_points_over_placements,
     latencies_of_point,
-    multicore_gains,
+    multicore_throughput_gains,
 )
 from rtoslab.reports.table import ReportDocument
 from rtoslab.results import MeasuredPoint
@@ -29,13 +29,13 @@ def _derived_values_of_throughput_point(point: MeasuredPoint) -> dict[str, Any]:
         "throughput_per_core_hz": rate.per_core_hz,
         "cycles_per_count": rate.cycles_per_count,
         "fairness": rate.fairness,
-        "share_of_each_core": rate.core_shares_of_benchmark_counts,
-        "least_over_most": rate.slowest_over_quickest_core,
+        "share_of_each_core": rate.benchmark_counter_share_by_core,
+        "least_over_most": rate.slowest_to_fastest_core_rate_ratio,
         "cycles_by_cause": {share.core: share.parts for share in cycle_use_of_cores(point)},
     }
 
 
-def _figures_of_latency_point(point: MeasuredPoint) -> dict[str, Any]:
+def _latency_statistics_as_json(point: MeasuredPoint) -> dict[str, Any]:
     """Returns the statistics of each series of a latency point (in cycles and nanoseconds), by the series' id."""
     return {
         latency.series.id: {
@@ -62,7 +62,7 @@ def render_report(document: ReportDocument) -> str:
         entry: dict[str, Any] = {"result": stored.result.model_dump(mode="json"), "manifest": stored.manifest}
         if isinstance(stored.result, MeasuredPoint):
             entry["derived"] = (
-                _figures_of_latency_point(stored.result)
+                _latency_statistics_as_json(stored.result)
                 if stored.result.has_latency_samples
                 else _derived_values_of_throughput_point(stored.result)
             )
@@ -97,7 +97,7 @@ def _multicore_speedups_as_json(placed: Sequence[MeasuredPointInCodePlacements])
     one."""
     places = CodePlacementLookup(placed)
     rows = []
-    for item in multicore_gains(one.middle for one in placed):
+    for item in multicore_throughput_gains(one.middle for one in placed):
         gain = places.multicore_gain_ratio(item)
         axes = {"benchmark": item.benchmark, "kernel": item.kernel, "board": item.board, "cores": item.cores}
         band = {"gain": gain.value, "gain_band": [gain.smallest, gain.largest], "per_core": gain.value / item.cores}

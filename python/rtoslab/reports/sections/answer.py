@@ -5,7 +5,11 @@ from typing import Any, Final
 
 from rtoslab.analyses import CodePlacementLookup
 from rtoslab.base import count_with_noun
-from rtoslab.reports.sections.rivals import depends_on_placement, figure_sentences, kernel_comparison_paragraphs
+from rtoslab.reports.sections.rivals import (
+    do_speeds_depend_on_code_placement,
+    figure_sentences,
+    kernel_comparison_paragraphs,
+)
 from rtoslab.reports.sections.second_core import second_core_sentences
 from rtoslab.reports.sections.speed_figures import KernelSpeed
 from rtoslab.reports.table import ChartData, ReportSection, chart_range_ends
@@ -38,7 +42,7 @@ def fastest_kernels_section(figures: Sequence[KernelSpeed], places: CodePlacemen
     if not figures:
         return None
     prose = [*kernel_comparison_paragraphs(figures), *second_core_sentences(figures, places)]
-    if prose and depends_on_placement(figures):
+    if prose and do_speeds_depend_on_code_placement(figures):
         prose.append(_PLACEMENT)
     if not prose:
         prose = figure_sentences(figures)

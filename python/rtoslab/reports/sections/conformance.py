@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rtoslab.base import count_with_noun
 from rtoslab.reports.table import ReportSection, TableData
-from rtoslab.store import StoredPoint
+from rtoslab.store import StoredMeasurementPoint
 
 _NOT_APPLICABLE = "n/a: "
 _DEVIATES = "deviates: "
@@ -15,7 +15,7 @@ _PROSE = (
 )
 
 
-def conformance_section(points: Sequence[StoredPoint]) -> ReportSection | None:
+def conformance_section(points: Sequence[StoredMeasurementPoint]) -> ReportSection | None:
     """Returns the report section on the checks of the port contract that each kernel's port passed. None if no manifest
     has a verdict."""
     verdicts: dict[str, tuple[str, dict[str, str]]] = {}

@@ -16,7 +16,7 @@ SMALLEST_FUNCTION = 0.005
 """A function with a smaller share of all cycles is not listed."""
 
 
-def cycles_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
+def core_cycles_report_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report section on what each core used its cycles for. None if no point was measured on a virtual
     board."""
     rows = [
@@ -64,7 +64,7 @@ def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
     return ChartData("cycles", data, caption + repeated)
 
 
-def locks_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
+def spinlocks_report_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report section on the kernel's spinlocks: how often each core took and waited for each. None without
     any."""
     rows = []
@@ -105,7 +105,7 @@ def locks_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     return ReportSection("locks", "Waiting for spinlocks", (), (), (table,))
 
 
-def functions_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
+def kernel_functions_report_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report section on the kernel functions that take the most cycles in each test. None if no cycles were
     counted."""
     rows, leading = [], []

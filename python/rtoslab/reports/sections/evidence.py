@@ -13,7 +13,9 @@ _INSTRUMENTS = (
 )
 
 
-def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[FailedMeasurement]) -> ReportSection | None:
+def measurement_proofs_report_section(
+    points: Sequence[MeasuredPoint], failed: Sequence[FailedMeasurement]
+) -> ReportSection | None:
     """Returns the report section with every proof: what it demands and what was seen. None without proofs."""
     measured = label_points_with_test_and_series(points)
     rows = [

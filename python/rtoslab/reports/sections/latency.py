@@ -13,12 +13,12 @@ from rtoslab.analyses import (
     absent_series,
     distinct_point_names,
     histogram_of_samples,
-    instrument_overheads_of_points,
+    instrument_overheads_of_measured_points,
     latencies_by_instrument,
     point_id_without_instrument,
 )
 from rtoslab.catalogue import INSTRUMENTS
-from rtoslab.reports.sections.naming import MIDDLE_NOTE, chart_row_kernel_and_board, point_identity_entries
+from rtoslab.reports.sections.naming import MIDDLE_NOTE, chart_row_kernel_and_board, record_fields_identifying_point
 from rtoslab.reports.table import (
     ChartData,
     Record,
@@ -57,7 +57,7 @@ def latency_section(points: Sequence[MeasuredPoint], places: CodePlacementLookup
         [*(comparison.point.board for comparison in compared), *(absence.point.board for absence in absent)]
     )
     tables = [
-        _latency_figures_table(
+        _latency_statistics_table(
             f"Latencies, cycles, {board}" if len(boards) > 1 else "Latencies, cycles",
             [comparison for comparison in compared if comparison.point.board == board],
             [absence for absence in absent if absence.point.board == board],
@@ -68,13 +68,13 @@ def latency_section(points: Sequence[MeasuredPoint], places: CodePlacementLookup
     return ReportSection("latency", "Latencies", (_PROSE,), _latency_charts(compared, names, places), tables)
 
 
-def _latency_figures_table(
+def _latency_statistics_table(
     title: str, compared: Sequence[SeriesByInstrument], absent: Sequence[AbsentSeries], places: CodePlacementLookup
 ) -> TableData:
     """Returns the table of latencies on one board. `absent`: series that could not be measured there, which get a row
     each with the reason."""
     together = _series_condition_names([*compared, *absent])
-    rows = [_latency_figure_cells(item, name, places) for item, name in zip(compared, together, strict=False)]
+    rows = [_latency_table_row_cells(item, name, places) for item, name in zip(compared, together, strict=False)]
     columns = ("series", "run with", "by", ">n", ">min", ">median", ">mean", ">p99", ">max", ">at sample", ">jitter",
                ">median, us", ">max, us", ">with a tick")  # fmt: skip
     empty = [NONE] * (len(columns) - 3)
@@ -84,7 +84,7 @@ def _latency_figures_table(
     records = [record for comparison in compared for record in _latency_statistics_records(comparison, places)]
     records += [
         {
-            **point_identity_entries(absence.point),
+            **record_fields_identifying_point(absence.point),
             "metric": absence.title,
             "note": f"{NOT_APPLICABLE}: {absence.reason}",
         }
@@ -93,7 +93,9 @@ def _latency_figures_table(
     return TableData(title, columns, rows, note, records=records)
 
 
-def instruments_section(points: Sequence[MeasuredPoint], places: CodePlacementLookup) -> ReportSection | None:
+def instrument_comparison_report_section(
+    points: Sequence[MeasuredPoint], places: CodePlacementLookup
+) -> ReportSection | None:
     """Returns the report section that compares the medians of all instruments (counter, pin, probe). None if no series
     has several."""
     compared = latencies_by_instrument(points)
@@ -139,10 +141,10 @@ def _median_with_range_text(latency: MeasuredLatencySeries | None, places: CodeP
 def _remaining_cost_text(latency: MeasuredLatencySeries | None, places: CodePlacementLookup) -> str:
     """Returns, as text, which part of an instrument's cost remains after the empty interval is subtracted. A dash if
     unknown."""
-    if latency is None or latency.remaining_instrument_cost is None:
+    if latency is None or latency.remaining_instrument_overhead_cycles is None:
         return NONE
     return measured_value_with_range_text(
-        places.latency_series_value_range(latency, lambda latency: latency.remaining_instrument_cost or 0.0),
+        places.latency_series_value_range(latency, lambda latency: latency.remaining_instrument_overhead_cycles or 0.0),
         _signed_number_text,
     )
 
@@ -162,7 +164,7 @@ def _probe_effect_text(
 
 def _instrument_costs_table(points: Sequence[MeasuredPoint], places: CodePlacementLookup) -> TableData:
     """Returns the table of what each instrument itself costs: the empty interval of every image, in cycles."""
-    costs = instrument_overheads_of_points(points)
+    costs = instrument_overheads_of_measured_points(points)
     names = distinct_point_names([point_id_without_instrument(cost.point.point) for cost in costs], with_cores=False)
     rows = [
         [
@@ -186,7 +188,7 @@ def _empty_interval_text(point: MeasuredPoint, name: str, places: CodePlacementL
     """Returns a statistic of the empty interval in a point's image, with its range over placements, as text. `name`:
     such as `median`."""
     band = places.range_of_measured_values(
-        point, lambda item: getattr(instrument_overheads_of_points([item])[0].spread, name)
+        point, lambda item: getattr(instrument_overheads_of_measured_points([item])[0].spread, name)
     )
     return measured_value_with_range_text(band, cycle_count_text)
 
@@ -196,7 +198,7 @@ def _series_condition_names(compared: Sequence[SeriesByInstrument | AbsentSeries
     return [name or "-" for name in distinct_point_names([item.point for item in compared], with_cores=False)]
 
 
-def _latency_figure_cells(comparison: SeriesByInstrument, name: str, places: CodePlacementLookup) -> list[str]:
+def _latency_table_row_cells(comparison: SeriesByInstrument, name: str, places: CodePlacementLookup) -> list[str]:
     """Returns a row of the table of latencies. `name`: that of the series' conditions."""
     best = comparison.latency_by_least_intrusive_instrument
     of = {one: places.latency_series_value_range(best, attrgetter(f"spread.{one}")) for one in SPREAD_FIGURES}
@@ -225,7 +227,7 @@ def _latency_statistics_records(comparison: SeriesByInstrument, places: CodePlac
     """Yields a record for each statistic of a series, in cycles and once more in microseconds."""
     best = comparison.latency_by_least_intrusive_instrument
     axes = {
-        **point_identity_entries(comparison.point),
+        **record_fields_identifying_point(comparison.point),
         "metric": comparison.title,
         "instrument": best.instrument,
         "n": best.spread.n,

@@ -6,10 +6,10 @@ from rtoslab.analyses import (
     CYCLE_PARTS,
     VISIBLE_PART,
     LongestHeldSpinlock,
-    MulticoreLoss,
+    MulticorePerformanceLoss,
     cores_and_pinning_text,
     distinct_point_names,
-    multicore_losses,
+    multicore_performance_losses,
 )
 from rtoslab.base import count_with_noun
 from rtoslab.reports.sections.naming import chart_row_kernel_and_board, short_test_title
@@ -33,10 +33,12 @@ _CRITICAL_NOTE = (
 )
 
 
-def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[KernelSpeed]) -> ReportSection | None:
+def multicore_losses_report_section(
+    points: Sequence[MeasuredPoint], figures: Sequence[KernelSpeed]
+) -> ReportSection | None:
     """Returns the report section on how many more cycles a count takes on several cores, and for what. None without
     such a pair of points."""
-    losses_ = multicore_losses(points)
+    losses_ = multicore_performance_losses(points)
     if not losses_:
         return None
     names = distinct_point_names([loss.gain.many_cores.point.point for loss in losses_])
@@ -49,16 +51,16 @@ def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[KernelSpee
     )
 
 
-def _test_name(loss: MulticoreLoss) -> str:
+def _short_test_name_of_loss(loss: MulticorePerformanceLoss) -> str:
     """Returns the short name of the test in which a loss was measured."""
     return short_test_title(loss.gain.many_cores.point.point)
 
 
-def _cycles_per_count_chart(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> ChartData:
+def _cycles_per_count_chart(losses_: Sequence[MulticorePerformanceLoss], names: Sequence[str]) -> ChartData:
     """Returns the chart of the cycles that one count takes, by what they were used for, on one core and on several."""
     rows = []
     for loss, name in zip(losses_, names, strict=True):
-        if _is_loss_too_long_for_chart(loss):
+        if _does_multicore_loss_exceed_chart(loss):
             continue
         single_core = name.replace(cores_and_pinning_text(loss.gain.many_cores.point.point), count_with_noun(1, "core"))
         for cost, row in ((loss.one_core, single_core), (loss.many_cores, name)):
@@ -75,19 +77,19 @@ def _cycles_per_count_chart(losses_: Sequence[MulticoreLoss], names: Sequence[st
             ]
     caption = "Cycles that one count costs a core, by cause, relative to one core alone."
     longer = [
-        f"{_test_name(pair)} with {name}"
+        f"{_short_test_name_of_loss(pair)} with {name}"
         for pair, name in zip(losses_, names, strict=True)
-        if _is_loss_too_long_for_chart(pair)
+        if _does_multicore_loss_exceed_chart(pair)
     ]
     return ChartData("losses", rows, caption + (f" Too long for it: {', '.join(longer)}." if longer else ""))
 
 
-def _is_loss_too_long_for_chart(loss: MulticoreLoss) -> bool:
+def _does_multicore_loss_exceed_chart(loss: MulticorePerformanceLoss) -> bool:
     """Whether a count takes so many more cycles on several cores that the chart has no room for its bar."""
     return loss.many_cores.total_cycles > LONGEST_BAR * loss.one_core.total_cycles
 
 
-def _additional_cycles_table(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> TableData:
+def _additional_cycles_table(losses_: Sequence[MulticorePerformanceLoss], names: Sequence[str]) -> TableData:
     """Returns the table of the additional cycles that a count takes on several cores, by what they were used for."""
     used = [
         part
@@ -95,7 +97,12 @@ def _additional_cycles_table(losses_: Sequence[MulticoreLoss], names: Sequence[s
         if any(abs(item.extra_cycles_by_cause[part]) >= VISIBLE_PART * item.many_cores.total_cycles for item in losses_)
     ]
     rows = [
-        [_test_name(loss), name, f"{loss.one_core.total_cycles:,.1f}", f"{loss.many_cores.total_cycles:,.1f}"]
+        [
+            _short_test_name_of_loss(loss),
+            name,
+            f"{loss.one_core.total_cycles:,.1f}",
+            f"{loss.many_cores.total_cycles:,.1f}",
+        ]
         + [f"{round(loss.extra_cycles_by_cause[part], 1) + 0.0:+,.1f}" for part in used]
         for loss, name in zip(losses_, names, strict=True)
     ]
@@ -103,7 +110,7 @@ def _additional_cycles_table(losses_: Sequence[MulticoreLoss], names: Sequence[s
     return TableData("Additional cycles of a count", columns, rows, "Cycles of one core, mean over the cores.")
 
 
-def _critical_sections_table(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> TableData:
+def _critical_sections_table(losses_: Sequence[MulticorePerformanceLoss], names: Sequence[str]) -> TableData:
     """Returns the table of the cycles in critical sections (interrupts disabled), and of the lock that is held
     longest."""
     rows = []
@@ -113,7 +120,7 @@ def _critical_sections_table(losses_: Sequence[MulticoreLoss], names: Sequence[s
             _cycles_with_decimal_text(loss.many_cores.critical_cycles),
             _cycles_with_decimal_text(loss.many_cores.section_count),
         ]
-        rows.append([_test_name(loss), name, *cost, *_longest_held_lock_cells(loss.lock)])
+        rows.append([_short_test_name_of_loss(loss), name, *cost, *_longest_held_lock_cells(loss.lock)])
     columns = (
         "test",
         "run with",

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from rtoslab.analyses import cores_and_pinning_text, distinct_point_names, short_test_name
 from rtoslab.base import count_with_noun, to_canonical_json
 from rtoslab.reports.table import ReportSection, TableData
-from rtoslab.store import StoredPoint, flatten_nested_json
+from rtoslab.store import StoredMeasurementPoint, flatten_nested_json
 
 SHOWN = 3
 """Of more points with the same value the rest is counted."""
 _PER_POINT = ("elf_sha256", "build.run_id", "build.manifest", "build.bench")
 
 
-def manifest_section(points: Sequence[StoredPoint]) -> ReportSection | None:
+def manifest_report_section(points: Sequence[StoredMeasurementPoint]) -> ReportSection | None:
     """Returns the report section with the points' manifests (what was built and how). None if no point has one."""
     with_manifest = [point for point in points if point.manifest]
     if not with_manifest:
@@ -52,7 +52,7 @@ def manifest_section(points: Sequence[StoredPoint]) -> ReportSection | None:
     differing = TableData(
         "What differs",
         ("key", "value", "of"),
-        [row for key in sorted(varying) for row in _rows_by_value(key, flats, names)],
+        [row for key in sorted(varying) for row in _manifest_value_table_rows(key, flats, names)],
     )
     prose = (
         (
@@ -65,12 +65,12 @@ def manifest_section(points: Sequence[StoredPoint]) -> ReportSection | None:
     )
 
 
-def _distinguishing_point_names(points: Sequence[StoredPoint]) -> list[str]:
+def _distinguishing_point_names(points: Sequence[StoredMeasurementPoint]) -> list[str]:
     """Returns a name for each point: its kernel, board and configuration, as far as they differ."""
     return distinct_point_names([point.result.point for point in points])
 
 
-def _rows_by_value(key: str, flats: Sequence[dict[str, str]], names: Sequence[str]) -> list[list[str]]:
+def _manifest_value_table_rows(key: str, flats: Sequence[dict[str, str]], names: Sequence[str]) -> list[list[str]]:
     """Returns a table row for each distinct value that the manifests have under a key, with the first points that have
     it.
 

@@ -28,7 +28,7 @@ def memory_use_report_section(points: Sequence[MeasuredPoint], places: CodePlace
                     "not counted"
                     if point.heap.allocations is None
                     else measured_value_with_range_text(
-                        places.range_of_measured_values(point, _allocation_count), _bytes_text
+                        places.range_of_measured_values(point, _heap_allocation_count_of_test), _bytes_text
                     ),
                 ]
             )
@@ -104,14 +104,14 @@ def _stack_use_over_placements(
 ) -> CodePlacementValueRange:
     """Returns how many bytes of a stack were used, with their range over the point's placements."""
 
-    def used_bytes_of(other: MeasuredPoint) -> float:
+    def stack_bytes_in_other_placement(other: MeasuredPoint) -> float:
         """Returns the used bytes of the same stack in another placement."""
         return next(use.used_bytes for use in other.stacks if (use.core, use.name) == (stack.core, stack.name))
 
-    return places.range_of_measured_values(point, used_bytes_of)
+    return places.range_of_measured_values(point, stack_bytes_in_other_placement)
 
 
-def _allocation_count(point: MeasuredPoint) -> float:
+def _heap_allocation_count_of_test(point: MeasuredPoint) -> float:
     """Returns how often the point's test allocated memory from the heap. 0 if unknown."""
     return (point.heap.allocations or 0) if point.heap else 0
 

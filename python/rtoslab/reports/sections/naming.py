@@ -34,7 +34,7 @@ def points_by_board(points: Sequence[MeasuredPoint]) -> dict[str, list[MeasuredP
     return groups
 
 
-def groups_with_titles(
+def board_groups_with_table_titles(
     title: str, groups: Mapping[str, Sequence[MeasuredPoint]]
 ) -> list[tuple[str, Sequence[MeasuredPoint]]]:
     """Returns each board's points with a table title, which names the board if there are several."""
@@ -52,7 +52,7 @@ def chart_row_kernel_and_board(point: PointId) -> dict[str, str]:
     return {"kernel": point.kernel, "board": point.board}
 
 
-def point_identity_entries(point: PointId) -> dict[str, str | int]:
+def record_fields_identifying_point(point: PointId) -> dict[str, str | int]:
     """Returns the entries of a record that identify the point it belongs to."""
     config = " ".join(f"{key}={value}" for key, value in point.config.items())
     return {

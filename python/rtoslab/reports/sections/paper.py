@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import MeasuredPointInCodePlacements, judge_claims, point_values_in_code_placements
+from rtoslab.analyses import MeasuredPointInCodePlacements, judge_claims, median_values_over_code_placements
 from rtoslab.catalogue import MeasurementSuite, PaperFolder
 from rtoslab.reports.table import ReportSection, TableData
 
@@ -14,11 +14,11 @@ def paper_section(
     them."""
     if suite is None or paper is None:
         return None
-    values = point_values_in_code_placements(points)
+    values = median_values_over_code_placements(points)
     claims = [
         claim
         for claim in judge_claims(paper.claims, values, paper.facts.resolution)
-        if claim.overall_outcome != "not computed"
+        if claim.outcome_of_all_statement_cases != "not computed"
     ]
     if not claims:
         return None  # of another board, another number of cores: the paper's notes would be about nothing here
@@ -26,7 +26,7 @@ def paper_section(
         [
             verdict.claim.section,
             verdict.claim.says,
-            verdict.outcome_with_count_text,
+            verdict.claim_outcome_with_count_text,
             verdict.text_of_compared_claim_numbers,
             verdict.threshold,
         ]

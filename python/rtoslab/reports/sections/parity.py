@@ -22,7 +22,7 @@ def measurement_fairness_report_section(findings: Sequence[UnfairDifference], *,
             finding.board,
             str(len(finding.benchmarks)),
             finding.concept.why_unfair,
-            finding.cost_text,
+            finding.unfair_difference_cost_text,
         ]
         for finding in findings
     ]

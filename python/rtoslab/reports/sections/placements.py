@@ -7,7 +7,7 @@ from rtoslab.reports.sections.naming import short_test_title
 from rtoslab.reports.table import ReportSection, TableData, cycle_count_text
 
 
-def placements_section(points: Sequence[MeasuredPointInCodePlacements]) -> ReportSection | None:
+def code_placement_report_section(points: Sequence[MeasuredPointInCodePlacements]) -> ReportSection | None:
     """Returns the report section on how much the placement of the code changes figures. None if no point has several
     placements."""
     several = [placed_point for placed_point in points if placed_point.primary_speed_value_ranges]

@@ -8,7 +8,7 @@ from rtoslab.base import count_with_noun, file_contents_cache
 from rtoslab.reference import changes_since_point_was_measured
 from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.results import MeasuredPoint
-from rtoslab.store import StoredPoint
+from rtoslab.store import StoredMeasurementPoint
 
 _PROSE = (
     "Kernels marked as reference were not measured in this run. Their results come with rtoslab and were measured "
@@ -18,7 +18,7 @@ _PROSE = (
 )
 
 
-def reference_section(root: Path, beside: Sequence[StoredPoint]) -> ReportSection | None:
+def reference_results_report_section(root: Path, beside: Sequence[StoredMeasurementPoint]) -> ReportSection | None:
     """Returns the report section on the origin of reference results: version, commit, compiler flags and age. None
     without any."""
     rows: dict[tuple[str, ...], int] = {}
@@ -27,10 +27,10 @@ def reference_section(root: Path, beside: Sequence[StoredPoint]) -> ReportSectio
             if isinstance(point.result, MeasuredPoint):
                 row = (
                     point.result.point.kernel,
-                    version_and_commits(point.manifest),
+                    kernel_version_and_commits_text(point.manifest),
                     " ".join(_manifest_value_at(point.manifest, "build", "flags")),
                     f"timing {_manifest_value_at(point.manifest, 'target').get('timing_version', 'unknown')}",
-                    _changes_text(changes_since_point_was_measured(root, point)),
+                    _changes_since_reference_text(changes_since_point_was_measured(root, point)),
                 )
                 rows[row] = rows.get(row, 0) + 1
     if not rows:
@@ -40,7 +40,7 @@ def reference_section(root: Path, beside: Sequence[StoredPoint]) -> ReportSectio
     return ReportSection("reference", "Not measured here: reference results", (_PROSE,), (), (table,))
 
 
-def _changes_text(changes: Sequence[str]) -> str:
+def _changes_since_reference_text(changes: Sequence[str]) -> str:
     """Returns the changes since a reference result was measured in a few words. Several files of the firmware are only
     counted."""
     files = [change for change in changes if change.startswith("firmware/")]
@@ -48,7 +48,7 @@ def _changes_text(changes: Sequence[str]) -> str:
     return "; ".join([*(change for change in changes if change not in files), *briefly]) or "nothing"
 
 
-def version_and_commits(manifest: Mapping[str, Any]) -> str:
+def kernel_version_and_commits_text(manifest: Mapping[str, Any]) -> str:
     """Returns a kernel's version as text, with the known commits of its sources, and whether they were edited."""
     build = manifest["build"]
     repositories = (build.get("tree") or {}).get("repositories", [])

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.analyses import FigureRatio
+from rtoslab.analyses import MeasuredValueRatio
 from rtoslab.base import count_with_noun
 from rtoslab.reports.sections.speed_figures import KernelSpeed, ReadableTestName
-from rtoslab.reports.sections.wording import MOST_LISTED, core_count_in_words, faster_in_words, join_in_sentence
+from rtoslab.reports.sections.wording import MOST_LISTED, core_count_in_words, join_in_sentence, speed_ratio_in_words
 
 SAME_WITHIN: Final = 0.001
 """Two figures that differ by a smaller part are called alike."""
@@ -70,7 +70,9 @@ def kernel_comparison_paragraphs(figures: Sequence[KernelSpeed]) -> list[str]:
     them."""
     scopes = group_kernel_speeds_by_conditions(figures)
     sentences = [
-        scope.conditions_as_sentence_start(list(scopes), *([IN_ONE_PLACEMENT] if depends_on_placement(mine) else []))
+        scope.conditions_as_sentence_start(
+            list(scopes), *([IN_ONE_PLACEMENT] if do_speeds_depend_on_code_placement(mine) else [])
+        )
         + text
         for scope, mine in scopes.items()
         if len({figure.kernel for figure in mine}) > 1 and (text := _kernel_comparison_sentences(mine))
@@ -84,7 +86,7 @@ def kernel_comparison_paragraphs(figures: Sequence[KernelSpeed]) -> list[str]:
     return sentences
 
 
-def depends_on_placement(figures: Sequence[KernelSpeed]) -> bool:
+def do_speeds_depend_on_code_placement(figures: Sequence[KernelSpeed]) -> bool:
     """Whether another placement of the code might have given other figures than one of these."""
     return any(not figure.figure.is_known for figure in figures)
 
@@ -93,12 +95,12 @@ def figure_sentences(figures: Sequence[KernelSpeed]) -> list[str]:
     """Returns a sentence with the figures under each condition, for runs in which there is nothing to compare."""
     scopes = group_kernel_speeds_by_conditions(figures)
     return [
-        f"{scope.conditions_as_sentence_start(list(scopes))}{_kernel_figures_sentence(mine)}"
+        f"{scope.conditions_as_sentence_start(list(scopes))}{_kernel_speeds_sentence(mine)}"
         for scope, mine in scopes.items()
     ][:_PARAGRAPHS]
 
 
-def _kernel_figures_sentence(figures: Sequence[KernelSpeed]) -> str:
+def _kernel_speeds_sentence(figures: Sequence[KernelSpeed]) -> str:
     """Returns a sentence with the figures of one kernel. Many figures are reduced to the slowest and the fastest."""
     kernel, verb, to = figures[0].kernel, *(("reaches", "at") if figures[0].is_rate else ("takes", "for"))
     if len(figures) <= MOST_LISTED:
@@ -112,7 +114,7 @@ def _kernel_figures_sentence(figures: Sequence[KernelSpeed]) -> str:
     return f"{kernel} {verb} from {ends}, over {count_with_noun(len(figures), 'test')}."
 
 
-def _figures_by_test(figures: Sequence[KernelSpeed]) -> dict[ReadableTestName, list[KernelSpeed]]:
+def _group_kernel_speeds_by_test(figures: Sequence[KernelSpeed]) -> dict[ReadableTestName, list[KernelSpeed]]:
     """Groups figures by test, with one figure of each kernel."""
     tests: dict[ReadableTestName, list[KernelSpeed]] = {}
     for figure in figures:
@@ -125,7 +127,7 @@ def _figures_by_test(figures: Sequence[KernelSpeed]) -> dict[ReadableTestName, l
 def _kernel_comparison_sentences(figures: Sequence[KernelSpeed]) -> str:
     """Returns sentences on which kernel is fastest at which tests. Empty if no test has figures of two kernels."""
     kernels = list(dict.fromkeys(figure.kernel for figure in figures))
-    tests = _figures_by_test(figures)
+    tests = _group_kernel_speeds_by_test(figures)
     shared = {test: mine for test, mine in tests.items() if len(mine) > 1}
     if not shared:
         return ""
@@ -135,11 +137,13 @@ def _kernel_comparison_sentences(figures: Sequence[KernelSpeed]) -> str:
         first, second, last = _fastest_second_and_slowest_kernel(mine)
         ratio = first.speed_ratio_against(second)
         if differs_negligibly(ratio):
-            alike.setdefault(f"{_tied_kernels_text(first, second, kernels)} are within 0.1 % of each other", []).append(
-                test
-            )
+            alike.setdefault(
+                f"{_equally_fast_kernels_text(first, second, kernels)} are within 0.1 % of each other", []
+            ).append(test)
         elif is_within_code_placement_effect(ratio):
-            alike.setdefault(f"{_tied_kernels_text(first, second, kernels)} show {WITHIN_PLACEMENT}", []).append(test)
+            alike.setdefault(
+                f"{_equally_fast_kernels_text(first, second, kernels)} show {WITHIN_PLACEMENT}", []
+            ).append(test)
         else:
             ahead.setdefault(first.kernel, []).append(
                 (ratio.value, test.with_figure(*_lead_of_fastest_kernel_texts(ratio, first, second, last, kernels)))
@@ -151,15 +155,15 @@ def _kernel_comparison_sentences(figures: Sequence[KernelSpeed]) -> str:
     sentences += [
         f"At {join_in_sentence([name.with_figure() for name in names])}, {words}." for words, names in alike.items()
     ]
-    return " ".join([*sentences, *_missing_figures_text(kernels, tests)])
+    return " ".join([*sentences, *_sentences_on_missing_test_values(kernels, tests)])
 
 
-def differs_negligibly(ratio: FigureRatio) -> bool:
+def differs_negligibly(ratio: MeasuredValueRatio) -> bool:
     """Whether two figures differ by less than SAME_WITHIN in every placement."""
     return max(abs(value - 1) for value in (ratio.value, ratio.smallest, ratio.largest)) < SAME_WITHIN
 
 
-def is_within_code_placement_effect(ratio: FigureRatio) -> bool:
+def is_within_code_placement_effect(ratio: MeasuredValueRatio) -> bool:
     """Whether the difference of two figures is so small that another placement of the code could undo or reverse it."""
     return ratio.is_known and not ratio.differs_in_all_code_placements
 
@@ -170,14 +174,14 @@ def _fastest_second_and_slowest_kernel(figures: Sequence[KernelSpeed]) -> tuple[
     return ordered[0], ordered[1], ordered[-1]
 
 
-def _tied_kernels_text(first: KernelSpeed, second: KernelSpeed, kernels: Sequence[str]) -> str:
+def _equally_fast_kernels_text(first: KernelSpeed, second: KernelSpeed, kernels: Sequence[str]) -> str:
     """Returns the subject of a sentence on two kernels that are alike. With three kernels or more it names the two."""
     both = [kernel for kernel in kernels if kernel in {first.kernel, second.kernel}]
     return "the two" if len(kernels) == 2 else f"the fastest, {both[0]} and {both[1]},"
 
 
 def _lead_of_fastest_kernel_texts(
-    ratio: FigureRatio, first: KernelSpeed, second: KernelSpeed, last: KernelSpeed, kernels: Sequence[str]
+    ratio: MeasuredValueRatio, first: KernelSpeed, second: KernelSpeed, last: KernelSpeed, kernels: Sequence[str]
 ) -> list[str]:
     """Returns texts on how much the fastest kernel is ahead of the second and of the slowest. `ratio`: of the first to
     the second.
@@ -185,17 +189,17 @@ def _lead_of_fastest_kernel_texts(
     With two kernels one text suffices.
     """
     if len(kernels) == 2:
-        return [faster_in_words(ratio)]
+        return [speed_ratio_in_words(ratio)]
     if second is last:
-        return [f"{_append_than_or_as(faster_in_words(ratio))} {second.kernel}"]
+        return [f"{_append_than_or_as_to_comparison(speed_ratio_in_words(ratio))} {second.kernel}"]
     over = first.speed_ratio_against(last)
     return [
-        f"{_append_than_or_as(faster_in_words(ratio))} {second.kernel}",
-        f"{_append_than_or_as(faster_in_words(over))} {last.kernel}",
+        f"{_append_than_or_as_to_comparison(speed_ratio_in_words(ratio))} {second.kernel}",
+        f"{_append_than_or_as_to_comparison(speed_ratio_in_words(over))} {last.kernel}",
     ]
 
 
-def _append_than_or_as(comparison: str) -> str:
+def _append_than_or_as_to_comparison(comparison: str) -> str:
     """Returns a comparison with "than" or "as" at its end: `17 % faster than`, `2.77 times as fast as`."""
     return f"{comparison} as" if comparison.endswith("as fast") else f"{comparison} than"
 
@@ -210,7 +214,9 @@ def _fastest_in_tests_text(kernel: str, items: Sequence[tuple[float, str]], kern
     return f"{kernel} is {rank}{share}: {join_in_sentence(ordered)}"
 
 
-def _missing_figures_text(kernels: Sequence[str], tests: dict[ReadableTestName, list[KernelSpeed]]) -> list[str]:
+def _sentences_on_missing_test_values(
+    kernels: Sequence[str], tests: dict[ReadableTestName, list[KernelSpeed]]
+) -> list[str]:
     """Returns a sentence for each kernel that has no figure for some of the tests."""
     lacking = {
         kernel: [test.with_figure() for test, mine in tests.items() if kernel not in {figure.kernel for figure in mine}]

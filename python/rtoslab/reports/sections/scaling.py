@@ -2,7 +2,12 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import CodePlacementLookup, counts_per_second_of_point, distinct_point_names, multicore_gains
+from rtoslab.analyses import (
+    CodePlacementLookup,
+    counts_per_second_of_point,
+    distinct_point_names,
+    multicore_throughput_gains,
+)
 from rtoslab.reports.sections.naming import chart_row_kernel_and_board
 from rtoslab.reports.sections.speed_figures import remove_benchmark_parameters_from_point
 from rtoslab.reports.table import ChartData, ReportSection, TableData, chart_range_ends, measured_value_with_range_text
@@ -21,10 +26,10 @@ _NOTE = (
 )
 
 
-def scaling_section(points: Sequence[MeasuredPoint], places: CodePlacementLookup) -> ReportSection | None:
+def core_scaling_report_section(points: Sequence[MeasuredPoint], places: CodePlacementLookup) -> ReportSection | None:
     """Returns the report section on how much of its speed each core keeps, with objects of its own and with a shared
     one. None without such points."""
-    pairs = [item for item in multicore_gains(points) if item.many_cores.point.metric.startswith(FAMILY)]
+    pairs = [item for item in multicore_throughput_gains(points) if item.many_cores.point.metric.startswith(FAMILY)]
     if not pairs:
         return None
     names = distinct_point_names(
@@ -38,12 +43,12 @@ def scaling_section(points: Sequence[MeasuredPoint], places: CodePlacementLookup
         series = f"{name}, {objects}" if several else objects
         parts = ", ".join(
             _core_share_of_throughput_text(core, point, places)
-            for core in item.many_cores.core_shares_of_benchmark_counts
+            for core in item.many_cores.benchmark_counter_share_by_core
         )
         gain = places.multicore_gain_ratio(item)
         total = places.range_of_measured_values(point, lambda one: counts_per_second_of_point(one).total_hz)
         evenness = places.range_of_measured_values(
-            point, lambda one: counts_per_second_of_point(one).slowest_over_quickest_core
+            point, lambda one: counts_per_second_of_point(one).slowest_to_fastest_core_rate_ratio
         )
         rates = [
             *(
@@ -80,7 +85,7 @@ def _core_share_of_throughput_text(core: int, point: MeasuredPoint, places: Code
     """Returns the share of all counts that this core has, with its range over placements of the code, as text."""
     return measured_value_with_range_text(
         places.range_of_measured_values(
-            point, lambda row: counts_per_second_of_point(row).core_shares_of_benchmark_counts[core]
+            point, lambda row: counts_per_second_of_point(row).benchmark_counter_share_by_core[core]
         ),
         "{:.1%}".format,
     )

@@ -6,16 +6,16 @@ from typing import Final
 
 from rtoslab.analyses import (
     CodePlacementLookup,
-    FigureRatio,
+    MeasuredValueRatio,
     MulticoreGain,
-    MulticoreLoss,
-    multicore_gains,
-    multicore_losses,
+    MulticorePerformanceLoss,
+    multicore_performance_losses,
+    multicore_throughput_gains,
 )
 from rtoslab.reports.sections.rivals import (
     IN_ONE_PLACEMENT,
-    depends_on_placement,
     differs_negligibly,
+    do_speeds_depend_on_code_placement,
     is_within_code_placement_effect,
 )
 from rtoslab.reports.sections.speed_figures import KernelSpeed, ReadableTestName
@@ -45,7 +45,7 @@ class _SingleAndMulticoreTest:
     figure: KernelSpeed
     """With all cores."""
     gain: MulticoreGain
-    ratio: FigureRatio
+    ratio: MeasuredValueRatio
 
 
 def second_core_sentences(figures: Sequence[KernelSpeed], places: CodePlacementLookup) -> list[str]:
@@ -54,19 +54,19 @@ def second_core_sentences(figures: Sequence[KernelSpeed], places: CodePlacementL
     by_point = {id(speed_figure.point): speed_figure for speed_figure in counting}
     points = [speed_figure.point for speed_figure in counting]
     groups: dict[tuple[str, str, int, str], list[_SingleAndMulticoreTest]] = {}
-    for gain in multicore_gains(points):
+    for gain in multicore_throughput_gains(points):
         many, one = by_point[id(gain.many_cores.point)], by_point[id(gain.one_core.point)]
         ratio = many.figure.ratio_to(one.figure)
         key = (many.kernel, many.board, many.cores, many.conditions)
         groups.setdefault(key, []).append(_SingleAndMulticoreTest(many.test, many, gain, ratio))
-    explained = {id(loss.gain.many_cores.point): loss for loss in multicore_losses(points)}
+    explained = {id(loss.gain.many_cores.point): loss for loss in multicore_performance_losses(points)}
     heads = _sentence_subjects(list(groups))
     return [
         " ".join(
             filter(
                 None,
                 (
-                    _gain_sentence(heads[key], key[2], pairs),
+                    _multicore_gain_sentence(heads[key], key[2], pairs),
                     _throughput_loss_causes_sentence(pairs, explained),
                     _extra_heap_sentence(pairs, places),
                 ),
@@ -92,10 +92,10 @@ def _sentence_subjects(keys: Sequence[tuple[str, str, int, str]]) -> dict[tuple[
     }
 
 
-def _gain_sentence(head: str, cores: int, pairs: Sequence[_SingleAndMulticoreTest]) -> str:
+def _multicore_gain_sentence(head: str, cores: int, pairs: Sequence[_SingleAndMulticoreTest]) -> str:
     """Returns the sentence on how more cores change the throughput. `head`: its grammatical subject."""
     subject = "The second core" if cores == 2 else f"More cores, {spell_number(cores)} against one,"
-    verbs: dict[str, Callable[[FigureRatio], bool]] = {
+    verbs: dict[str, Callable[[MeasuredValueRatio], bool]] = {
         "raises": lambda ratio: ratio.value > 1 and not is_within_code_placement_effect(ratio),
         "lowers": lambda ratio: ratio.value < 1 and not is_within_code_placement_effect(ratio),
     }
@@ -120,12 +120,14 @@ def _gain_sentence(head: str, cores: int, pairs: Sequence[_SingleAndMulticoreTes
     if same:
         whose = "it" if parts else f"the total throughput of {head}"
         parts.append(f"{'leaves' if cores == 2 else 'leave'} {whose} as it was at {join_in_sentence(same)}")
-    placement_note = f", {IN_ONE_PLACEMENT}" if depends_on_placement([pair.figure for pair in pairs]) else ""
+    placement_note = (
+        f", {IN_ONE_PLACEMENT}" if do_speeds_depend_on_code_placement([pair.figure for pair in pairs]) else ""
+    )
     return f"{subject} {' and '.join(parts)}{placement_note}."
 
 
 def _throughput_loss_causes_sentence(
-    pairs: Sequence[_SingleAndMulticoreTest], explained: Mapping[int, MulticoreLoss]
+    pairs: Sequence[_SingleAndMulticoreTest], explained: Mapping[int, MulticorePerformanceLoss]
 ) -> str:
     """Returns the sentence on what the additional cycles per count were used for, with ranges over the tests. Empty if
     no throughput was lost."""
@@ -147,7 +149,7 @@ def _throughput_loss_causes_sentence(
     return f"Of the cycles that a count costs more where it loses, {join_in_sentence(parts)}{over}."
 
 
-def _extra_cycles_per_loop_pass(loss: MulticoreLoss) -> float:
+def _extra_cycles_per_loop_pass(loss: MulticorePerformanceLoss) -> float:
     """Returns how many more cycles a count takes on several cores."""
     return loss.many_cores.total_cycles - loss.one_core.total_cycles
 
@@ -162,7 +164,7 @@ def limiting_lock_sentences(figures: Sequence[KernelSpeed]) -> list[str]:
     """Returns a sentence for each lock that is held nearly all the time, and so limits the throughput of its kernel."""
     by_point = {id(speed_figure.point): speed_figure for speed_figure in figures if speed_figure.is_rate}
     held: dict[tuple[str, str, str], list[tuple[ReadableTestName, float]]] = {}
-    for loss in multicore_losses([speed_figure.point for speed_figure in by_point.values()]):
+    for loss in multicore_performance_losses([speed_figure.point for speed_figure in by_point.values()]):
         figure = by_point[id(loss.gain.many_cores.point)]
         if loss.lock is not None and loss.lock.held_part >= BOUND_PART:
             key = (figure.kernel, figure.board, loss.lock.name)
@@ -171,12 +173,13 @@ def limiting_lock_sentences(figures: Sequence[KernelSpeed]) -> list[str]:
     return [
         f"{kernel}{f' on the {board}' if several else ''} holds its {lock} for "
         f"{100 * min(part for _, part in parts):.0f} % of the window{' or more' if len(parts) > 1 else ''} at "
-        f"{_tests_with_figures([test for test, _ in parts])}: there the cores take turns, whatever objects they use."
+        f"{_join_distinct_test_names([test for test, _ in parts])}: there the cores take turns, whatever "
+        f"objects they use."
         for (kernel, board, lock), parts in held.items()
     ]
 
 
-def _tests_with_figures(tests: Sequence[ReadableTestName]) -> str:
+def _join_distinct_test_names(tests: Sequence[ReadableTestName]) -> str:
     """Returns the tests' names as a list in a sentence, each test once."""
     return join_in_sentence(list(dict.fromkeys(test.with_figure() for test in tests)))
 

@@ -7,14 +7,14 @@ from rtoslab.analyses import (
     CodePlacementValueRange,
     counts_per_second_of_point,
     distinct_point_names,
-    multicore_gains,
+    multicore_throughput_gains,
 )
 from rtoslab.reports.sections.naming import (
+    board_groups_with_table_titles,
     chart_row_kernel_and_board,
-    groups_with_titles,
     label_points_with_test_and_series,
-    point_identity_entries,
     points_by_board,
+    record_fields_identifying_point,
 )
 from rtoslab.reports.table import (
     ChartData,
@@ -33,7 +33,9 @@ def throughput_section(points: Sequence[MeasuredPoint], places: CodePlacementLoo
     if not points:
         return None
     groups = points_by_board(points)
-    tables = [_throughput_table(title, group, places) for title, group in groups_with_titles("Throughput", groups)]
+    tables = [
+        _throughput_table(title, group, places) for title, group in board_groups_with_table_titles("Throughput", groups)
+    ]
     return ReportSection("throughput", "Throughput", (), (), tables)
 
 
@@ -50,7 +52,8 @@ def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: CodeP
                 series,
                 measured_value_with_range_text(total, "{:,.0f}".format),
                 ", ".join(
-                    _core_rate_text(core, point, places) for core in counts_per_second_of_point(point).per_core_hz
+                    _counts_per_second_of_core_text(core, point, places)
+                    for core in counts_per_second_of_point(point).per_core_hz
                 ),
                 measured_value_with_range_text(cycles, "{:,.1f}".format),
                 measured_value_with_range_text(fairness, "{:.4f}".format),
@@ -71,7 +74,7 @@ def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: CodeP
     )
 
 
-def _core_rate_text(core: int, point: MeasuredPoint, places: CodePlacementLookup) -> str:
+def _counts_per_second_of_core_text(core: int, point: MeasuredPoint, places: CodePlacementLookup) -> str:
     """Returns a core's counts per second, with their range over placements of the code, as text."""
     return measured_value_with_range_text(_core_throughput_over_placements(core, point, places), "{:,.0f}".format)
 
@@ -111,14 +114,14 @@ def _throughput_records(point: MeasuredPoint, places: CodePlacementLookup) -> It
         ),
     ]
     for metric, core, unit, band in figures:
-        axes = {**point_identity_entries(point.point), "metric": metric, "core": core}
+        axes = {**record_fields_identifying_point(point.point), "metric": metric, "core": core}
         yield {**axes, "value": band.median, **chart_range_ends(band), "n": count, "unit": unit}
 
 
 def multicore_gain_section(points: Sequence[MeasuredPoint], places: CodePlacementLookup) -> ReportSection | None:
     """Returns the report section on how much more throughput several cores have than one. None if no test was measured
     on both."""
-    pairs = multicore_gains(points)
+    pairs = multicore_throughput_gains(points)
     if not pairs:
         return None
     names = distinct_point_names([pair.many_cores.point.point for pair in pairs])

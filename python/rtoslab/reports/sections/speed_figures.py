@@ -11,7 +11,7 @@ from typing import Final
 from rtoslab.analyses import (
     CodePlacementLookup,
     CodePlacementValueRange,
-    FigureRatio,
+    MeasuredValueRatio,
     cores_and_pinning_text,
     counts_per_second_of_point,
     distinct_point_names,
@@ -69,7 +69,7 @@ class KernelSpeed:
     is_rate: bool
     """More is faster: counts per second. Else less is: cycles."""
 
-    def speed_ratio_against(self, other: "KernelSpeed") -> FigureRatio:
+    def speed_ratio_against(self, other: "KernelSpeed") -> MeasuredValueRatio:
         """Returns how many times as fast this figure is as another one."""
         return self.figure.ratio_to(other.figure) if self.is_rate else other.figure.ratio_to(self.figure)
 
@@ -113,7 +113,7 @@ def speed_figures(
     conditions = dict(zip(map(id, points), _conditions_texts(points), strict=True))
     parameters = dict(zip(map(id, points), _parameter_texts(points), strict=True))
 
-    def create_kernel_speed_value(
+    def make_kernel_speed_of_point(
         test: ReadableTestName, point: MeasuredPoint, values: Sequence[float], unit: str, *, is_rate: bool
     ) -> KernelSpeed:
         """Returns one figure of a point, with the point's names. `values`: the figure in each placement."""
@@ -131,7 +131,7 @@ def speed_figures(
                 point, lambda item: counts_per_second_of_point(item).total_hz
             ).values
             name = readable_test_name(point.point, parameters[id(point)])
-            figures.append(create_kernel_speed_value(name, point, rates, f"{point.unit}/s", is_rate=True))
+            figures.append(make_kernel_speed_of_point(name, point, rates, f"{point.unit}/s", is_rate=True))
     rows = latencies_by_instrument([item for item in points if item.has_latency_samples])
     homes: dict[str, set[str]] = {}
     for row in rows:
@@ -143,7 +143,7 @@ def speed_figures(
         ).values
         words = row.title if len(homes[row.title]) == 1 else f"{row.point.title}: {row.title}"
         name = ReadableTestName(words, "", parameters[id(point)])
-        figures.append(create_kernel_speed_value(name, point, cycles, "cycles", is_rate=False))
+        figures.append(make_kernel_speed_of_point(name, point, cycles, "cycles", is_rate=False))
     return [item for item in figures if min(item.figure.values) > 0]
 
 

@@ -65,7 +65,7 @@ def stress_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     return ReportSection(
         "stress",
         "One semaphore under stress",
-        (_PROSE, *_stress_paragraphs_by_series(steps_, names)),
+        (_PROSE, *_paragraphs_on_stress_level_findings(steps_, names)),
         charts,
         (_stress_table(steps_, names),),
     )
@@ -84,7 +84,7 @@ def _stress_series_names(steps_: Sequence[RunsAtStressLevel]) -> list[str]:
     return distinct_point_names(plain)
 
 
-def _stress_paragraphs_by_series(steps_: Sequence[RunsAtStressLevel], names: Sequence[str]) -> list[str]:
+def _paragraphs_on_stress_level_findings(steps_: Sequence[RunsAtStressLevel], names: Sequence[str]) -> list[str]:
     """Returns a paragraph of findings for each series of stress levels. It begins with the series' name if there are
     several."""
     several = len(set(names)) > 1

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from rtoslab.base import count_with_noun
 from rtoslab.reports.proof_words import successful_proofs_clause
-from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicable
+from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicableMeasurement
 
 
-def summary_text(
-    measured: Sequence[MeasuredPoint], failed: Sequence[FailedMeasurement], missing: Sequence[NotApplicable]
+def measurement_report_summary_text(
+    measured: Sequence[MeasuredPoint], failed: Sequence[FailedMeasurement], missing: Sequence[NotApplicableMeasurement]
 ) -> str:
     """Returns the report's summary: how much was measured, which proofs hold, which points have no number."""
     tests = list(dict.fromkeys(result.point.title for result in measured))

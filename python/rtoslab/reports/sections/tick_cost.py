@@ -99,7 +99,11 @@ def next_task_search_section(points: Sequence[MeasuredPoint]) -> ReportSection |
     if not searching:
         return None
     names = distinct_point_names([item.point for item in searching], with_cores=False)
-    rows = [row for name, item in zip(names, searching, strict=True) for row in _search_steps_rows(name or "-", item)]
+    rows = [
+        row
+        for name, item in zip(names, searching, strict=True)
+        for row in _task_search_step_table_rows(name or "-", item)
+    ]
     columns = ("run with", ">steps", "choice", ">n", ">min", ">max", ">max, us")
     table = TableData("The choice of the next task by steps of the search, cycles", columns, rows)
     return ReportSection("search", "The search for the next task", (_SEARCH,), (), (table,), folded=True)
@@ -110,7 +114,7 @@ def _without_decimals_text(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def _search_steps_rows(name: str, point: MeasuredPoint) -> list[list[str]]:
+def _task_search_step_table_rows(name: str, point: MeasuredPoint) -> list[list[str]]:
     """Returns a table row for each number of steps that the search for the next task took. `name`: that of the kernel
     and its conditions."""
     rows = []

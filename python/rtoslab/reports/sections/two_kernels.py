@@ -30,7 +30,7 @@ _CYCLES_NOTE = (
 )
 
 
-def two_kernels_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
+def concurrent_kernels_report_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report section on two kernels that run at the same time, one on each core. None if no point has
     two."""
     pairs = kernel_pairs(points)
@@ -65,7 +65,9 @@ def _lock_cost_sentence(pairs: Sequence[KernelPair]) -> str:
         return ""
     gains = [pair.work_in_single_core_units for pair in compared if pair.work_in_single_core_units is not None]
     shared = [
-        pair.single_kernel_work_in_core_units for pair in compared if pair.single_kernel_work_in_core_units is not None
+        pair.single_kernel_speedup_over_one_core
+        for pair in compared
+        if pair.single_kernel_speedup_over_one_core is not None
     ]
     ratios = [pair.gain_over_shared_kernel for pair in compared if pair.gain_over_shared_kernel is not None]
     kernels = join_in_sentence(sorted({pair.cores[0].point.kernel for pair in compared}))
@@ -91,12 +93,12 @@ def _kernel_pair_chart_rows(pairs: Sequence[KernelPair]) -> list[dict[str, Any]]
     several = len({pair.configuration_text for pair in pairs}) > 1
     for pair in pairs:
         test = short_test_name(pair.cores[0].point)
-        if pair.single_kernel_work_in_core_units is not None:
+        if pair.single_kernel_speedup_over_one_core is not None:
             _add_chart_bar(
                 rows,
                 test,
                 f"{pair.cores[0].point.kernel} on both cores",
-                100 * pair.single_kernel_work_in_core_units,
+                100 * pair.single_kernel_speedup_over_one_core,
             )
         if pair.work_in_single_core_units is not None:
             name = (
@@ -119,7 +121,7 @@ def _kernel_pair_rates_table(pairs: Sequence[KernelPair]) -> TableData:
     for pair in pairs:
         cells = [
             f"{rate:,.0f} ({_percent_text(part)})"
-            for rate, part in zip(pair.kernel_rates_hz, pair.kernel_rates_relative_to_solo_runs, strict=True)
+            for rate, part in zip(pair.kernel_rates_hz, pair.kernel_speeds_relative_to_running_alone, strict=True)
         ]
         against = "-" if pair.gain_over_shared_kernel is None else f"x {pair.gain_over_shared_kernel:.2f}"
         rows.append(

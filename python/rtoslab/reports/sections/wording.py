@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from rtoslab.analyses import FigureRatio
+from rtoslab.analyses import MeasuredValueRatio
 from rtoslab.base import count_with_noun
 
 MOST_LISTED: Final = 12
@@ -45,7 +45,7 @@ def core_count_in_words(cores: int) -> str:
     return count_with_noun(cores, "core").replace(f"{cores:,}", spell_number(cores), 1)
 
 
-def faster_in_words(ratio: FigureRatio) -> str:
+def speed_ratio_in_words(ratio: MeasuredValueRatio) -> str:
     """Returns a ratio in words, `17 % faster` or `2.77 times as fast`, with its range over placements."""
     if ratio.value >= _TIMES_FROM:
         return _ratio_with_range_text(ratio, "{:.2f}".format, "times as fast")
@@ -53,12 +53,12 @@ def faster_in_words(ratio: FigureRatio) -> str:
     return _ratio_with_range_text(ratio, lambda value: form.format(100 * (value - 1)), "% faster")
 
 
-def ratio_as_factor_text(ratio: FigureRatio) -> str:
+def ratio_as_factor_text(ratio: MeasuredValueRatio) -> str:
     """Returns a ratio as `x 0.52`, with its range over placements."""
     return _ratio_with_range_text(ratio, "x {:.2f}".format)
 
 
-def _ratio_with_range_text(ratio: FigureRatio, form: Callable[[float], str], unit: str = "") -> str:
+def _ratio_with_range_text(ratio: MeasuredValueRatio, form: Callable[[float], str], unit: str = "") -> str:
     """Returns a ratio with its range over placements, as text. Callers put it into brackets."""
     text, least, most = (form(value) for value in (ratio.value, ratio.smallest, ratio.largest))
     text_with_unit = f"{text} {unit}".rstrip()
