@@ -16,7 +16,7 @@ from tests.sources import statements
 PYTHON = find_checkout_root() / "python"
 FILES = sorted(PYTHON.rglob("*.py"))
 FILE_LINES = 600
-FUNCTION_LINES = 70
+FUNCTION_LINES = 85
 RUST = sorted(path for path in (find_checkout_root() / "sim").rglob("*.rs") if "target" not in path.parts)
 RUST_COMMENT = 128
 """Most characters in a line of a comment, which rustfmt lets be."""
@@ -92,8 +92,8 @@ def test_files_are_tidy() -> None:
     ("text", "wrong"),
     [
         ('"""A."""\n' + 599 * "\n", "it is too long"),
-        ('"""A."""\ndef f():\n' + 70 * "    g()\n", "f has 71 lines"),
-        ('"""A."""\nclass C:\n    def f(self):\n' + 70 * "        g()\n", "f has 71 lines"),
+        ('"""A."""\ndef f():\n' + 85 * "    g()\n", "f has 86 lines"),
+        ('"""A."""\nclass C:\n    def f(self):\n' + 85 * "        g()\n", "f has 86 lines"),
         ('"""A."""\nA = "/' + 'home/a"\n', "it names a path of a machine"),
         ("A = 1\n", "it does not say what it is"),
     ],
